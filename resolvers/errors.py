@@ -1,0 +1,102 @@
+"""Refusals the client sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from graphql import GraphQLError
+
+
+class UserErrorCode(Enum):
+    """Why an expected refusal was given."""
+
+    BLANK = "BLANK"
+    TOO_LONG = "TOO_LONG"
+    INVALID = "INVALID"
+    TAKEN = "TAKEN"
+    WEAK_PASSWORD = "WEAK_PASSWORD"  # noqa: S105  the name of a refusal
+    WRONG_CREDENTIALS = "WRONG_CREDENTIALS"
+    NOT_FOUND = "NOT_FOUND"
+    NOT_ALLOWED = "NOT_ALLOWED"
+    SELF = "SELF"
+    LIMIT_REACHED = "LIMIT_REACHED"
+    CONFLICT = "CONFLICT"
+
+
+@dataclass(frozen=True, slots=True)
+class UserError:
+    """An expected refusal, answered as data; `field` is the path in the input."""
+
+    code: UserErrorCode
+    message: str
+    field: list[str] | None = None
+
+
+class Refused(Exception):  # noqa: N818  a refusal is an answer, not a fault
+    """Ends a mutation with user errors; whoever raises it has changed nothing."""
+
+    def __init__(self, *errors: UserError) -> None:
+        super().__init__(errors)
+        self.errors = list(errors)
+
+
+def refuse(code: UserErrorCode, message: str, *path: str) -> Refused:
+    """Return the refusal of one input field, to be raised."""
+    return Refused(UserError(code, message, list(path) or None))
+
+
+class RequestError(GraphQLError):
+    """An error whose code clients may rely on; its text is meant for them."""
+
+    code = "INTERNAL"
+    status = 200
+    retry_after: int | None = None  # seconds
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, extensions={"code": self.code})
+
+
+class Unauthenticated(RequestError):
+    """No token where one is needed, or one that is expired, revoked or forged; ends the whole operation."""
+
+    code = "UNAUTHENTICATED"
+    status = 401
+
+
+class Forbidden(RequestError):
+    """Signed in, but without the role it takes."""
+
+    code = "FORBIDDEN"
+
+
+class BadUserInput(RequestError):
+    """An argument has a value that it cannot have; the text names the argument and the rule."""
+
+    code = "BAD_USER_INPUT"
+
+
+class RateLimited(RequestError):
+    """Too many requests in the running window."""
+
+    code = "RATE_LIMITED"
+    status = 429
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class QueryTooComplex(RequestError):
+    """The query is deeper, longer or costlier than the limits allow."""
+
+    code = "QUERY_TOO_COMPLEX"
+    status = 400
+
+
+class ServiceUnavailable(RequestError):
+    """The database cannot be reached; trying again later may help."""
+
+    code = "SERVICE_UNAVAILABLE"
+    status = 503
+    retry_after = 1

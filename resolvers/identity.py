@@ -1,0 +1,72 @@
+"""Global ids: opaque to clients, unique across all types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from resolvers.errors import BadUserInput, UserErrorCode, refuse
+from store.ids import LARGEST
+from store.records import Comment, Post, Repost, User
+from store.settings import Settings
+
+_DIGITS = 14  # hexadecimal digits that hold 53 bits; always as many, so that a truncated id is recognised
+_FORM = re.compile(r"(user|status|repost|comment)_([0-9a-f]{14})")
+
+POSTS = ("status", "repost")
+
+
+def of(record: User | Post | Comment) -> str:
+    """Return the global id of a record."""
+    if isinstance(record, User):
+        return user_id(record.id)
+    if isinstance(record, Comment):
+        return f"comment_{record.id:0{_DIGITS}x}"
+    return post_id(record.id, is_repost=isinstance(record, Repost))
+
+
+def user_id(member: int) -> str:
+    """Return the global id of a member."""
+    return f"user_{member:0{_DIGITS}x}"
+
+
+def post_id(post: int, *, is_repost: bool) -> str:
+    """Return the global id of a post that may be gone."""
+    return f"{'repost' if is_repost else 'status'}_{post:0{_DIGITS}x}"
+
+
+def read(text: str) -> tuple[str, int] | None:
+    """Return type and number of a global id, None when it is malformed."""
+    match = _FORM.fullmatch(text)
+    if not match or int(match[2], 16) > LARGEST:
+        return None
+    return match[1], int(match[2], 16)
+
+
+def is_of(text: str, record: Post | User | Comment | None) -> bool:
+    """Return whether a record is what a global id names: a status asked for as a repost is not."""
+    return record is not None and of(record) == text
+
+
+def expect(text: str, kinds: Sequence[str], *path: str) -> int:
+    """Return the number of a global id in a mutation's input; raises the refusal that names the field."""
+    found = read(text)
+    if found is None:
+        raise refuse(UserErrorCode.INVALID, f"{path[-1]}: this is not an id of this API", *path)
+    if found[0] not in kinds:
+        raise refuse(UserErrorCode.NOT_FOUND, f"{path[-1]}: there is no such {kinds[0]}", *path)
+    return found[1]
+
+
+def expect_argument(text: str, argument: str) -> tuple[str, int]:
+    """Return type and number of a global id in a query's argument; raises BadUserInput when it is malformed."""
+    found = read(text)
+    if found is None:
+        raise BadUserInput(f"{argument}: this is not an id of this API")
+    return found
+
+
+def at_most(settings: Settings, ids: Sequence[str], argument: str) -> None:
+    """Raise BadUserInput for more ids than one call may have."""
+    if len(ids) > settings.max_ids:
+        raise BadUserInput(f"{argument}: at most {settings.max_ids} ids, here are {len(ids)}")

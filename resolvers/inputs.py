@@ -1,0 +1,32 @@
+"""Checks that several mutations make of their input."""
+
+from __future__ import annotations
+
+import json
+
+from resolvers.errors import UserErrorCode, refuse
+from resolvers.rules.text import TextRefused, normalise
+from resolvers.tokens import digest
+
+KEY_MOST = 64  # characters of an idempotency key
+
+
+def checked_text(text: str, limit: int, *, may_be_empty: bool = False) -> str:
+    """Return a post's or comment's text in normal form; raises the refusal that names the rule."""
+    try:
+        return normalise(text, limit=limit, may_be_empty=may_be_empty)
+    except TextRefused as refusal:
+        raise refuse(UserErrorCode(refusal.code), f"text: {refusal}", "text") from None
+
+
+def checked_key(key: str | None) -> str | None:
+    """Return an idempotency key; raises the refusal of one that is empty or too long."""
+    if key is not None and not 1 <= len(key) <= KEY_MOST:
+        message = f"idempotencyKey: must have 1 to {KEY_MOST} characters"
+        raise refuse(UserErrorCode.INVALID, message, "idempotencyKey")
+    return key
+
+
+def input_digest(*parts: object) -> str:
+    """Return what tells one input of a mutation from another."""
+    return digest(json.dumps(parts))

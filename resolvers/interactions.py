@@ -1,0 +1,103 @@
+"""Likes and comments."""
+
+from __future__ import annotations
+
+from resolvers import hydrate, identity, paging
+from resolvers.context import Context
+from resolvers.errors import UserErrorCode, refuse
+from resolvers.inputs import checked_key, checked_text, input_digest
+from resolvers.paging import NodeEdge, Page
+from store import interactions, keys
+from store.interactions import CommentDraft
+from store.records import Comment, Post, User
+
+
+async def like(context: Context, *, post_id: str) -> dict[str, object]:
+    """Like a post; doing it twice changes nothing."""
+    return await _toggle(context, post_id, liked=True)
+
+
+async def unlike(context: Context, *, post_id: str) -> dict[str, object]:
+    """Take a like back; doing it twice changes nothing."""
+    return await _toggle(context, post_id, liked=False)
+
+
+async def _toggle(context: Context, post_id: str, *, liked: bool) -> dict[str, object]:
+    viewer = await context.member()
+    post = await hydrate.acted_on(context, post_id)
+    change = interactions.like if liked else interactions.unlike
+    if await change(context.db, post.id, viewer) is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    context.forget()
+    return {"post": await hydrate.post(context, post.id)}
+
+
+async def comment(
+    context: Context, *, post_id: str, text: str, reply_to_id: str | None = None, idempotency_key: str | None = None
+) -> dict[str, object]:
+    """Comment on a post, or answer a comment on it."""
+    key = checked_key(idempotency_key)
+    words = checked_text(text, context.settings.max_text)
+    reply_to = identity.expect(reply_to_id, ("comment",), "replyToId") if reply_to_id is not None else None
+    author = await context.member()
+    post = await hydrate.acted_on(context, post_id)
+    draft = CommentDraft(post.id, author, words, reply_to, key, input_digest(words, post.id, reply_to))
+    if key and not await interactions.claim_comment_key(context.db, draft):
+        raise _conflict()
+    outcome, thing = await interactions.create_comment(context.db, draft)
+    if outcome == "conflict":
+        raise _conflict()
+    if outcome == "gone":
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if outcome == "no-reply":
+        raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
+    context.forget()
+    made = await hydrate.comment(context, thing)
+    if made is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "the comment has been deleted since")
+    return {"comment": made, "post": await hydrate.post(context, post.id)}
+
+
+async def delete_comment(context: Context, *, comment_id: str) -> dict[str, object]:
+    """Delete a comment: by its author, or by the author of the post."""
+    thing = identity.expect(comment_id, ("comment",), "commentId")
+    viewer = await context.member()
+    found = await hydrate.comment(context, thing)
+    if found is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
+    post = await hydrate.post(context, found.post_id)
+    if viewer not in {found.author, post.author if post else found.author}:
+        message = "commentId: only its author and the author of the post can delete a comment"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "commentId")
+    if not await interactions.delete_comment(context.db, thing, found.post_id):
+        raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
+    context.forget()
+    return {"deleted_comment_id": comment_id, "post": await hydrate.post(context, found.post_id)}
+
+
+def _conflict() -> Exception:
+    return refuse(UserErrorCode.CONFLICT, "idempotencyKey: this key was used with other input", "idempotencyKey")
+
+
+async def liked_by(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return who likes a post, newest like first."""
+    asked = paging.window(context.settings, "likes", first=first, after=after)
+    key = keys.likes(hydrate.acts_for(post))
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))
+
+
+async def comments(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Comment]]:
+    """Return the comments on a post, newest first."""
+    asked = paging.window(context.settings, "comments", first=first, after=after)
+    key = keys.comments(hydrate.acts_for(post))
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.comments(context, ids))
+
+
+async def comment_post(context: Context, comment: Comment) -> Post | None:
+    """Return the post a comment stands below."""
+    return await hydrate.post(context, comment.post_id)
+
+
+async def comment_answered(context: Context, comment: Comment) -> Comment | None:
+    """Return the comment another one answers, None when that is gone."""
+    return await hydrate.comment(context, comment.reply_to_id) if comment.reply_to_id else None

@@ -1,0 +1,209 @@
+"""Keyset paging: cursors are ids of entries scanned, so that a page never repeats and never skips."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from resolvers.context import Context
+from resolvers.errors import BadUserInput
+from store.ids import LARGEST, instant
+from store.records import Entry, read_entries
+from store.settings import Settings
+from store.timelines import Slice, probe, read_slice
+
+DEFAULT_PAGE = 20
+REFILLS = 2  # more reads for a page that filtering has emptied; then it is answered short
+_DIGITS = 14  # hexadecimal digits that hold 53 bits
+
+Edge = TypeVar("Edge")
+Node = TypeVar("Node")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEdge(Generic[Node]):
+    """A thing in a list; `place` is the id it is sorted by, which names when it came."""
+
+    cursor: str
+    node: Node
+    place: int
+
+    @property
+    def at(self) -> datetime:
+        return instant(self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """Where a page lies in its list."""
+
+    has_next_page: bool
+    has_previous_page: bool
+    start_cursor: str | None
+    end_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Edge]):
+    """A part of a list."""
+
+    edges: list[Edge]
+    page_info: PageInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a client asked for: how many entries, between which ids, from which end.
+
+    `descending` is the order of the list itself: newest first for all but replies and conversations.
+    """
+
+    kind: str
+    count: int
+    after: int | None
+    before: int | None
+    forward: bool
+    descending: bool = True
+
+    @property
+    def from_newest(self) -> bool:
+        """Whether reading begins at the newest entry of the window."""
+        return self.forward == self.descending
+
+    @property
+    def has_behind(self) -> bool:
+        """Whether reading begins at a cursor, so that there may be entries behind it."""
+        return (self.after if self.forward else self.before) is not None
+
+    def slice(self, last: int | None, count: int) -> Slice:
+        """Return the bounds of the next read, beyond the last entry scanned."""
+        after = last if self.forward and last is not None else self.after
+        before = last if not self.forward and last is not None else self.before
+        below, above = (after, before) if self.descending else (before, after)
+        return Slice(above=above, below=below, newest_first=self.from_newest, count=count)
+
+
+def cursor(kind: str, place: int) -> str:
+    """Return the cursor of an entry; it names the list it belongs to, so that no other takes it."""
+    return f"{kind}.{place:0{_DIGITS}x}"
+
+
+def read_cursor(kind: str, text: str, argument: str) -> int:
+    """Return the id a cursor stands for; raises BadUserInput for one that is unreadable or of another list."""
+    name, _, digits = text.partition(".")
+    if name != kind:
+        raise BadUserInput(f"{argument}: this cursor does not belong to this list")
+    if len(digits) != _DIGITS or not set(digits) <= set("0123456789abcdef") or int(digits, 16) > LARGEST:
+        raise BadUserInput(f"{argument}: this is not a cursor of this API")
+    return int(digits, 16)
+
+
+def window(
+    settings: Settings,
+    kind: str,
+    *,
+    first: int | None,
+    after: str | None,
+    last: int | None = None,
+    before: str | None = None,
+    descending: bool = True,
+) -> Window:
+    """Return what a client asked for; raises BadUserInput naming the argument and the rule."""
+    if first is not None and last is not None:
+        raise BadUserInput("first, last: give one of them, not both")
+    for argument, value in (("first", first), ("last", last)):
+        if value is not None and not 1 <= value <= settings.max_page:
+            raise BadUserInput(f"{argument}: must be between 1 and {settings.max_page}, is {value}")
+    count = first or last or min(DEFAULT_PAGE, settings.max_page)
+    return Window(
+        kind=kind,
+        count=count,
+        after=None if after is None else read_cursor(kind, after, "after"),
+        before=None if before is None else read_cursor(kind, before, "before"),
+        forward=last is None,
+        descending=descending,
+    )
+
+
+Fetch = Callable[[Slice], Awaitable[Sequence[Entry]]]
+Present = Callable[[Sequence[Entry]], Awaitable[Sequence[Edge | None]]]
+
+
+async def page(
+    asked: Window, fetch: Fetch, present: Present[Edge], *, goes_on: Callable[[], Awaitable[bool]]
+) -> Page[Edge]:
+    """Read a page: entries, then what may be shown of them; one that filtering emptied is refilled, within bounds.
+
+    `goes_on` tells whether there are entries on the far side of the cursor where reading began.
+    """
+    edges: list[Edge] = []
+    places: list[int] = []
+    more = behind = False
+    for turn in range(1 + REFILLS):
+        wanted = asked.count - len(edges)
+        reading = fetch(asked.slice(places[-1] if places else None, wanted + 1))
+        if turn == 0 and asked.has_behind:
+            scanned, behind = await asyncio.gather(reading, goes_on())
+        else:
+            scanned = await reading
+        more, scanned = len(scanned) > wanted, scanned[:wanted]
+        places += [entry.place for entry in scanned]
+        edges += [edge for edge in await present(scanned) if edge is not None]
+        if not more or len(edges) == asked.count:
+            break
+    ends = [cursor(asked.kind, place) for place in (places[:1] + places[-1:])]
+    if not asked.forward:
+        edges.reverse()
+        ends.reverse()
+    return Page(
+        edges,
+        PageInfo(
+            has_next_page=more if asked.forward else behind,
+            has_previous_page=behind if asked.forward else more,
+            start_cursor=ends[0] if ends else None,
+            end_cursor=ends[-1] if ends else None,
+        ),
+    )
+
+
+async def read_list(
+    context: Context,
+    asked: Window,
+    key: str,
+    present: Callable[[Sequence[int]], Awaitable[Sequence[Node | None]]],
+) -> Page[NodeEdge[Node]]:
+    """Read a page of a sorted set whose members are ids of things to present."""
+
+    async def edges(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
+        nodes = await present([entry.thing for entry in entries])
+        return [
+            None if node is None else NodeEdge(cursor(asked.kind, entry.place), node, entry.place)
+            for entry, node in zip(entries, nodes, strict=True)
+        ]
+
+    return await page(asked, fetch_from(context, key), edges, goes_on=beyond(context, asked, key))
+
+
+def fetch_from(context: Context, key: str) -> Fetch:
+    """Return how to read slices of a sorted set through the operation's reader."""
+
+    async def fetch(part: Slice) -> list[Entry]:
+        (reply,) = await context.reader.run([read_slice(key, part)])
+        return read_entries(reply)
+
+    return fetch
+
+
+def beyond(context: Context, asked: Window, key: str) -> Callable[[], Awaitable[bool]]:
+    """Return how to tell whether a sorted set goes on behind the cursor where reading began."""
+
+    async def goes_on() -> bool:
+        edge = asked.after if asked.forward else asked.before
+        assert edge is not None
+        (reply,) = await context.reader.run([probe(key, edge, newer=asked.from_newest)])
+        return bool(reply)
+
+    return goes_on

@@ -1,0 +1,182 @@
+"""Statuses, quotes and plain reposts: making them, deleting them, and the lists that hang on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers import fanout, hydrate, identity, paging
+from resolvers.context import Context
+from resolvers.errors import UserErrorCode, refuse
+from resolvers.inputs import checked_key, checked_text, input_digest
+from resolvers.paging import NodeEdge, Page
+from resolvers.rules import text as rules
+from store import keys, posts
+from store.posts import Draft
+from store.records import Post, Repost, User
+
+MENTIONS_MOST = 50  # members that one post can mention; more names are left as text
+
+
+async def post(context: Context, *, text: str, idempotency_key: str | None = None) -> dict[str, object]:
+    """Publish a status."""
+    key = checked_key(idempotency_key)
+    words = checked_text(text, context.settings.max_text)
+    author = await context.member()
+    draft = Draft(
+        author=author,
+        text=words,
+        mentions=await _mentioned(context, words),
+        hashtags=rules.hashtags(words),
+        idempotency_key=key,
+        digest=input_digest(words),
+    )
+    return {"status": await _publish(context, draft, "status")}
+
+
+async def repost(
+    context: Context, *, post_id: str, text: str | None = "", idempotency_key: str | None = None
+) -> dict[str, object]:
+    """Pass a post on: plainly, or with words as a quote. A plain repost of a plain repost is one of its original."""
+    key = checked_key(idempotency_key)
+    words = checked_text(text or "", context.settings.max_text, may_be_empty=True)
+    author = await context.member()
+    original = await hydrate.acted_on(context, post_id)
+    draft = Draft(
+        author=author,
+        text=words,
+        mentions=await _mentioned(context, words),
+        hashtags=rules.hashtags(words),
+        original=original.id,
+        original_author=original.author,
+        idempotency_key=key,
+        digest=input_digest(words, original.id),
+    )
+    made = await _publish(context, draft, "repost")
+    return {"repost": made, "original": await hydrate.post(context, original.id)}
+
+
+async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
+    """Take back the viewer's plain repost of a post; doing it twice changes nothing."""
+    viewer = await context.member()
+    original = await hydrate.acted_on(context, post_id)
+    repost = await posts.reposted_as(context.db, viewer, original.id)
+    job = await posts.delete(context.db, repost, viewer) if repost else None
+    if job:
+        await fanout.finish(context.db, job)
+    context.forget()
+    return {"post": await hydrate.post(context, original.id)}
+
+
+async def delete_post(context: Context, *, post_id: str) -> dict[str, object]:
+    """Delete a post of the viewer's own, everywhere and for good."""
+    thing = identity.expect(post_id, identity.POSTS, "postId")
+    viewer = await context.member()
+    found = await hydrate.post(context, thing)
+    if found is None or not identity.is_of(post_id, found):
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if found.author != viewer:
+        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: only its author can delete a post", "postId")
+    job = await posts.delete(context.db, thing, viewer)
+    if job is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    await fanout.finish(context.db, job)
+    context.forget()
+    return {"deleted_post_id": post_id, "author": await hydrate.user(context, viewer)}
+
+
+async def _publish(context: Context, draft: Draft, kind: str) -> Post:
+    outcome, thing, job = await posts.create(context.db, draft)
+    if outcome == "conflict":
+        message = "idempotencyKey: this key was used with other input"
+        raise refuse(UserErrorCode.CONFLICT, message, "idempotencyKey")
+    if job:
+        await fanout.finish(context.db, job)
+    context.forget()
+    made = await hydrate.post(context, thing)
+    if made is None:
+        raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")
+    return made
+
+
+async def _mentioned(context: Context, text: str) -> tuple[int, ...]:
+    """Return the members a text names, in order, once for each time; names nobody has are only text."""
+    logins = rules.mentions(text)
+    unique = list(dict.fromkeys(logins))[:MENTIONS_MOST]
+    if not unique:
+        return ()
+    holders = await context.reader.run([("GET", keys.login(login)) for login in unique])
+    members = [int(holder) for holder in holders if holder]
+    users = dict(zip(members, await hydrate.users(context, members), strict=True))
+    # A login given up still leads to its former holder, who is not meant any more.
+    by_login = {user.login.lower(): user.id for user in users.values() if user}
+    return tuple(by_login[login] for login in logins if login in by_login)
+
+
+async def node(context: Context, thing: str) -> Post | User | object | None:
+    """Return what a global id names, None for what does not exist or cannot be seen."""
+    kind, number = identity.expect_argument(thing, "id")
+    if kind == "user":
+        return await hydrate.user(context, number)
+    found = await (hydrate.comment if kind == "comment" else hydrate.post)(context, number)
+    return found if identity.is_of(thing, found) else None
+
+
+async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
+    """Return what global ids name, in their order."""
+    identity.at_most(context.settings, ids, "ids")
+    named = [identity.expect_argument(text, "ids") for text in ids]
+    found: dict[tuple[str, int], object] = {}
+    for kinds, load in (
+        (("user",), hydrate.users),
+        (identity.POSTS, hydrate.posts),
+        (("comment",), hydrate.comments),
+    ):
+        wanted = [name for name in named if name[0] in kinds]
+        records = await load(context, [number for _, number in wanted])  # type: ignore[operator]
+        found |= {name: record for name, record in zip(wanted, records, strict=True) if record is not None}
+    return [
+        record if (record := found.get(name)) is not None and identity.is_of(text, record) else None  # type: ignore[arg-type]
+        for text, name in zip(ids, named, strict=True)
+    ]
+
+
+async def original(context: Context, repost: Repost) -> Post | None:
+    """Return what a repost passes on, None once it is deleted."""
+    return await hydrate.post(context, repost.original_id)
+
+
+async def stands_for(context: Context, post: Post) -> Post:
+    """Return the post whose numbers and lists a post shows: for a plain repost its original."""
+    if isinstance(post, Repost) and post.is_plain:
+        return await context.load.post.load(post.original_id) or post
+    return post
+
+
+async def mentions(context: Context, post: Post) -> list[User]:
+    """Return the members a post mentions."""
+    found = await hydrate.users(context, post.mentioned)
+    return [user for user in found if user]
+
+
+async def viewer_has_liked(context: Context, post: Post) -> bool:
+    """Return whether the viewer likes a post."""
+    return context.viewer is not None and await context.load.has_liked.load(hydrate.acts_for(post))
+
+
+async def viewer_has_reposted(context: Context, post: Post) -> bool:
+    """Return whether the viewer has passed a post on plainly."""
+    return context.viewer is not None and await context.load.has_reposted.load(hydrate.acts_for(post))
+
+
+async def reposts(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
+    """Return the plain reposts of a post."""
+    asked = paging.window(context.settings, "reposts", first=first, after=after)
+    key = keys.reposts(hydrate.acts_for(post))
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))
+
+
+async def quotes(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
+    """Return the quotes of a post."""
+    asked = paging.window(context.settings, "quotes", first=first, after=after)
+    key = keys.quotes(hydrate.acts_for(post))
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))

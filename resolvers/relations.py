@@ -1,0 +1,179 @@
+"""Follows: one or many members at once, and what two members have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from resolvers import fanout, hydrate, identity, paging
+from resolvers.context import Context
+from resolvers.errors import UserError, UserErrorCode
+from resolvers.paging import NodeEdge, Page, PageInfo
+from store import keys, relations
+from store.records import Entry, User
+from store.timelines import Slice
+
+COMMON_COUNTED = 20_000  # members of the smaller set up to which common followers are counted
+COMMON_SCANNED = 1_000  # members of the smaller set looked at per page of what two members have in common
+
+
+async def follow(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """Follow members; what can be done is done, each refusal is named."""
+    viewer, wanted, errors = await _targets(context, user_ids)
+    job, results = await relations.follow(context.db, viewer, list(wanted)) if wanted else (None, [])
+    for member, result in zip(list(wanted), results, strict=True):
+        if result == "limit":
+            message = f"userIds: a member follows at most {context.settings.max_following} others"
+            errors.append(UserError(UserErrorCode.LIMIT_REACHED, message, wanted.pop(member)))
+    if job:
+        await fanout.finish(context.db, job)
+    return await _answer(context, list(wanted), errors)
+
+
+async def unfollow(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """End follows of the viewer."""
+    viewer, wanted, errors = await _targets(context, user_ids)
+    job = await relations.unfollow(context.db, viewer, list(wanted)) if wanted else None
+    if job:
+        await fanout.finish(context.db, job)
+    return await _answer(context, list(wanted), errors)
+
+
+async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """End follows of others to the viewer."""
+    viewer, wanted, errors = await _targets(context, user_ids)
+    job = await relations.remove_followers(context.db, viewer, list(wanted)) if wanted else None
+    if job:
+        await fanout.finish(context.db, job)
+    return await _answer(context, list(wanted), errors)
+
+
+async def _targets(context: Context, user_ids: Sequence[str]) -> tuple[int, dict[int, list[str]], list[UserError]]:
+    """Return the viewer, the members that exist with their place in the input, and a refusal for each other one."""
+    identity.at_most(context.settings, user_ids, "userIds")
+    viewer = await context.member()
+    errors: list[UserError] = []
+    wanted: dict[int, list[str]] = {}
+    for i, text in enumerate(user_ids):
+        field, found = ["userIds", str(i)], identity.read(text)
+        if found is None:
+            errors.append(UserError(UserErrorCode.INVALID, "userIds: this is not an id of this API", field))
+        elif found[0] != "user":
+            errors.append(UserError(UserErrorCode.NOT_FOUND, "userIds: there is no such user", field))
+        elif found[1] == viewer:
+            errors.append(UserError(UserErrorCode.SELF, "userIds: this is yourself", field))
+        else:
+            wanted.setdefault(found[1], field)
+    for member, user in zip(list(wanted), await hydrate.users(context, list(wanted)), strict=True):
+        if user is None:
+            errors.append(UserError(UserErrorCode.NOT_FOUND, "userIds: there is no such user", wanted.pop(member)))
+    return viewer, wanted, errors
+
+
+async def _answer(context: Context, members: list[int], errors: list[UserError]) -> dict[str, object]:
+    context.forget()
+    users = await hydrate.users(context, members)
+    errors.sort(key=lambda error: int((error.field or ["", "0"])[1]))
+    return {"users": [user for user in users if user], "viewer": context.claims, "user_errors": errors}
+
+
+async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return who follows a member, newest follow first."""
+    asked = paging.window(context.settings, "followers", first=first, after=after)
+    return await paging.read_list(context, asked, keys.followers(user.id), lambda ids: hydrate.users(context, ids))
+
+
+async def following(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return whom a member follows, newest follow first."""
+    asked = paging.window(context.settings, "following", first=first, after=after)
+    return await paging.read_list(context, asked, keys.following(user.id), lambda ids: hydrate.users(context, ids))
+
+
+async def is_following_viewer(context: Context, user: User) -> bool:
+    """Return whether a member follows the viewer."""
+    return context.viewer is not None and await context.load.followed_by.load(user.id)
+
+
+async def viewer_is_following(context: Context, user: User) -> bool:
+    """Return whether the viewer follows a member."""
+    return context.viewer is not None and await context.load.follows.load(user.id)
+
+
+async def is_mutual(context: Context, user: User) -> bool:
+    """Return whether a member and the viewer follow each other."""
+    return all(await asyncio.gather(viewer_is_following(context, user), is_following_viewer(context, user)))
+
+
+async def common_following(
+    context: Context, user: User, with_user: str, first: int | None, after: str | None
+) -> Page[NodeEdge[User]]:
+    """Return members that two members both follow, in the order in which the first came to follow them."""
+    return await _common(context, "common-following", user, with_user, (first, after), followed=True)
+
+
+async def common_followers(
+    context: Context, user: User, with_user: str, first: int | None, after: str | None
+) -> Page[NodeEdge[User]]:
+    """Return members that follow both of two members, in the order in which they came to the first."""
+    return await _common(context, "common-followers", user, with_user, (first, after), followed=False)
+
+
+async def _common(
+    context: Context, kind: str, user: User, with_user: str, span: tuple[int | None, str | None], *, followed: bool
+) -> Page[NodeEdge[User]]:
+    asked = paging.window(context.settings, kind, first=span[0], after=span[1])
+    other = await _other(context, with_user)
+    if other is None:
+        return Page([], PageInfo(False, False, None, None))  # noqa: FBT003  the same as for a member without any
+    key_of = keys.following if followed else keys.followers
+    fetch_own = paging.fetch_from(context, key_of(user.id))
+
+    async def fetch(part: Slice) -> list[Entry]:
+        # Walks one member's set and keeps what the other's has too, until the page is full or the bound is reached:
+        # then the last entry looked at stands for all before it, and is filtered away below.
+        found: list[Entry] = []
+        scanned = 0
+        while len(found) < part.count and scanned < COMMON_SCANNED:
+            batch = await fetch_own(Slice(part.above, part.below, part.newest_first, context.settings.max_page))
+            if not batch:
+                return found
+            shared = await _in_set(context, key_of(other.id), [entry.thing for entry in batch])
+            found += [entry for entry in batch if entry.thing in shared]
+            scanned += len(batch)
+            part = Slice(part.above, batch[-1].place, part.newest_first, part.count)
+            if len(batch) < context.settings.max_page:
+                return found[: part.count]
+        if len(found) < part.count and part.below is not None:
+            found += [Entry(0, part.below)] * (part.count - len(found))
+        return found[: part.count]
+
+    async def edges(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
+        users = await hydrate.users(context, [entry.thing for entry in entries])
+        return [
+            None if user is None else NodeEdge(paging.cursor(kind, entry.place), user, entry.place)
+            for entry, user in zip(entries, users, strict=True)
+        ]
+
+    return await paging.page(asked, fetch, edges, goes_on=paging.beyond(context, asked, key_of(user.id)))
+
+
+async def common_follower_count(context: Context, user: User, with_user: str) -> int | None:
+    """Return how many follow both members; None where the smaller set is too large to be counted."""
+    other = await _other(context, with_user)
+    if other is None:
+        return 0
+    if min(user.follower_count, other.follower_count) > COMMON_COUNTED:
+        return None
+    few, many = sorted((user, other), key=lambda u: u.follower_count)
+    (members,) = await context.reader.run([("ZRANGE", keys.followers(few.id), 0, COMMON_COUNTED)])
+    return len(await _in_set(context, keys.followers(many.id), [int(m) for m in members])) if members else 0
+
+
+async def _in_set(context: Context, key: str, members: Sequence[int]) -> set[int]:
+    (scores,) = await context.reader.run([("ZMSCORE", key, *members)])
+    return {member for member, score in zip(members, scores, strict=True) if score is not None}
+
+
+async def _other(context: Context, with_user: str) -> User | None:
+    kind, member = identity.expect_argument(with_user, "withUser")
+    return await hydrate.user(context, member) if kind == "user" else None

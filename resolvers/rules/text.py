@@ -1,0 +1,134 @@
+"""What a text, a login, a mention and a hashtag are: one definition for writing, looking up and indexing.
+
+Mentions and hashtags follow the rules of twitter-text 3 (https://github.com/twitter/twitter-text), in our own words.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from unicodedata import category, normalize
+
+import regex
+
+LOGIN_MAX = 20  # characters, a login's
+HASHTAG_MAX = 100  # characters in normal form, without the sign
+
+# NFC makes one code point of at most four: len(raw) <= len(NFD(raw)) = len(NFD(NFC(raw))), and no code point has more
+# than four in its canonical decomposition. "\r\n" becomes one of two. A trimmed text of more than 4 * limit code points
+# is therefore too long whatever it holds, and can be refused without normalising it.
+_MAX_SHRINKAGE = 4
+
+# Unicode white space and what is left of it at zero width. The joiners (U+200C, U+200D), variation selectors and marks
+# of direction are kept: at the end of a text they may belong to the last word or emoji.
+_TRIMMED = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\u2060\ufeff" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+# What leaves no mark on the screen, beside white space the Braille blank and the anchors of interlinear annotation.
+_INVISIBLE = regex.compile(r"[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]*+")
+
+_UNFIT = r"\p{Cs}\p{Noncharacter_Code_Point}"
+_UNFIT_IN_TEXT = regex.compile(rf"[{_UNFIT}]|[^\P{{Cc}}\t\n]")
+# Directional overrides and isolates make a name spill over the text around it; U+2028 and U+2029 end the line.
+_UNFIT_IN_NAME = regex.compile(rf"[{_UNFIT}\p{{Cc}}\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_KINDS = {"Cc": "control character", "Cs": "lone surrogate", "Cn": "noncharacter", "Cf": "bidirectional control"}
+
+_LOGIN = regex.compile(rf"[a-zA-Z0-9_]{{1,{LOGIN_MAX}}}")
+
+# Letters, marks and digits of every script, and signs that stand inside words: Hebrew maqaf, Japanese wave dash, ...
+_LETTER = r"\p{L}\p{M}"
+_TAGGED = (
+    _LETTER + r"\p{Nd}_\u200c\u200d\ua67e\u05be\u05f3\u05f4\uff5e\u301c\u309b\u309c\u30a0\u30fb\u3003\u0f0b\u0f0c\u00b7"
+)
+# At least one letter; "#" and U+FE0F or U+20E3 are the keycap emoji.
+_NAME = rf"(?![\ufe0f\u20e3])[{_TAGGED}]*[{_LETTER}][{_TAGGED}]*+"
+_HASHTAG_NAME = regex.compile(_NAME)
+
+# Web addresses are matched, too, since "#" and "@" inside them name neither tag nor member. One without a scheme is
+# a dotted name that ends in letters before a path: "?#" after a word is punctuation. Quantifiers are possessive and a
+# dotted name is tried at its beginning alone, so that a text is read in linear time.
+_HOST = r"\p{Latin}\p{Cyrillic}0-9_\-"
+_PATH = r"\p{Latin}\p{Cyrillic}0-9_\-!*';:=+,.$/%#\[\]\u2013~@|&?"
+_URL = (
+    r"(?<![a-zA-Z0-9@\uff20$#\uff03])"
+    rf"(?:(?i:https?)://[{_HOST}.]++|(?<![{_HOST}./])(?:[{_HOST}]++\.)++[a-zA-Z]{{2,}}+(?=(?::[0-9]++)?/))"
+    rf"(?::[0-9]++)?(?:[/?](?:[{_PATH}]++|\([{_PATH}]*+\))*+)?"
+)
+_HASHTAG = regex.compile(rf"{_URL}|(?:(?<![&{_TAGGED}])|(?<=[\ufe0e\ufe0f]))[#\uff03]({_NAME})")
+_AFTER_NO_HASHTAG = ("#", "\uff03", "://")
+
+# "RT@login" repeats a post, "cart@host" and "a.rt@host" are e-mail addresses, "@rt@host" is one of a federated member.
+# Of a longer run of characters the first LOGIN_MAX are the login, as in twitter-text.
+_MENTION = regex.compile(
+    rf"{_URL}|(?:(?<![a-zA-Z0-9_!#$%&*@\uff20])|(?<=(?<![a-zA-Z0-9_+~.\-@\uff20])[rR][tT]))"
+    rf"[@\uff20]([a-zA-Z0-9_]{{1,{LOGIN_MAX}}}+)"
+)
+_AFTER_NO_MENTION = regex.compile(
+    r"[@\uff20\xc0-\xd6\xd8-\xf6\xf8-\u024f\u0253\u0254\u0256\u0257\u0259\u025b\u0263\u0268\u026f\u0272\u0289\u028b"
+    r"\u02bb\u0300-\u036f\u1e00-\u1eff]|://"
+)
+
+
+class TextRefused(ValueError):  # noqa: N818  a refusal is an answer, not a fault
+    """A text breaks a rule; `code` says which kind, the message names the rule."""
+
+    def __init__(self, code: Literal["BLANK", "TOO_LONG", "INVALID"], message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def normalise(text: str, *, limit: int, multiline: bool = True, may_be_empty: bool = False) -> str:
+    """Return the text in NFC, without white space around it, its lines ended by a line feed alone.
+
+    Raises TextRefused: BLANK if nothing visible is left, unless it may be empty; TOO_LONG if more than `limit` code
+    points are left; INVALID if it holds a character that no text, or no single line, may hold.
+    """
+    if _INVISIBLE.fullmatch(text):
+        if may_be_empty:
+            return ""
+        raise TextRefused("BLANK", "must not be blank")
+    # Canonical composition neither makes nor removes white space, so trimming may come first, where it is cheap.
+    text = text.strip(_TRIMMED)
+    if len(text) > limit * _MAX_SHRINKAGE:
+        raise TextRefused("TOO_LONG", f"must be at most {limit} characters, is far longer")
+    if multiline:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if unfit := (_UNFIT_IN_TEXT if multiline else _UNFIT_IN_NAME).search(text):
+        kind = _KINDS.get(category(unfit[0]), "line break")
+        raise TextRefused("INVALID", f"must not contain the {kind} U+{ord(unfit[0]):04X}")
+    text = normalize("NFC", text)
+    if len(text) > limit:
+        raise TextRefused("TOO_LONG", f"must be at most {limit} characters, is {len(text)}")
+    return text
+
+
+def is_login(login: str) -> bool:
+    """Return whether the text can be a login: 1 to 20 ASCII letters, digits or underscores."""
+    return _LOGIN.fullmatch(login) is not None
+
+
+def mentions(text: str) -> tuple[str, ...]:
+    """Return the logins a text mentions, lower-cased, in order and as often as they appear."""
+    text = normalize("NFC", text)
+    found = (match for match in _MENTION.finditer(text) if match[1])
+    return tuple(match[1].lower() for match in found if not _AFTER_NO_MENTION.match(text, match.end()))
+
+
+def hashtag_name(name: str) -> str | None:
+    """Return the normal form of a tag given with or without its sign, None if it cannot be a tag."""
+    name = normalize("NFC", name)
+    name = name[1:] if name.startswith(("#", "\uff03")) else name
+    if not _HASHTAG_NAME.fullmatch(name):
+        return None
+    # lower() and not casefold(): that would make "masse" of "Maße", another word. Both make "i" and U+0307 of U+0130,
+    # as in "İn", so a tag may grow; what lower-casing leaves may compose, hence NFC once more.
+    name = normalize("NFC", name.lower())
+    # Tags become keys of the database: one that is cut off would be another tag, so a longer one is none at all.
+    return name if len(name) <= HASHTAG_MAX else None
+
+
+def hashtags(text: str) -> tuple[str, ...]:
+    """Return the tags in a text in normal form, in order and as often as they appear."""
+    text = normalize("NFC", text)
+    found = (match for match in _HASHTAG.finditer(text) if match[1])
+    names = (hashtag_name(match[1]) for match in found if not text.startswith(_AFTER_NO_HASHTAG, match.end()))
+    return tuple(name for name in names if name is not None)

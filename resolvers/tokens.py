@@ -1,0 +1,124 @@
+"""Passwords, access tokens and refresh tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import jwt
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from resolvers.errors import Unauthenticated
+from store.settings import Settings
+
+ALGORITHM = "HS256"
+ISSUER = "perch"
+NO_PASSWORD = "!"  # noqa: S105  no hash is equal to it: nobody can log in
+_HASHING_THREADS = 2  # each may hold PASSWORD_MEMORY_KIB
+_SESSION_BYTES = 9  # 72 bits: unique among one member's sessions, in twelve characters
+_DUMMY = "correct horse battery staple"
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What an access token says: which member, by which session, until when (seconds since 1970)."""
+
+    member: int
+    session: str
+    expires: int
+
+
+class Tokens:
+    """Signs and reads access tokens; derives refresh tokens."""
+
+    def __init__(self, settings: Settings, secret: str) -> None:
+        self._settings = settings
+        self._secret = secret
+
+    def sign(self, member: int, session: str) -> tuple[str, int]:
+        """Return an access token and when it expires, in seconds since 1970."""
+        now = int(time.time())
+        expires = now + self._settings.access_token_seconds
+        claims = {"iss": ISSUER, "sub": str(member), "sid": session, "iat": now, "exp": expires}
+        return jwt.encode(claims, self._secret, algorithm=ALGORITHM), expires
+
+    def read(self, token: str) -> Claims:
+        """Return what a token says; raises Unauthenticated when it is malformed, forged or expired."""
+        required = ["iss", "sub", "sid", "exp"]
+        try:
+            claims = jwt.decode(
+                token, self._secret, algorithms=[ALGORITHM], issuer=ISSUER, options={"require": required}
+            )
+            return Claims(int(claims["sub"]), str(claims["sid"]), int(claims["exp"]))
+        except jwt.ExpiredSignatureError:
+            raise Unauthenticated("the access token has expired: refresh the session") from None
+        except (jwt.PyJWTError, ValueError):
+            raise Unauthenticated("the access token is not valid") from None
+
+    def first_refresh_token(self, member: int, session: str) -> str:
+        """Return the first refresh token of a session; it names member and session and carries 256 random bits."""
+        return f"{member}.{session}.{secrets.token_urlsafe(32)}"
+
+    def next_refresh_token(self, token: str) -> str:
+        """Return the successor of a refresh token, the same each time, so that a lost reply can be asked for again."""
+        member, session, _ = token.split(".", 2)
+        mac = hmac.digest(self._secret.encode(), token.encode(), "sha256")
+        return f"{member}.{session}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+
+
+def read_refresh_token(token: str) -> tuple[int, str] | None:
+    """Return the member and session that a refresh token names, None when it is none."""
+    parts = token.split(".")
+    if len(parts) != 3 or not (parts[0].isascii() and parts[0].isdigit()) or not all(parts):  # noqa: PLR2004  its form
+        return None
+    return int(parts[0]), parts[1]
+
+
+def digest(text: str) -> str:
+    """Return the form in which a refresh token or an idempotent input is stored."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def new_session() -> str:
+    """Return an id for a session."""
+    return secrets.token_urlsafe(_SESSION_BYTES)
+
+
+class Passwords:
+    """Hashes and checks passwords with argon2id, off the event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._hasher = PasswordHasher(
+            time_cost=settings.password_passes, memory_cost=settings.password_memory_kib, parallelism=1
+        )
+        self._threads = ThreadPoolExecutor(_HASHING_THREADS, thread_name_prefix="argon2")
+        self._dummy = self._hasher.hash(_DUMMY)
+
+    async def hash(self, password: str) -> str:
+        """Return the hash of a password."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._hasher.hash, password)
+
+    async def matches(self, stored: str | None, password: str) -> bool:
+        """Return whether a password is right; for an unknown member it takes the same time and is False."""
+        known = stored is not None and stored != NO_PASSWORD
+        verified = await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._verify, stored if known and stored else self._dummy, password
+        )
+        return known and verified
+
+    def _verify(self, stored: str, password: str) -> bool:
+        try:
+            return self._hasher.verify(stored, password)
+        except (VerificationError, InvalidHashError):
+            return False
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False)

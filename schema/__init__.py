@@ -1,0 +1,26 @@
+"""What clients may ask: declarations, no decisions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from strawberry.schema.config import StrawberryConfig
+
+from schema.nodes import DATE_TIME
+from schema.operations import Schema
+from schema.posts import Comment, Repost, Status
+from schema.root import Mutation, Query, Subscription
+from schema.users import User
+from store.settings import Settings
+
+
+def build(settings: Settings) -> Schema:
+    """Build the schema under the limits of the settings."""
+    return Schema(
+        settings=settings,
+        query=Query,
+        mutation=Mutation,
+        subscription=Subscription,
+        types=[User, Status, Repost, Comment],
+        config=StrawberryConfig(scalar_map={datetime: DATE_TIME}),
+    )

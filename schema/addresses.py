@@ -1,0 +1,51 @@
+"""Whose word counts for where a request comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+
+class Proxies:
+    """The networks whose `X-Forwarded-For` is believed."""
+
+    def __init__(self, networks: Sequence[str]) -> None:
+        self._networks = [ip_network(network) for network in networks]
+
+    def client(self, peer: str | None, forwarded: Sequence[str]) -> str:
+        """Return the address of the client: the last one that no trusted proxy stands behind.
+
+        `peer` is the other end of the connection, None for a Unix socket; `forwarded` holds the values of the
+        X-Forwarded-For headers in order. Each proxy appends whom it saw, so only the end of the list, as far as it
+        was written by trusted proxies, is more than the client's own claim.
+        """
+        address = _read(peer or "")
+        if address is None or not self.trusts(address):
+            return str(address or peer or "")
+        for entry in reversed(",".join(forwarded).split(",")):
+            named = _read(entry)
+            if named is None:
+                break
+            address = named
+            if not self.trusts(named):
+                break
+        return str(address)
+
+    def trusts(self, address: IPv4Address | IPv6Address) -> bool:
+        """Return whether an address lies in a trusted network."""
+        return any(address in network for network in self._networks)
+
+
+def _read(text: str) -> IPv4Address | IPv6Address | None:
+    """Return the address in an entry such as `192.0.2.1`, `192.0.2.1:4711` or `[2001:db8::1]:4711`."""
+    host = text.strip()
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:
+        host = host.partition(":")[0]
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    # A dual-stack listener names IPv4 peers in the IPv6 way.
+    return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address

@@ -1,0 +1,104 @@
+"""A websocket as it is written to and closed.
+
+Close codes beyond the protocol's own: 4403 also ends a socket whose session has ended; 4429 also refuses one socket
+more than a member, or an anonymous address, may have (clients do not come back by themselves after it); 1013 asks to
+come back, as the database could not be reached to check the session; 1001 says that the process stops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from enum import Enum
+from typing import Any
+
+from aiohttp import ClientError, WSCloseCode, web
+from strawberry.aiohttp.views import AiohttpWebSocketAdapter, GraphQLView
+from strawberry.http.exceptions import WebSocketDisconnected
+
+MESSAGES_WAITING = 16  # messages of one socket that wait for a client that reads slowly
+
+_REASON_BYTES = 123  # RFC 6455 §5.5: a control frame carries 125, two of them the code
+_CLOSE_SECONDS = 4.0  # how long closing may take before the connection is cut
+
+
+class Close(Enum):
+    """Why a socket is closed: code and reason."""
+
+    GOING_AWAY = (WSCloseCode.GOING_AWAY, "Going away")
+    BROKEN = (WSCloseCode.INTERNAL_ERROR, "Internal error")
+    TRY_AGAIN = (WSCloseCode.TRY_AGAIN_LATER, "The database cannot be reached")
+    MALFORMED = (4400, "Malformed message")
+    NOT_ACKNOWLEDGED = (4401, "Unauthorized: connection_init comes first")
+    FORBIDDEN = (4403, "Forbidden")
+    WRONG_SUBPROTOCOL = (4406, "Subprotocol not acceptable")
+    SILENT = (4408, "Connection initialisation timeout")
+    ID_IN_USE = (4409, "Subscriber already exists")
+    TOO_MANY_INITS = (4429, "Too many initialisation requests")
+    TOO_MANY_SOCKETS = (4429, "Too many websockets")
+
+
+class Channel(AiohttpWebSocketAdapter):
+    """One websocket; a single task writes to it, and a few messages may wait for that.
+
+    Who sends waits for room. So a client that does not read stops its own operations, and memory does not grow; and
+    an operation that is cancelled while it waits disturbs nobody else's message.
+    """
+
+    request: web.Request
+    ws: web.WebSocketResponse
+
+    def __init__(self, view: GraphQLView[Any, Any], request: web.Request, ws: web.WebSocketResponse) -> None:
+        super().__init__(view, request, ws)
+        self._outgoing: asyncio.Queue[str] = asyncio.Queue(MESSAGES_WAITING)
+        self._writing = asyncio.create_task(self._write())
+
+    async def send_json(self, message: Mapping[str, object]) -> None:
+        """Have a message written once there is room; raises WebSocketDisconnected when nobody can read it."""
+        if self.ws.closed:
+            raise WebSocketDisconnected
+        text = self.view.encode_json(message)
+        await self._outgoing.put(text if isinstance(text, str) else text.decode())
+
+    async def close(self, code: int, reason: str) -> None:
+        """Close the socket, whether or not the client takes part; doing so twice changes nothing."""
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.ws.close(code=code, message=_fit(reason))
+        except TimeoutError:
+            self.cut()
+
+    async def end(self, close: Close, detail: str = "") -> None:
+        """Close the socket for a reason, told in more detail where there is any."""
+        code, reason = close.value
+        await self.close(code, detail or reason)
+
+    def cut(self) -> None:
+        """Drop the connection with all that was not yet sent."""
+        if self.request.transport is not None:
+            self.request.transport.abort()
+
+    async def stop(self) -> None:
+        """End the writing; messages still waiting are dropped."""
+        self._writing.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._writing
+
+    async def _write(self) -> None:
+        while True:
+            text = await self._outgoing.get()
+            try:
+                await self.ws.send_str(text)
+            except (RuntimeError, ConnectionError, ClientError):
+                # Closed. The reading side ends the socket; till then messages are taken and dropped, so that nobody
+                # waits for room that no one would make.
+                continue
+            except asyncio.CancelledError:
+                # All who wait for aiohttp to make room share one future: closing cancels it for this task as well.
+                if self._writing.cancelling():
+                    raise
+
+
+def _fit(reason: str) -> bytes:
+    return reason.encode()[:_REASON_BYTES].decode(errors="ignore").encode()

@@ -1,0 +1,240 @@
+"""What a query costs: one per field, times the entries asked of the lists above it.
+
+The price is worked out once per document, as a sum with open factors, and is added up for each request with its
+variables. Fragments are priced once, however often they are spread, so both take linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeAlias, cast
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLCompositeType,
+    GraphQLField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    ListValueNode,
+    ObjectValueNode,
+    OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
+    Undefined,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+)
+from graphql.utilities.coerce_input_value import coerce_default_value
+
+INTROSPECTION = MappingProxyType({"__schema": "__Schema", "__type": "__Type"})  # field and its type
+DEFAULT_ENTRIES = 20  # of a connection that is asked for no number
+UNSIZED_ENTRIES = 5  # of a list of objects that takes no number: mentions, participants, user errors
+
+_SIZES = ("first", "last")
+_PRESENT = object()  # stands for a literal that is neither number, list nor object
+
+Variables: TypeAlias = Mapping[str, Any]
+Factor: TypeAlias = Callable[[Variables], int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cost:
+    """A number, and parts that count as often as their factor says once the variables are known."""
+
+    fixed: int
+    parts: tuple[tuple[Factor, Cost], ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def total(self, variables: Variables) -> int:
+        """Return the cost with these variables, as the client sent them."""
+        return self._add_up({**self.defaults, **variables}, {}) if self.parts else self.fixed
+
+    def _add_up(self, variables: Variables, known: dict[int, int]) -> int:
+        total = known.get(id(self))
+        if total is None:
+            total = self.fixed
+            for factor, part in self.parts:
+                total += factor(variables) * part._add_up(variables, known)  # noqa: SLF001  its own kind
+            known[id(self)] = total
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What prices depend on besides the document.
+
+    More entries or ids than the two maxima are refused by their fields, with the error that tells the client so;
+    they must not be refused here for what would never be read.
+    """
+
+    schema: GraphQLSchema
+    most_entries: int
+    most_ids: int
+
+    def factors(self, declared: GraphQLField, node: FieldNode) -> Iterator[Factor]:
+        """Yield what multiplies the selection of a field: a number of entries, a number of ids, or nothing."""
+        given = {argument.name.value: argument.value for argument in node.arguments or ()}
+        sizes = {name: declared.args[name] for name in _SIZES if name in declared.args}
+        if sizes:
+            values = [given.get(name) for name in sizes]
+            declares = [_whole(coerce_default_value(one)) for one in sizes.values()]
+            default = max((one for one in declares if one is not None), default=DEFAULT_ENTRIES)
+            yield lambda variables: self._entries([_value(one, variables) for one in values], default)
+        for name, argument in declared.args.items():
+            value = given.get(name)
+            if value is not None and _takes_ids(argument.type):
+                yield self._ids_factor(value, argument.type)
+
+    def _entries(self, asked: list[object], default: int) -> int:
+        numbers = [number for number in map(_whole, asked) if number is not None]
+        return min(max(*numbers, 1) if numbers else default, self.most_entries)
+
+    def _ids_factor(self, value: ValueNode, kind: GraphQLInputType) -> Factor:
+        return lambda variables: min(max(_count_ids(_value(value, variables), kind), 1), self.most_ids)
+
+
+class Pricing:
+    """Prices the operations of one valid document."""
+
+    def __init__(self, prices: Prices, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
+        self._prices = prices
+        self._fragments = fragments
+        self._known: dict[tuple[str, bool], Cost] = {}
+        self._introspected: dict[str, int] = {}
+
+    def operation(self, operation: OperationDefinitionNode) -> Cost:
+        """Return the cost of an operation, introspection apart."""
+        root = self._prices.schema.get_root_type(operation.operation)
+        cost = self._selection(operation.selection_set, cast("GraphQLCompositeType", root), sized=True)
+        definitions = operation.variable_definitions
+        if not definitions:
+            return Cost(cost.total({}))
+        defaults = {one.variable.name.value: _value(one.default_value, {}) for one in definitions if one.default_value}
+        return Cost(cost.fixed, cost.parts, defaults)
+
+    def introspection(self, selection_set: SelectionSetNode) -> int:
+        """Return what the selection of an operation asks of the schema about itself."""
+        total = 0
+        for selection in selection_set.selections:
+            if isinstance(selection, FragmentSpreadNode):
+                name = selection.name.value
+                if name not in self._introspected:
+                    self._introspected[name] = self.introspection(self._fragments[name].selection_set)
+                total += self._introspected[name]
+            elif isinstance(selection, InlineFragmentNode):
+                total += self.introspection(selection.selection_set)
+            elif isinstance(selection, FieldNode) and selection.selection_set:
+                kind = INTROSPECTION.get(selection.name.value)
+                if kind is not None:
+                    total += self._selection(selection.selection_set, self._type(kind), sized=False).total({})
+        return total
+
+    def _selection(self, selection_set: SelectionSetNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
+        """Return the cost of a selection; `sized` when the field above has counted the entries of its lists."""
+        costs = [self._part(selection, parent, sized=sized) for selection in selection_set.selections]
+        return Cost(sum(cost.fixed for cost in costs), tuple(part for cost in costs for part in cost.parts))
+
+    def _part(self, selection: SelectionNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
+        if isinstance(selection, FieldNode):
+            return self._field(selection, parent, sized=sized)
+        if isinstance(selection, InlineFragmentNode):
+            condition = selection.type_condition
+            kind = self._type(condition.name.value) if condition else parent
+            return self._selection(selection.selection_set, kind, sized=sized)
+        return self._spread(cast("FragmentSpreadNode", selection).name.value, sized=sized)
+
+    def _spread(self, name: str, *, sized: bool) -> Cost:
+        key = (name, sized)
+        if key not in self._known:
+            fragment = self._fragments[name]
+            kind = self._type(fragment.type_condition.name.value)
+            cost = self._selection(fragment.selection_set, kind, sized=sized)
+            # What has open factors is kept whole, to be added up once however often it is spread.
+            self._known[key] = Cost(0, ((_once, cost),)) if cost.parts else cost
+        return self._known[key]
+
+    def _field(self, node: FieldNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
+        declared = self._prices.schema.get_field(parent, node.name.value)
+        if declared is None or node.selection_set is None or node.name.value in INTROSPECTION:
+            return _ONE
+        factors = list(self._prices.factors(declared, node))
+        if not factors and not sized and _is_list(declared.type):
+            factors.append(_unsized)
+        kind = cast("GraphQLCompositeType", get_named_type(declared.type))
+        inner = self._selection(node.selection_set, kind, sized=bool(factors))
+        if not factors:
+            return Cost(1 + inner.fixed, inner.parts)
+        for factor in factors:
+            inner = Cost(0, ((factor, inner),))
+        return Cost(1, inner.parts)
+
+    def _type(self, name: str) -> GraphQLCompositeType:
+        return cast("GraphQLCompositeType", self._prices.schema.type_map[name])
+
+
+_ONE = Cost(1)
+
+
+def _once(_: Variables) -> int:
+    return 1
+
+
+def _unsized(_: Variables) -> int:
+    return UNSIZED_ENTRIES
+
+
+def _value(node: ValueNode | None, variables: Variables) -> object:
+    """Return the number, list or object that a value is, as far as sizes depend on it."""
+    match node:
+        case None:
+            return None
+        case VariableNode():
+            return variables.get(node.name.value)
+        case IntValueNode():
+            return int(node.value)
+        case ListValueNode():
+            return list(node.values)
+        case ObjectValueNode():
+            return {one.name.value: _value(one.value, variables) for one in node.fields}
+        case _:
+            return _PRESENT
+
+
+def _whole(value: object) -> int | None:
+    """Return a value as GraphQL takes it for an Int, None where it does not."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _is_list(kind: object) -> bool:
+    return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
+
+
+def _takes_ids(kind: GraphQLInputType) -> bool:
+    """Return whether an input is a list of ids, or an object that has one."""
+    named = get_named_type(kind)
+    if isinstance(named, GraphQLInputObjectType):
+        return any(_is_list(one.type) and get_named_type(one.type).name == "ID" for one in named.fields.values())
+    return _is_list(kind) and named.name == "ID"
+
+
+def _count_ids(value: object, kind: GraphQLInputType) -> int:
+    named = get_named_type(kind)
+    if isinstance(named, GraphQLInputObjectType):
+        if not isinstance(value, dict):
+            return 0
+        return sum(_count_ids(value.get(name), one.type) for name, one in named.fields.items() if _takes_ids(one.type))
+    if not _is_list(kind) or value is None or value is Undefined:
+        return 0
+    return len(value) if isinstance(value, list) else 1

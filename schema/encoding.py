@@ -1,0 +1,53 @@
+"""JSON as it crosses the wire, in both directions."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn
+
+# Text decoded from UTF-8 has no surrogates; only an escape can bring one in.
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def dumps(data: object) -> str:
+    """Return compact JSON; text beyond ASCII stays readable."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def loads(text: str) -> object:
+    """Return what JSON text says; raises JSONDecodeError, also for what Python alone would accept or choke on."""
+    try:
+        value: object = json.loads(text, parse_constant=_refuse_constant)
+        if _SURROGATE_ESCAPE.search(text):
+            dumps(value).encode()
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError("Nested too deeply", text, 0) from None
+    except UnicodeEncodeError:
+        raise json.JSONDecodeError("Half of a surrogate pair", text, 0) from None
+    except ValueError as error:
+        raise json.JSONDecodeError(str(error), text, 0) from None
+    return value
+
+
+def kind(value: object) -> str:
+    """Return what JSON calls the kind of a value, with its article."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

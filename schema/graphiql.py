@@ -1,0 +1,117 @@
+"""GraphiQL, the page that a browser sees at /graphql: every file comes from this server, so it needs no internet.
+
+Nothing here is a GraphQL decision. The page is static; the member's token never leaves the browser tab but to be
+sent with the member's own requests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from aiohttp import hdrs, web
+
+PREFIX = "/graphql/assets"
+CACHE_SECONDS = 31_536_000  # a year: the address changes with the content, so a copy never goes stale
+VERSION_LENGTH = 16  # hexadecimal digits of the SHA-256 over every asset
+
+BUNDLE = "graphene_django_graphiql_static"  # the package whose static files hold GraphiQL; its Django part stays unused
+BUNDLED = (
+    "graphiql.min.css",
+    "graphiql.min.js",
+    "graphql-ws.min.js",
+    "react-dom.production.min.js",
+    "react.production.min.js",
+)
+OWN = ("graphiql.examples.js", "graphiql.page.css", "graphiql.page.js")
+CONTENT_TYPES = MappingProxyType({".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"})
+
+# CodeMirror, the editor inside GraphiQL, sets styles on its elements and inlines its icons and fonts as data.
+# 'self' in connect-src covers the websocket too: CSP level 3 lets ws: match the page's own http: origin.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; "
+    "font-src 'self' data:; "
+    "connect-src 'self'; "
+    "object-src 'none'; "
+    "base-uri 'none'; "
+    "form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+PAGE_HEADERS = MappingProxyType(
+    {
+        "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        hdrs.CACHE_CONTROL: "no-cache",
+        hdrs.VARY: hdrs.ACCEPT,  # the same address answers queries as JSON
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """The files that the page loads, by name, under one version."""
+
+    version: str
+    paths: MappingProxyType[str, Path]
+
+    @property
+    def address(self) -> str:
+        """The folder, as browsers see it, in which the files of this version stand."""
+        return f"{PREFIX}/{self.version}"
+
+
+@cache
+def assets() -> Assets:
+    """Find every asset and name their version; raises FileNotFoundError when one is missing."""
+    here, bundle = Path(__file__).parent, _bundle_folder()
+    paths = {name: bundle / name for name in BUNDLED} | {name: here / name for name in OWN}
+    digest = hashlib.sha256()
+    for name, path in sorted(paths.items()):
+        digest.update(name.encode())
+        digest.update(path.read_bytes())
+    return Assets(digest.hexdigest()[:VERSION_LENGTH], MappingProxyType(paths))
+
+
+def page(request: web.Request) -> web.Response:  # noqa: ARG001 - it is called as a handler is
+    """Answer with the page."""
+    return web.Response(text=_html(), content_type="text/html", charset="utf-8", headers=PAGE_HEADERS)
+
+
+def add_routes(app: web.Application) -> None:
+    """Serve the page's assets; the page itself belongs to the route of /graphql."""
+    assets()  # a missing file stops the server at its start, not the first browser that comes
+    app.router.add_get(f"{PREFIX}/{{version}}/{{name}}", _asset)
+
+
+async def _asset(request: web.Request) -> web.FileResponse:
+    found = assets()
+    # A name is looked up, never joined to a folder: no path outside the table can be asked for.
+    path = found.paths.get(request.match_info["name"])
+    if path is None or request.match_info["version"] != found.version:
+        raise web.HTTPNotFound
+    headers = {
+        hdrs.CONTENT_TYPE: CONTENT_TYPES[path.suffix],
+        hdrs.CACHE_CONTROL: f"public, max-age={CACHE_SECONDS}, immutable",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return web.FileResponse(path, headers=headers)
+
+
+@cache
+def _html() -> str:
+    template = Path(__file__).with_name("graphiql.html").read_text(encoding="utf-8")
+    return template.replace("{{assets}}", assets().address)
+
+
+def _bundle_folder() -> Path:
+    spec = importlib.util.find_spec(BUNDLE)  # finds the package without importing it
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError(f"GraphiQL's files are missing: the package {BUNDLE} is not installed")
+    return Path(spec.submodule_search_locations[0]) / "static" / BUNDLE

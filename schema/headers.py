@@ -1,0 +1,77 @@
+"""Headers that every response carries: request id, security, and which pages of other origins may read it (CORS)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from aiohttp import hdrs, web
+from strawberry.http.websocket_origin import normalize_origin
+
+REQUEST_ID = web.RequestKey("request_id", str)
+REQUEST_ID_HEADER = "X-Request-Id"
+METHODS = "GET, POST, OPTIONS"
+
+_SANE_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_ID_BYTES = 9  # 72 bits, twelve characters: unique among what a log keeps
+_PREFLIGHT_SECONDS = 7_200  # how long a browser may go without asking again; Chromium caps it here
+_SECURITY: Mapping[str, str] = MappingProxyType(
+    {
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        hdrs.CACHE_CONTROL: "no-store",
+    }
+)
+
+
+def request_id(request: web.Request) -> str:
+    """Return the client's own request id where it is one to be logged, else a new one."""
+    given = request.headers.get(REQUEST_ID_HEADER, "")
+    return given if _SANE_ID.fullmatch(given) else secrets.token_urlsafe(_ID_BYTES)
+
+
+class Origins:
+    """The origins whose pages may call the API; `*` among them is any. Cookies play no part."""
+
+    def __init__(self, origins: tuple[str, ...]) -> None:
+        self._any = "*" in origins
+        self._listed = {normalize_origin(origin) for origin in origins} - {None}
+
+    def allows(self, origin: str) -> bool:
+        """Return whether a page of this origin may call."""
+        return self._any or normalize_origin(origin) in self._listed
+
+    def headers(self, request: web.Request) -> dict[str, str]:
+        """Return the CORS headers of the response to a request."""
+        if not self._any and not self._listed:
+            return {}
+        origin = request.headers.get(hdrs.ORIGIN)
+        headers: dict[str, str] = {}
+        if origin is not None and self.allows(origin):
+            headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*" if self._any else origin
+            headers[hdrs.ACCESS_CONTROL_EXPOSE_HEADERS] = f"{REQUEST_ID_HEADER}, {hdrs.RETRY_AFTER}"
+        return headers
+
+    async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Complete a response that is about to be sent; what its handler has set stays."""
+        for name, value in (*_SECURITY.items(), *self.headers(request).items()):
+            response.headers.setdefault(name, value)
+        if self._any or self._listed:
+            response.headers.add(hdrs.VARY, hdrs.ORIGIN)
+        if REQUEST_ID in request:
+            response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
+        response.headers[hdrs.SERVER] = "Perch"
+
+
+def preflight() -> web.Response:
+    """Answer OPTIONS: what may be sent here. Whether a browser lets its page do so is up to the CORS headers."""
+    headers = {
+        hdrs.ALLOW: METHODS,
+        hdrs.ACCESS_CONTROL_ALLOW_METHODS: "GET, POST",
+        hdrs.ACCESS_CONTROL_ALLOW_HEADERS: f"{hdrs.AUTHORIZATION}, {hdrs.CONTENT_TYPE}, {REQUEST_ID_HEADER}",
+        hdrs.ACCESS_CONTROL_MAX_AGE: str(_PREFLIGHT_SECONDS),
+    }
+    return web.Response(status=204, headers=headers)

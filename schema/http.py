@@ -1,0 +1,68 @@
+"""The web application: GraphQL at /graphql, and what those ask who run it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import hdrs, web
+
+from schema import graphiql
+from schema.headers import Origins
+from schema.middleware import observe
+from schema.operations import Schema
+from schema.ports import Services
+from schema.sockets import Sockets
+from schema.view import View
+
+PATH = "/graphql"
+
+STOPPING = web.AppKey("stopping", asyncio.Event)
+SERVICES = web.AppKey("services", Services)
+SOCKETS = web.AppKey("sockets", Sockets)
+
+
+def create_app(schema: Schema, services: Services) -> web.Application:
+    """Return the application that serves a schema.
+
+    Raises ValueError when CORS_ORIGINS holds more than an origin, FileNotFoundError when GraphiQL's files are missing.
+    """
+    settings = services.settings
+    app = web.Application(middlewares=[observe], client_max_size=settings.max_body)
+    app[STOPPING] = asyncio.Event()
+    app[SERVICES] = services
+    app[SOCKETS] = Sockets(settings.sockets_per_member)
+    services.on_session_end(app[SOCKETS].end_session)
+    app.router.add_route("*", PATH, View(schema, services, app[SOCKETS]))
+    app.router.add_get("/", _to_graphql)
+    app.router.add_get("/healthz", _lives)
+    app.router.add_get("/readyz", _is_ready)
+    graphiql.add_routes(app)
+    app.on_response_prepare.append(Origins(settings.cors_origins).add_headers)
+    app.on_shutdown.append(_shut_down)
+    return app
+
+
+def begin_shutdown(app: web.Application) -> None:
+    """Have /readyz answer 503 from now on, so that a load balancer looks elsewhere while requests are still taken."""
+    app[STOPPING].set()
+
+
+async def _shut_down(app: web.Application) -> None:
+    begin_shutdown(app)
+    await app[SOCKETS].close()
+
+
+async def _to_graphql(_: web.Request) -> web.Response:
+    return web.Response(status=302, headers={hdrs.LOCATION: PATH})
+
+
+async def _lives(_: web.Request) -> web.Response:
+    return web.Response(text="ok")
+
+
+async def _is_ready(request: web.Request) -> web.Response:
+    if request.app[STOPPING].is_set():
+        return web.Response(status=503, text="stopping")
+    if not await request.app[SERVICES].ready():
+        return web.Response(status=503, text="the database cannot be reached")
+    return web.Response(text="ok")

@@ -1,0 +1,141 @@
+"""How large a query may be: measured on the document, before anything is executed.
+
+Four limits, each for what the others let through: aliases and repeated fields (work that validation itself has with
+them), depth, cost, and a budget of its own for introspection, which needs more depth than any sensible query and
+reads no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from graphql import (
+    DocumentNode,
+    ExecutableDefinitionNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    get_introspection_query,
+    parse,
+)
+
+from resolvers.errors import QueryTooComplex
+from schema.costs import INTROSPECTION, Cost, Prices, Pricing
+from store.settings import Settings
+
+Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
+
+_INTROSPECTIONS = 2  # a document may ask for twice what the standard introspection query asks for
+
+
+class Limits:
+    """The limits of one schema under some settings."""
+
+    def __init__(self, schema: GraphQLSchema, settings: Settings) -> None:
+        self._settings = settings
+        self._prices = Prices(schema, most_entries=settings.max_page, most_ids=settings.max_ids)
+        self._introspection_budget = _INTROSPECTIONS * self._standard_introspection()
+
+    def refuse_shape(self, document: DocumentNode) -> QueryTooComplex | None:
+        """Return the refusal of a document with too many aliases or repeated fields; needs no validation before."""
+        count = count_repetitions(document)
+        if count > self._settings.max_aliases:
+            return QueryTooComplex(
+                f"The query has {count} aliases and repeated fields, more than {self._settings.max_aliases}"
+            )
+        return None
+
+    def refuse_depth(self, document: DocumentNode) -> QueryTooComplex | None:
+        """Return the refusal of a valid document that is too deep, or introspects too much."""
+        fragments = _fragments(document)
+        pricing = Pricing(self._prices, fragments)
+        depths: dict[str, int] = {}
+        for operation in operations(document):
+            depth = _depth(operation.selection_set, fragments, depths)
+            if depth > self._settings.max_depth:
+                return QueryTooComplex(f"The query is {depth} levels deep, more than {self._settings.max_depth}")
+            if pricing.introspection(operation.selection_set) > self._introspection_budget:
+                return QueryTooComplex("The query introspects more than twice what the standard query does")
+        return None
+
+    def price(self, document: DocumentNode) -> Mapping[str | None, Cost]:
+        """Return what each operation of a valid document costs, by its name."""
+        pricing = Pricing(self._prices, _fragments(document))
+        return {one.name.value if one.name else None: pricing.operation(one) for one in operations(document)}
+
+    def refuse_cost(self, cost: Cost, variables: Mapping[str, Any] | None) -> QueryTooComplex | None:
+        """Return the refusal of an operation that costs too much with these variables."""
+        total = cost.total(variables or {})
+        if total > self._settings.max_cost:
+            return QueryTooComplex(f"The query costs {total}, more than {self._settings.max_cost}")
+        return None
+
+    def _standard_introspection(self) -> int:
+        document = parse(
+            get_introspection_query(
+                specified_by_url=True,
+                directive_is_repeatable=True,
+                schema_description=True,
+                input_value_deprecation=True,
+            )
+        )
+        pricing = Pricing(self._prices, _fragments(document))
+        return sum(pricing.introspection(operation.selection_set) for operation in operations(document))
+
+
+def operations(document: DocumentNode) -> Sequence[OperationDefinitionNode]:
+    """Return the operations of a document in order."""
+    return [one for one in document.definitions if isinstance(one, OperationDefinitionNode)]
+
+
+def count_repetitions(document: DocumentNode) -> int:
+    """Return how many fields have an alias, or stand again where they already stand.
+
+    The same name under two type conditions is no repetition: members of a union have fields in common.
+    """
+    count = 0
+    sets = [one.selection_set for one in document.definitions if isinstance(one, ExecutableDefinitionNode)]
+    while sets:
+        seen: set[tuple[str, str]] = set()
+        conditioned: list[tuple[SelectionSetNode, str]] = [(sets.pop(), "")]
+        while conditioned:
+            selection_set, condition = conditioned.pop()
+            for selection in selection_set.selections:
+                if isinstance(selection, FieldNode):
+                    key = (condition, selection.name.value)
+                    count += selection.alias is not None or key in seen
+                    seen.add(key)
+                    if selection.selection_set:
+                        sets.append(selection.selection_set)
+                elif isinstance(selection, InlineFragmentNode):
+                    named = selection.type_condition
+                    conditioned.append((selection.selection_set, named.name.value if named else condition))
+    return count
+
+
+def _fragments(document: DocumentNode) -> Fragments:
+    return {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
+
+
+def _depth(selection_set: SelectionSetNode, fragments: Fragments, known: dict[str, int]) -> int:
+    """Return how many fields stand inside one another, introspection apart; `known` holds fragments measured."""
+    deepest = 0
+    for selection in selection_set.selections:
+        if isinstance(selection, FragmentSpreadNode):
+            name = selection.name.value
+            if name not in known:
+                known[name] = _depth(fragments[name].selection_set, fragments, known)
+            depth = known[name]
+        elif isinstance(selection, InlineFragmentNode):
+            depth = _depth(selection.selection_set, fragments, known)
+        elif isinstance(selection, FieldNode) and selection.selection_set and selection.name.value not in INTROSPECTION:
+            depth = 1 + _depth(selection.selection_set, fragments, known)
+        else:
+            depth = 1
+        deepest = max(deepest, depth)
+    return deepest

@@ -1,0 +1,51 @@
+"""The form of the messages that a client may send by graphql-transport-ws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from schema.encoding import kind
+
+_OPTIONAL_OBJECT = (dict, type(None))
+_OPTIONAL_TEXT = (str, type(None))
+_FIELDS: Mapping[str, Mapping[str, tuple[type, ...]]] = MappingProxyType(
+    {
+        "connection_init": {"payload": _OPTIONAL_OBJECT},
+        "ping": {"payload": _OPTIONAL_OBJECT},
+        "pong": {"payload": _OPTIONAL_OBJECT},
+        "subscribe": {"id": (str,), "payload": (dict,)},
+        "complete": {"id": (str,)},
+    }
+)
+_SUBSCRIBE_PAYLOAD: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {
+        "query": (str,),
+        "operationName": _OPTIONAL_TEXT,
+        "variables": _OPTIONAL_OBJECT,
+        "extensions": _OPTIONAL_OBJECT,
+    }
+)
+
+
+def fault(message: object) -> str | None:
+    """Return what makes a message malformed, None when it is as the protocol wants it."""
+    if not isinstance(message, dict):
+        return f"A message must be an object, not {kind(message)}"
+    form = message.get("type")
+    fields = _FIELDS.get(form) if isinstance(form, str) else None
+    if fields is None:
+        return "Unknown message type"
+    wrong = _wrong(message, fields)
+    if wrong is None and form == "subscribe":
+        wrong = _wrong(message["payload"], _SUBSCRIBE_PAYLOAD)
+    return wrong
+
+
+def _wrong(values: Mapping[str, object], fields: Mapping[str, tuple[type, ...]]) -> str | None:
+    for name, types in fields.items():
+        if not isinstance(values.get(name), types):
+            return f"`{name}` is missing or has the wrong type"
+        if name == "id" and not values[name]:
+            return "`id` is empty"
+    return None

@@ -1,0 +1,55 @@
+"""What surrounds every request: an id, one line in the log, and an answer even when something breaks."""
+
+from __future__ import annotations
+
+import time
+
+import structlog
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from resolvers.errors import RequestError
+from schema import responses
+from schema.headers import REQUEST_ID, request_id
+from schema.requests import RequestRefused
+
+OPERATION = web.RequestKey("operation", str)
+
+_QUIET_PATHS = frozenset({"/healthz", "/readyz"})  # asked every few seconds by whatever watches the process
+_ERRORS = 400  # HTTP statuses from here on
+
+log = structlog.get_logger(__name__)
+
+
+@web.middleware
+async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Give a request its id, answer it, and log how it went."""
+    request[REQUEST_ID] = request_id(request)
+    started = time.perf_counter()
+    with structlog.contextvars.bound_contextvars(request_id=request[REQUEST_ID]):
+        response = await _answer(request, handler)
+        line = log.debug if request.path in _QUIET_PATHS else log.info
+        line(
+            "request",
+            method=request.method,
+            path=request.path,
+            operation=request.get(OPERATION),
+            status=response.status,
+            ms=round((time.perf_counter() - started) * 1000, 1),
+        )
+    return response
+
+
+async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except RequestError as error:
+        return responses.refusal(error)
+    except web.HTTPException as error:
+        if error.status < _ERRORS:
+            raise
+        headers = {str(name): value for name, value in error.headers.items() if name == hdrs.ALLOW}
+        return responses.refusal(RequestRefused(error.status, error.text or error.reason, headers))
+    except Exception:
+        log.exception("a request failed", method=request.method, path=request.path)
+        return responses.fault(request[REQUEST_ID])

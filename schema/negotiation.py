@@ -1,0 +1,71 @@
+"""Which media type answers a request, by its Accept header (RFC 9110 §12.5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+JSON = "application/json"
+GRAPHQL = "application/graphql-response+json"
+HTML = "text/html"
+
+_ANY = "*/*"
+_NAMED, _KIND, _WILD, _UNNAMED = 3, 2, 1, 0  # how closely a media range names a type
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    media: str
+    quality: float
+
+    def closeness(self, media: str) -> int:
+        if self.media == media:
+            return _NAMED
+        if self.media == _ANY:
+            return _WILD
+        kind, _, rest = self.media.partition("/")
+        return _KIND if rest == "*" and media.startswith(f"{kind}/") else _UNNAMED
+
+
+def choose(accept: Sequence[str]) -> str | None:
+    """Return the media type to answer with, None when the client takes neither; without a wish it is plain JSON."""
+    ranges = list(_ranges(accept))
+    if not any(header.strip() for header in accept):
+        return JSON
+    graphql, json = _wish(ranges, GRAPHQL), _wish(ranges, JSON)
+    # Only a client that names the newer type is known to understand it: a wildcard means the older one.
+    if graphql[0] and (not json[0] or (graphql >= json and graphql[1] == _NAMED)):
+        return GRAPHQL
+    return JSON if json[0] else None
+
+
+def prefers_page(accept: Sequence[str]) -> bool:
+    """Return whether HTML is asked for by name, as browsers do, and no less than JSON."""
+    ranges = list(_ranges(accept))
+    html = _wish(ranges, HTML)
+    return html[0] > 0 and html[1] >= _KIND and html[0] >= max(_wish(ranges, JSON)[0], _wish(ranges, GRAPHQL)[0])
+
+
+def _wish(ranges: Sequence[_Range], media: str) -> tuple[float, int]:
+    """Return quality and closeness of the range that names a type most closely."""
+    closest = max(ranges, key=lambda one: one.closeness(media), default=None)
+    if closest is None or not (closeness := closest.closeness(media)):
+        return 0.0, _UNNAMED
+    return closest.quality, closeness
+
+
+def _ranges(accept: Sequence[str]) -> Iterator[_Range]:
+    for element in ",".join(accept).split(","):
+        media, *parameters = (part.strip().lower() for part in element.split(";"))
+        values = dict(parameter.split("=", 1) for parameter in parameters if "=" in parameter)
+        charset = values.get("charset", "utf-8").strip('"')
+        if "/" in media and charset in {"utf-8", "utf8", "*"}:
+            yield _Range(media, _quality(values.get("q", "1")))
+
+
+def _quality(text: str) -> float:
+    try:
+        quality = float(text)
+    except ValueError:
+        return 0.0
+    return quality if 0 <= quality <= 1 else 0.0

@@ -1,0 +1,84 @@
+"""What all types share: identity, pages, instants, refusals."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias
+
+import strawberry
+from strawberry.types.scalar import ScalarDefinition
+
+from resolvers import errors, identity
+from resolvers.context import Context
+from resolvers.paging import Page
+
+Info: TypeAlias = strawberry.Info[Context, None]
+First: TypeAlias = Annotated[int | None, strawberry.argument(description="How many, 1 to 100.")]
+After: TypeAlias = Annotated[str | None, strawberry.argument(description="The cursor to go on from.")]
+
+UserErrorCode = strawberry.enum(errors.UserErrorCode, name="UserErrorCode")
+
+
+def _write_instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _read_instant(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("an instant needs its offset from UTC, such as a final Z")
+    return moment.astimezone(UTC)
+
+
+DATE_TIME: ScalarDefinition = strawberry.scalar(
+    name="DateTime",
+    description="An instant in UTC with milliseconds, RFC 3339, e.g. `2026-11-21T03:31:00.123Z`.",
+    specified_by_url="https://scalars.graphql.org/andimarek/date-time",
+    serialize=_write_instant,
+    parse_value=_read_instant,
+)
+
+
+def _global_id(root: Any) -> str:
+    return identity.of(root)
+
+
+@strawberry.interface(
+    description="Anything with an identity. Ids are opaque, unique across all types, and usable with `node`."
+)
+class Node:
+    id = strawberry.field(resolver=_global_id, graphql_type=strawberry.ID)
+
+
+@strawberry.type
+class PageInfo:
+    has_next_page: bool
+    has_previous_page: bool
+    start_cursor: str | None
+    end_cursor: str | None
+
+
+@strawberry.type(description="An expected refusal. `field` is the path in the input; null when it concerns the whole.")
+class UserError:
+    code: UserErrorCode
+    message: str
+    field: list[str] | None
+
+
+def nodes_of(root: Page[Any]) -> list[Any]:
+    """Return the things in a page without their edges."""
+    return [edge.node for edge in root.edges]
+
+
+def later(name: str, module: str) -> Any:
+    """Return a type that is declared further down, or in a module that needs this one."""
+    return Annotated[name, strawberry.lazy(module)]
+
+
+def is_a(*kinds: type) -> Any:
+    """Return the `is_type_of` of a GraphQL type whose values are exactly such records."""
+
+    def is_type_of(_cls: type, value: Any, _info: Any) -> bool:
+        return type(value) in kinds
+
+    return classmethod(is_type_of)

@@ -1,0 +1,185 @@
+"""What wraps every operation: documents from the cache, a context of its own, and errors that give nothing away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any
+
+import strawberry
+import structlog
+from graphql import ExecutionResult as CoreResult
+from graphql import GraphQLError
+from graphql.execution import Executor
+from graphql.execution.values import get_argument_values
+from strawberry.extensions.runner import SchemaExtensionsRunner
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from strawberry.types import ExecutionContext, ExecutionResult
+from strawberry.types.execution import PreExecutionError
+from strawberry.types.graphql import OperationType
+
+from resolvers.errors import BadUserInput, RequestError
+from schema.documents import DocumentCache
+from schema.ports import Context
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+class OperationRefused(BadUserInput):
+    """The document is right, but this operation of it cannot be had, or not in this way."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
+    """Ends each operation with the check of its session; gives each event of a subscription a fresh context.
+
+    Without a context, as when the schema prints itself, it executes and nothing else.
+    """
+
+    def build_per_event_executor(self, payload: Any) -> Executor[Any]:
+        """Return the executor of one event, whose look-ups no other event has made."""
+        executor = super().build_per_event_executor(payload)
+        if self.context_value is not None:
+            executor.context_value = self.context_value.fresh()
+        return executor
+
+    def execute_operation(self, serially: bool | None = None) -> Any:
+        """Execute a query, a mutation or one event; where the context has a fatal error, that is the whole result."""
+        outcome = super().execute_operation(serially)
+        return outcome if self.context_value is None else self._conclude(outcome)
+
+    async def _conclude(self, outcome: Any) -> CoreResult:
+        result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
+        fatal = await _close(self.context_value)
+        return CoreResult(None, [fatal]) if fatal else result
+
+
+class Schema(strawberry.Schema):
+    """A schema under limits; takes what strawberry's own takes. Extensions see no parsing and no validation."""
+
+    def __init__(
+        self, *, settings: Settings, execution_context_class: type[Executor[Any]] = PerEventExecutor, **declared: Any
+    ) -> None:
+        super().__init__(execution_context_class=execution_context_class, **declared)
+        self.documents = DocumentCache(self._schema, settings)
+
+    async def _prepare_operation_async(
+        self,
+        context: ExecutionContext,
+        extensions_runner: SchemaExtensionsRunner,  # noqa: ARG002  strawberry passes it
+    ) -> PreExecutionError | None:
+        document = self.documents.get(context.query or "")
+        context.graphql_document = document.node
+        if document.errors:
+            return await _refused(context, document.errors)
+        name = context._provided_operation_name  # noqa: SLF001  the public one falls back on the first operation
+        operation = document.operation(name)
+        if operation is None:
+            return await _refused(context, [OperationRefused(_unknown(name))])
+        kind = OperationType(operation.operation.value)
+        if kind not in context.allowed_operations:
+            return await _refused(context, [_not_here(kind)])
+        cost = document.costs[operation.name.value if operation.name else None]
+        if too_complex := self.documents.limits.refuse_cost(cost, context.variables):
+            return await _refused(context, [too_complex])
+        return None
+
+    async def _handle_execution_result(
+        self, context: ExecutionContext, result: Any, extensions_runner: SchemaExtensionsRunner, **options: Any
+    ) -> ExecutionResult:
+        """Every result comes through here, of whichever transport and however it failed."""
+        if result.errors:
+            result.errors = present(result.errors, context.context, context.operation_name)
+        return await super()._handle_execution_result(context, result, extensions_runner, **options)
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Log nothing: `present` does, once, and only what is the server's fault."""
+
+
+def present(errors: Iterable[GraphQLError], context: Context | None, operation: str | None) -> list[GraphQLError]:
+    """Return errors as the client may see them, each with its code; log those that are the server's fault."""
+    shown, logged = [], set()
+    for error in errors:
+        if "code" not in (error.extensions or {}):
+            if is_input_error(error):
+                error.extensions = {**(error.extensions or {}), "code": BadUserInput.code}
+            else:
+                # A loader that fails does so for everyone who waits for it: one fault, many errors.
+                if id(error.original_error or error) not in logged:
+                    logged.add(id(error.original_error or error))
+                    _log_fault(error, context, operation)
+                # The original goes no further than the log.
+                error = internal_error(context, error)  # noqa: PLW2901
+        shown.append(error)
+    return shown
+
+
+def internal_error(context: Context | None, error: GraphQLError | None = None) -> GraphQLError:
+    """Return what the client sees of an error that is the server's fault: its place, and where to look it up."""
+    extensions = {"code": RequestError.code} | ({"requestId": context.request_id} if context else {})
+    return GraphQLError(
+        "Internal error", error.nodes if error else None, path=error.path if error else None, extensions=extensions
+    )
+
+
+def is_request_error(result: ExecutionResult) -> bool:
+    """Return whether nothing was executed, or none of it counts: the answer has errors and no data entry at all."""
+    return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
+
+
+def is_input_error(error: GraphQLError) -> bool:
+    """Return whether a variable or an argument had a value that its type does not allow.
+
+    graphql-core raises the same class for these and for resolvers whose result does not fit its type. What has no
+    path never came to a resolver; of the rest, only the traceback tells arguments from results.
+    """
+    original = error.original_error
+    if original is not None and not isinstance(original, GraphQLError):
+        return False
+    if error.path is None:
+        return True
+    return original is not None and _passes(original.__traceback__, get_argument_values)
+
+
+def _passes(traceback: TracebackType | None, function: Any) -> bool:
+    while traceback is not None:
+        if traceback.tb_frame.f_code is function.__code__:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _log_fault(error: GraphQLError, context: Context | None, operation: str | None) -> None:
+    log.error(
+        "an operation failed",
+        path=error.path,
+        operation=operation,
+        request_id=context.request_id if context else None,
+        exc_info=error.original_error or error,
+    )
+
+
+async def _refused(context: ExecutionContext, errors: Sequence[GraphQLError]) -> PreExecutionError:
+    fatal = await _close(context.context) if context.context is not None else None
+    return PreExecutionError(data=None, errors=[fatal] if fatal else list(errors))
+
+
+async def _close(context: Context) -> RequestError | None:
+    await context.close()
+    return context.fatal
+
+
+def _unknown(name: str | None) -> str:
+    if name is None:
+        return "The document has several operations: `operationName` must say which one"
+    return f"The document has no operation named {name}"
+
+
+def _not_here(kind: OperationType) -> OperationRefused:
+    if kind is OperationType.MUTATION:
+        return OperationRefused("A mutation needs POST: GET changes nothing", 405)
+    return OperationRefused("A subscription needs a websocket (graphql-transport-ws)")

@@ -1,0 +1,61 @@
+"""What this layer asks of the application behind it, so that it can be run and tested without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, Self
+
+from resolvers.errors import RequestError
+from resolvers.tokens import Claims
+from store.settings import Settings
+
+
+class Context(Protocol):
+    """What one operation knows; made anew for each operation and each event of a subscription."""
+
+    @property
+    def request_id(self) -> str:
+        """The id under which the request is logged."""
+
+    @property
+    def fatal(self) -> RequestError | None:
+        """The error that the whole operation must be answered with, data and all."""
+
+    def fresh(self) -> Self:
+        """Return a context of the same viewer that has read nothing yet."""
+
+    async def close(self) -> None:
+        """Check the session unless that has happened; may set `fatal`."""
+
+
+class Tokens(Protocol):
+    """Reads access tokens."""
+
+    def read(self, token: str) -> Claims:
+        """Return what a token says; raises Unauthenticated."""
+
+
+class Services(Protocol):
+    """What a process has once."""
+
+    @property
+    def settings(self) -> Settings:
+        """Every number an operator may turn."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """Reads access tokens."""
+
+    def context(
+        self, claims: Claims | None, *, address: str, user_agent: str, request_id: str, socket: bool = False
+    ) -> Context:
+        """Return the context of one operation."""
+
+    async def session_stands(self, claims: Claims) -> bool:
+        """Return whether a session has not been ended; raises ServiceUnavailable."""
+
+    async def ready(self) -> bool:
+        """Return whether the database answers."""
+
+    def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
+        """Have a callback called with member and session, or None for all of the member's sessions."""

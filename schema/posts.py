@@ -1,0 +1,250 @@
+"""Statuses, reposts and comments."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from datetime import datetime
+from typing import Any
+
+import strawberry
+
+from resolvers import hydrate, interactions, posts
+from resolvers.paging import NodeEdge
+from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
+from schema.users import User
+from store import records
+
+
+def _author(root: records.Post | records.Comment, info: Info) -> Awaitable[Any]:
+    return hydrate.user(info.context, root.author)
+
+
+def _mentions(root: records.Post, info: Info) -> Awaitable[Any]:
+    return posts.mentions(info.context, root)
+
+
+async def _like_count(root: records.Post, info: Info) -> int:
+    return (await posts.stands_for(info.context, root)).like_count
+
+
+async def _repost_count(root: records.Post, info: Info) -> int:
+    return (await posts.stands_for(info.context, root)).repost_count
+
+
+async def _quote_count(root: records.Post, info: Info) -> int:
+    return (await posts.stands_for(info.context, root)).quote_count
+
+
+async def _comment_count(root: records.Post, info: Info) -> int:
+    return (await posts.stands_for(info.context, root)).comment_count
+
+
+def _viewer_has_liked(root: records.Post, info: Info) -> Awaitable[bool]:
+    return posts.viewer_has_liked(info.context, root)
+
+
+def _viewer_has_reposted(root: records.Post, info: Info) -> Awaitable[bool]:
+    return posts.viewer_has_reposted(info.context, root)
+
+
+def _liked_by(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return interactions.liked_by(info.context, root, first, after)
+
+
+def _reposts(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return posts.reposts(info.context, root, first, after)
+
+
+def _quotes(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return posts.quotes(info.context, root, first, after)
+
+
+def _comments(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return interactions.comments(info.context, root, first, after)
+
+
+@strawberry.interface(description="What members publish: a `Status`, or a `Repost` of one.")
+class Post(Node):
+    author = strawberry.field(resolver=_author, graphql_type=User)
+    text: str
+    mentions = strawberry.field(resolver=_mentions, graphql_type=list[User])
+    hashtags: list[str] = strawberry.field(
+        description="Lower-cased, without the leading #, in order of appearance, repeated as often as in the text."
+    )
+    created_at: datetime
+    like_count: int
+    repost_count: int = strawberry.field(description="Plain reposts; quotes are counted apart.")
+    quote_count: int
+    comment_count: int
+    viewer_has_liked = strawberry.field(resolver=_viewer_has_liked, graphql_type=bool)
+    viewer_has_reposted = strawberry.field(resolver=_viewer_has_reposted, graphql_type=bool)
+    liked_by = strawberry.field(resolver=_liked_by, graphql_type=later("LikeConnection", __name__))
+    reposts = strawberry.field(resolver=_reposts, graphql_type=later("RepostConnection", __name__))
+    quotes = strawberry.field(resolver=_quotes, graphql_type=later("RepostConnection", __name__))
+    comments = strawberry.field(resolver=_comments, graphql_type=later("CommentConnection", __name__))
+
+
+@strawberry.type(description="A post of a member's own words.")
+class Status(Post):
+    is_type_of = is_a(records.Status)
+
+
+def _original(root: records.Repost, info: Info) -> Awaitable[Any]:
+    return posts.original(info.context, root)
+
+
+@strawberry.type(
+    description="A post passed on. With text it is a quote: a post of its own. With empty `text` it is a plain repost: "
+    "liking, commenting or reposting it does so to its original, whose numbers and lists it shows, and it goes when "
+    "the original goes."
+)
+class Repost(Post):
+    like_count = strawberry.field(resolver=_like_count)
+    repost_count = strawberry.field(resolver=_repost_count, description="Plain reposts; quotes are counted apart.")
+    quote_count = strawberry.field(resolver=_quote_count)
+    comment_count = strawberry.field(resolver=_comment_count)
+    original = strawberry.field(
+        resolver=_original, graphql_type=Post | None, description="The post passed on; null once it is deleted."
+    )
+
+    is_type_of = is_a(records.Repost)
+
+
+@strawberry.type
+class RepostEdge:
+    cursor: str
+    node: Repost
+
+
+@strawberry.type
+class RepostConnection:
+    edges: list[RepostEdge]
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Repost])
+    page_info: PageInfo
+
+
+def _at(root: NodeEdge[Any]) -> datetime:
+    return root.at
+
+
+@strawberry.type
+class LikeEdge:
+    cursor: str
+    node: User
+    liked_at = strawberry.field(resolver=_at)
+
+
+@strawberry.type
+class LikeConnection:
+    edges: list[LikeEdge]
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[User])
+    page_info: PageInfo
+
+
+def _comment_post(root: records.Comment, info: Info) -> Awaitable[Any]:
+    return interactions.comment_post(info.context, root)
+
+
+def _comment_answered(root: records.Comment, info: Info) -> Awaitable[Any]:
+    return interactions.comment_answered(info.context, root)
+
+
+@strawberry.type
+class Comment(Node):
+    author = strawberry.field(resolver=_author, graphql_type=User)
+    text: str
+    created_at: datetime
+    post = strawberry.field(resolver=_comment_post, graphql_type=Post | None)
+    reply_to = strawberry.field(resolver=_comment_answered, graphql_type=later("Comment", __name__) | None)
+
+    is_type_of = is_a(records.Comment)
+
+
+@strawberry.type
+class CommentEdge:
+    cursor: str
+    node: Comment
+
+
+@strawberry.type
+class CommentConnection:
+    edges: list[CommentEdge]
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Comment])
+    page_info: PageInfo
+
+
+IDEMPOTENCY = (
+    "1 to 64 characters, the member's own. A retry with the same key and input within a day returns the first result "
+    "instead of acting again; with other input it is a CONFLICT."
+)
+
+
+@strawberry.input
+class PostInput:
+    text: str = strawberry.field(description="1 to 500 characters after NFC normalisation and trimming.")
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
+
+
+@strawberry.input
+class RepostInput:
+    post_id: strawberry.ID
+    text: str | None = ""
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
+
+
+@strawberry.input
+class PostIdInput:
+    post_id: strawberry.ID
+
+
+@strawberry.input
+class CommentInput:
+    post_id: strawberry.ID
+    text: str
+    reply_to_id: strawberry.ID | None = None
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
+
+
+@strawberry.input
+class DeleteCommentInput:
+    comment_id: strawberry.ID
+
+
+@strawberry.type
+class PostPayload:
+    status: Status | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class RepostPayload:
+    repost: Repost | None = None
+    original: Post | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class PostIdPayload:
+    post: Post | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class DeletePostPayload:
+    deleted_post_id: strawberry.ID | None = None
+    author: User | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class CommentPayload:
+    comment: Comment | None = None
+    post: Post | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class DeleteCommentPayload:
+    deleted_comment_id: strawberry.ID | None = None
+    post: Post | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)

@@ -1,0 +1,69 @@
+"""Answers in the form of GraphQL over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from aiohttp import hdrs, web
+from graphql import GraphQLError
+from strawberry.http import process_result
+from strawberry.types import ExecutionResult
+
+from resolvers.errors import Forbidden, RequestError, Unauthenticated
+from schema.encoding import dumps
+from schema.negotiation import GRAPHQL, JSON
+from schema.operations import is_request_error
+from schema.requests import RequestRefused
+
+_OK, _BAD_REQUEST, _FORBIDDEN, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 405, 500
+
+
+def answer(result: ExecutionResult, media: str) -> web.Response:
+    """Return the response to an operation."""
+    if not is_request_error(result):
+        return _response(process_result(result), _OK, media)
+    errors = result.errors or []
+    return _response(_body(errors), _status(errors[0], media), media, _headers(errors[0]))
+
+
+def refusal(error: RequestError, media: str = JSON) -> web.Response:
+    """Return the response to a request that comes to no operation."""
+    headers = {**_headers(error), **(error.headers if isinstance(error, RequestRefused) else {})}
+    status = _FORBIDDEN if isinstance(error, Forbidden) else _status(error, media)
+    return _response(_body([error]), status, media, headers)
+
+
+def fault(request_id: str) -> web.Response:
+    """Return the response to a request that the server failed on, which says nothing but where to look."""
+    extensions = {"code": RequestError.code, "requestId": request_id}
+    return _response(_body([GraphQLError("Internal error", extensions=extensions)]), _INTERNAL, JSON)
+
+
+def _body(errors: Iterable[GraphQLError]) -> dict[str, object]:
+    return {"errors": [error.formatted for error in errors]}
+
+
+def _status(error: GraphQLError, media: str) -> int:
+    if isinstance(error, RequestError) and error.status != _OK:
+        return error.status
+    if (error.extensions or {}).get("code") == RequestError.code:
+        return _INTERNAL
+    # The older media type cannot tell an intermediary's error from the server's own, so there its status is 200.
+    return _BAD_REQUEST if media == GRAPHQL else _OK
+
+
+def _headers(error: GraphQLError) -> dict[str, str]:
+    if not isinstance(error, RequestError):
+        return {}
+    headers: dict[str, str] = {}
+    if isinstance(error, Unauthenticated):
+        headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
+    if error.retry_after is not None:
+        headers[hdrs.RETRY_AFTER] = str(error.retry_after)
+    if error.status == _METHOD_NOT_ALLOWED:
+        headers[hdrs.ALLOW] = hdrs.METH_POST
+    return headers
+
+
+def _response(body: object, status: int, media: str, headers: Mapping[str, str] | None = None) -> web.Response:
+    return web.Response(text=dumps(body), status=status, content_type=media, charset="utf-8", headers=headers)

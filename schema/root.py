@@ -1,0 +1,155 @@
+"""Every query, mutation and subscription: a table of contents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import fields
+from typing import Annotated, Any
+
+import strawberry
+
+from resolvers import accounts, interactions, posts, relations
+from resolvers.context import Context
+from resolvers.errors import Refused
+from schema import posts as p
+from schema import streams as s
+from schema import timelines as t
+from schema import users as u
+from schema.nodes import Info, Node
+
+
+async def _node(info: Info, id: strawberry.ID) -> Any:  # noqa: A002  the argument's name in the contract
+    return await posts.node(info.context, id)
+
+
+async def _nodes(info: Info, ids: list[strawberry.ID]) -> Any:
+    return await posts.nodes(info.context, ids)
+
+
+def _viewer(info: Info) -> Any:
+    return info.context.claims
+
+
+async def _user(info: Info, login: str) -> Any:
+    return await accounts.user(info.context, login)
+
+
+async def _is_login_available(info: Info, login: str) -> bool | None:
+    return await accounts.is_login_available(info.context, login)
+
+
+Act = Callable[..., Awaitable[dict[str, object]]]
+
+
+def _mutation(act: Act, takes: type, gives: type, *, optional: bool = False, description: str | None = None) -> Any:
+    """Declare a mutation: its input's fields become arguments, a refusal becomes `userErrors`."""
+
+    async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
+        arguments = {f.name: getattr(input, f.name) for f in fields(takes)} if input else {}
+        try:
+            return gives(**await act(info.context, **arguments))
+        except Refused as refused:
+            return gives(user_errors=refused.errors)
+
+    if optional:
+        resolve.__annotations__["input"] = takes | None
+    else:
+        resolve.__annotations__["input"] = takes
+        resolve.__defaults__ = None
+    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+
+
+@strawberry.type
+class Query:
+    node = strawberry.field(resolver=_node, graphql_type=Node | None)
+    nodes = strawberry.field(
+        resolver=_nodes,
+        graphql_type=list[Node | None],
+        description="At most 100 ids; the answer has the same order, null where there is nothing to show.",
+    )
+    viewer = strawberry.field(
+        resolver=_viewer, graphql_type=u.Viewer | None, description="Null for an anonymous request."
+    )
+    user = strawberry.field(resolver=_user, graphql_type=u.User | None)
+    is_login_available = strawberry.field(
+        resolver=_is_login_available,
+        description="Whether a new member could take it. There is no such question for e-mail addresses.",
+    )
+    home_timeline = strawberry.field(
+        resolver=t.home,
+        graphql_type=t.Timeline | None,
+        description="The viewer's own and followed posts. UNAUTHENTICATED without a token.",
+    )
+    public_timeline = strawberry.field(
+        resolver=t.public,
+        graphql_type=t.Timeline | None,
+        description="Every public post, among those still kept.",
+    )
+    hashtag = strawberry.field(
+        resolver=t.hashtag, graphql_type=t.Hashtag | None, description="Null when no post that is kept carries the tag."
+    )
+
+
+@strawberry.type
+class Mutation:
+    sign_up = _mutation(accounts.sign_up, u.SignUpInput, u.SessionPayload)
+    log_in = _mutation(accounts.log_in, u.LogInInput, u.SessionPayload)
+    refresh_session = _mutation(
+        accounts.refresh_session,
+        u.RefreshSessionInput,
+        u.SessionPayload,
+        description="Trades a refresh token for a new pair; the old refresh token stops working.",
+    )
+    log_out = _mutation(
+        accounts.log_out,
+        u.LogOutInput,
+        u.LogOutPayload,
+        optional=True,
+        description="Takes effect at once, on open websockets too.",
+    )
+    change_password = _mutation(
+        accounts.change_password,
+        u.ChangePasswordInput,
+        u.SessionPayload,
+        description="Ends every other session.",
+    )
+    update_profile = _mutation(accounts.update_profile, u.UpdateProfileInput, u.ViewerPayload)
+    change_email = _mutation(accounts.change_email, u.ChangeEmailInput, u.ViewerPayload)
+
+    follow = _mutation(
+        relations.follow, u.UsersInput, u.UsersPayload, description="Doing it twice changes nothing."
+    )
+    unfollow = _mutation(relations.unfollow, u.UsersInput, u.UsersPayload)
+    remove_followers = _mutation(relations.remove_followers, u.UsersInput, u.UsersPayload)
+
+    post = _mutation(posts.post, p.PostInput, p.PostPayload)
+    repost = _mutation(posts.repost, p.RepostInput, p.RepostPayload)
+    unrepost = _mutation(
+        posts.unrepost, p.PostIdInput, p.PostIdPayload, description="Takes back the viewer's plain repost of a post."
+    )
+    delete_post = _mutation(posts.delete_post, p.PostIdInput, p.DeletePostPayload)
+    like = _mutation(interactions.like, p.PostIdInput, p.PostIdPayload)
+    unlike = _mutation(interactions.unlike, p.PostIdInput, p.PostIdPayload)
+    comment = _mutation(interactions.comment, p.CommentInput, p.CommentPayload)
+    delete_comment = _mutation(
+        interactions.delete_comment,
+        p.DeleteCommentInput,
+        p.DeleteCommentPayload,
+        description="By its author, or by the author of the post.",
+    )
+
+
+@strawberry.type(
+    description="UNAUTHENTICATED without a token. A socket belongs to the session that opened it and ends with that "
+    "session, not with the access token."
+)
+class Subscription:
+    @strawberry.subscription(graphql_type=s.HomeTimelineEvent)
+    async def home_timeline(self, info: Info, after: str | None = None) -> AsyncGenerator[Any, None]:
+        async for event in s.home_timeline(info, after):
+            yield event
+
+    @strawberry.subscription(graphql_type=s.PostActivity)
+    async def post_activity(self, info: Info, post_id: strawberry.ID) -> AsyncGenerator[Any, None]:
+        async for event in s.post_activity(info, post_id):
+            yield event

@@ -1,0 +1,67 @@
+"""What subscriptions deliver."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+
+from resolvers import streams
+from schema.nodes import is_a
+from schema.posts import Post
+from schema.timelines import TimelineEdge
+
+
+@strawberry.interface(
+    description="What a subscription delivers. Every one starts with what came since `after`, then goes on live."
+)
+class StreamEvent:
+    cursor: str = strawberry.field(description="Pass it as `after` to go on from here without a gap.")
+    at: datetime
+
+
+@strawberry.type(
+    description="Events were lost: the cursor is older than what is kept, or this client read too slowly. Refetch."
+)
+class StreamGap(StreamEvent):
+    is_type_of = is_a(streams.StreamGap)
+
+
+@strawberry.type(
+    description="An entry came to the viewer's home timeline or changed there; "
+    "it replaces the one with the same node id."
+)
+class TimelineEntryPut(StreamEvent):
+    edge: TimelineEdge
+
+    is_type_of = is_a(streams.TimelineEntryPut)
+
+
+@strawberry.type
+class TimelineEntryRemoved(StreamEvent):
+    node_id: strawberry.ID
+
+    is_type_of = is_a(streams.TimelineEntryRemoved)
+
+
+HomeTimelineEvent = Annotated[
+    TimelineEntryPut | TimelineEntryRemoved | StreamGap, strawberry.union("HomeTimelineEvent")
+]
+
+
+@strawberry.type(description="How a post's numbers stand after a change; the latest only, none of them queued.")
+class PostActivity:
+    post: Post
+    like_count: int
+    repost_count: int
+    quote_count: int
+    comment_count: int
+
+
+def home_timeline(info: Any, after: str | None = None) -> Any:
+    return streams.home_timeline(info.context, after)
+
+
+def post_activity(info: Any, post_id: strawberry.ID) -> Any:
+    return streams.post_activity(info.context, post_id)

@@ -1,0 +1,93 @@
+"""Timelines: posts in order, with who brought each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+
+from resolvers import timelines
+from resolvers.entries import TimelineEdge as Entry
+from schema.nodes import Info, PageInfo, nodes_of
+from schema.posts import Repost, Status
+from schema.users import User
+
+TimelineItem = Annotated[Status | Repost, strawberry.union("TimelineItem")]
+
+
+@strawberry.type
+class RepostSource:
+    user: User
+    reposted_at: datetime
+
+
+async def _reposted_by(root: Entry, info: Info, first: int | None = 10) -> Any:
+    return await timelines.reposted_by(info.context, root, first)
+
+
+def _reposted_by_count(root: Entry) -> int:
+    return len(root.sources)
+
+
+@strawberry.type
+class TimelineEdge:
+    cursor: str
+    node: TimelineItem
+    reposted_by = strawberry.field(resolver=_reposted_by, graphql_type=list[RepostSource])
+    reposted_by_count = strawberry.field(resolver=_reposted_by_count)
+
+
+@strawberry.type(
+    description="A timeline, newest first, as a Relay connection. Page back with `first`/`after`; fetch what is newer "
+    "than what you hold with `last`/`before`. On the home timeline a status appears once however many of the followed "
+    "members passed it on (plainly): `repostedBy` names them, the first one first. An entry stands at the moment it "
+    "first came: its own when its author is followed, else that of the first repost."
+)
+class Timeline:
+    edges: list[TimelineEdge]
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[TimelineItem])
+    page_info: PageInfo
+
+
+def _tagged(
+    root: timelines.Hashtag,
+    info: Info,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Awaitable[Any]:
+    return timelines.tagged(info.context, root, timelines.Span(first, after, last, before))
+
+
+@strawberry.type
+class Hashtag:
+    name: str
+    post_count: int = strawberry.field(description="Posts that carry it, among those still kept.")
+    timeline = strawberry.field(resolver=_tagged, graphql_type=Timeline)
+
+
+def home(
+    info: Info,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Awaitable[Any]:
+    return timelines.home(info.context, timelines.Span(first, after, last, before))
+
+
+def public(
+    info: Info,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Awaitable[Any]:
+    return timelines.public(info.context, timelines.Span(first, after, last, before))
+
+
+def hashtag(info: Info, name: str) -> Awaitable[Any]:
+    return timelines.hashtag(info.context, name)

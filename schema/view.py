@@ -1,0 +1,138 @@
+"""GraphQL over HTTP, and the door to websockets."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from aiohttp import hdrs, web
+from strawberry.aiohttp.views import GraphQLView
+from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.types.graphql import OperationType
+
+from resolvers.errors import Forbidden, RequestError, ServiceUnavailable
+from resolvers.tokens import Claims
+from schema import graphiql, requests, responses
+from schema.addresses import Proxies
+from schema.channels import Channel, Close
+from schema.encoding import dumps, loads
+from schema.headers import METHODS, REQUEST_ID, preflight
+from schema.middleware import OPERATION
+from schema.negotiation import GRAPHQL, JSON, choose, prefers_page
+from schema.operations import Schema
+from schema.ports import Context, Services
+from schema.requests import RequestRefused
+from schema.sockets import Peer, SocketHandler, Sockets
+
+FORWARDED_FOR = "X-Forwarded-For"
+
+_ALLOWED = {
+    hdrs.METH_GET: {OperationType.QUERY},
+    hdrs.METH_POST: {OperationType.QUERY, OperationType.MUTATION},
+}
+_SEND_BUFFER = 16_384  # bytes written to a websocket before waiting for a client that does not read
+_CLOSE_SECONDS = 2.0  # how long a websocket waits for the client's side of the closing handshake
+
+
+class View(GraphQLView[Context, None]):
+    """The endpoint, as GraphQL over HTTP and graphql-transport-ws want it."""
+
+    schema: Schema
+
+    def __init__(self, schema: Schema, services: Services, sockets: Sockets) -> None:
+        settings = services.settings
+        super().__init__(
+            schema,
+            graphql_ide=None,
+            subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
+            connection_init_wait_timeout=timedelta(seconds=settings.socket_init_seconds),
+            max_subscriptions_per_connection=settings.subscriptions_per_socket,
+            allowed_origins=settings.cors_origins,
+        )
+        self._services = services
+        self._sockets = sockets
+        self._proxies = Proxies(settings.trusted_proxies)
+
+    async def __call__(self, request: web.Request) -> web.StreamResponse:
+        """Answer whatever comes to the endpoint; raises RequestError before a media type is agreed on."""
+        accept = request.headers.getall(hdrs.ACCEPT, [])
+        if request.headers.get(hdrs.UPGRADE, "").lower() == "websocket":
+            return await self._serve_socket(request)
+        if request.method == hdrs.METH_OPTIONS:
+            return preflight()
+        if request.method not in _ALLOWED:
+            raise RequestRefused(405, f"{request.method} is not one of {METHODS}", {hdrs.ALLOW: METHODS})
+        if request.method == hdrs.METH_GET and "query" not in request.query and prefers_page(accept):
+            return graphiql.page(request)
+        media = choose(accept)
+        if media is None:
+            raise RequestRefused(406, f"Answers are {GRAPHQL} or {JSON}, in utf-8")
+        try:
+            return await self._execute(request, media)
+        except RequestError as error:
+            return responses.refusal(error, media)
+
+    async def _execute(self, request: web.Request, media: str) -> web.Response:
+        claims = self._claims(request)
+        parameters = await requests.read(request)
+        context = self._services.context(
+            claims,
+            address=self._address(request),
+            user_agent=requests.user_agent(request),
+            request_id=request[REQUEST_ID],
+        )
+        operation = self.schema.documents.get(parameters.query).operation(parameters.operation_name)
+        if operation is not None and operation.name:
+            request[OPERATION] = operation.name.value
+        result = await self.schema.execute(
+            parameters.query,
+            variable_values=parameters.variables,
+            context_value=context,
+            operation_name=parameters.operation_name,
+            allowed_operation_types=_ALLOWED[request.method],
+            operation_extensions=parameters.extensions,
+        )
+        return responses.answer(result, media)
+
+    async def _serve_socket(self, request: web.Request) -> web.WebSocketResponse:
+        if not self._check_websocket_origin(request):
+            raise Forbidden("Pages of this origin may not open a websocket here")
+        if self._sockets.closing:
+            raise ServiceUnavailable("The server is stopping")
+        settings = self._services.settings
+        socket = web.WebSocketResponse(
+            protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
+            heartbeat=settings.heartbeat_seconds,
+            timeout=_CLOSE_SECONDS,
+            max_msg_size=settings.max_body,
+            writer_limit=_SEND_BUFFER,
+        )
+        await socket.prepare(request)
+        channel = Channel(self, request, socket)
+        if socket.ws_protocol is None:
+            await channel.end(Close.WRONG_SUBPROTOCOL)
+            await channel.stop()
+            return socket
+        peer = Peer(
+            self._address(request),
+            requests.user_agent(request),
+            request[REQUEST_ID],
+            request.headers.get(hdrs.AUTHORIZATION),
+        )
+        handler = SocketHandler(self, channel, self.schema, services=self._services, sockets=self._sockets, peer=peer)
+        await handler.handle()
+        return socket
+
+    def _claims(self, request: web.Request) -> Claims | None:
+        value = requests.authorization(request)
+        return None if value is None else self._services.tokens.read(requests.bearer(value))
+
+    def _address(self, request: web.Request) -> str:
+        return self._proxies.client(request.remote, request.headers.getall(FORWARDED_FOR, []))
+
+    def decode_json(self, data: str | bytes) -> object:
+        """Return what a websocket message says."""
+        return loads(data if isinstance(data, str) else data.decode())
+
+    def encode_json(self, data: object) -> str:
+        """Return a websocket message, as text: bytes would make a binary frame of it."""
+        return dumps(data)

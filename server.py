@@ -1,0 +1,220 @@
+#!/usr/bin/env python
+"""Perch's command line: puts the parts together and runs them."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import structlog
+from aiohttp import web
+
+import schema
+from resolvers.context import Services
+from resolvers.fanout import Worker
+from schema.http import begin_shutdown, create_app
+from store import embedded
+from store.connection import Database, Unavailable, UnsupportedServer
+from store.settings import SECRET_LENGTH, SettingError, Settings
+
+RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
+USAGE_STATUS = 2  # exit status of a wrong setting or argument
+
+log = structlog.get_logger()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    asked = _parser().parse_args(arguments)
+    try:
+        settings = Settings.from_environment(os.environ)
+    except SettingError as error:
+        print(f"perch: {error}", file=sys.stderr)
+        return USAGE_STATUS
+    _configure_logging(settings)
+    try:
+        return asyncio.run(asked.run(settings, asked))
+    except (embedded.EmbeddedStoreError, Unavailable, UnsupportedServer, StartError) as error:
+        print(f"perch: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+class StartError(Exception):
+    """The command cannot start; the text is one line and says why."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="server.py", description="Perch, a social network's back end. Settings are environment variables: README."
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[Settings, argparse.Namespace], Awaitable[int]], text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(run=run)
+        return command
+
+    serve = add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
+    serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
+    add("worker", _work, "do the deferred work, without serving")
+    add("print-schema", _print_schema, "print the GraphQL schema")
+    return parser
+
+
+# ---------------------------------------------------------------- commands
+
+
+async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
+    async with _services(settings) as services:
+        worker = Worker(services.db)
+        # What an earlier process left is finished before anybody asks: names reserved by a sign-up among it.
+        await worker.run_once()
+        app = create_app(schema.build(settings), services)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
+        await runner.setup()
+        working = asyncio.create_task(worker.run(services.hearing)) if settings.run_worker else None
+        try:
+            site = web.TCPSite(runner, settings.host, settings.port)
+            try:
+                await site.start()
+            except OSError as error:
+                raise StartError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from error
+            _announce(settings, runner, worker=working is not None)
+            await _until_stopped()
+            begin_shutdown(app)
+        finally:
+            await runner.cleanup()
+            if working:
+                await _cancel(working)
+    return 0
+
+
+async def _work(settings: Settings, _: argparse.Namespace) -> int:
+    async with _services(settings) as services:
+        working = asyncio.create_task(Worker(services.db).run(services.hearing))
+        print("Perch works; Ctrl-C ends it.", flush=True)
+        stopped = asyncio.create_task(_until_stopped())
+        await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        await _cancel(working)
+        await _cancel(stopped)
+    return 0
+
+
+async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:
+    print(schema.build(settings).as_str())
+    return 0
+
+
+# ---------------------------------------------------------------- composition
+
+
+@contextlib.asynccontextmanager
+async def _database(settings: Settings) -> AsyncIterator[Database]:
+    """Attach to the embedded store, or connect to the server that REDIS_URL names."""
+    held = None
+    if not settings.redis_url:
+        held = await embedded.attach(settings.data_dir, appendfsync=settings.appendfsync)
+    db = Database(settings.redis_url or held.url if held else settings.redis_url, settings)
+    try:
+        log.info("store_ready", store=await _reach(db, wait=held is None))
+        await db.load_scripts()
+        yield db
+    finally:
+        await db.close()
+        if held:
+            await held.close()
+
+
+async def _reach(db: Database, *, wait: bool) -> str:
+    """Return the server's name and version; waits for one that is away, saying so each time."""
+    pause, longest = RETRY_SECONDS
+    while True:
+        try:
+            return await db.check_server()
+        except Unavailable as error:
+            if not wait:
+                raise
+            print(f"perch: Redis cannot be reached ({error}); next try in {pause:g} s", file=sys.stderr, flush=True)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, longest)
+
+
+@contextlib.asynccontextmanager
+async def _services(settings: Settings) -> AsyncIterator[Services]:
+    async with _database(settings) as db:
+        services = Services(settings, db, settings.secret_key or _own_secret(settings.data_dir))
+        try:
+            await services.start()
+            yield services
+        finally:
+            await services.close()
+
+
+def _own_secret(data_dir: Path) -> str:
+    """Return the secret kept with the embedded store; the first process to ask makes it."""
+    path = data_dir / "secret.key"
+    with contextlib.suppress(FileExistsError):
+        # Written whole beside it and linked, so that no other process reads half of it.
+        draft = data_dir / f"secret.key.{os.getpid()}"
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(SECRET_LENGTH))
+        try:
+            path.hardlink_to(draft)
+        finally:
+            draft.unlink()
+    secret = path.read_text().strip()
+    if len(secret) < SECRET_LENGTH:
+        raise StartError(f"{path} holds no secret of {SECRET_LENGTH} characters or more; remove it to have one made")
+    return secret
+
+
+def _announce(settings: Settings, runner: web.AppRunner, *, worker: bool) -> None:
+    host, port = runner.addresses[0][:2]
+    where = settings.redis_url.rsplit("@", 1)[-1] if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
+    shown = f"[{host}]" if ":" in host else host
+    print(f"Perch is running: server{' and worker' if worker else ''}, process {os.getpid()}")
+    print(f"  data  {where}")
+    print(f"  open  http://{shown}:{port}/graphql", flush=True)
+
+
+async def _until_stopped() -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    await stopped.wait()
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def _configure_logging(settings: Settings) -> None:
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.dict_tracebacks,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[settings.log_level]),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Members: names, profiles, credentials, sessions."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Mapping, Sequence
+
+from store import keys
+from store.connection import Command, Database, script
+from store.ids import PARTITIONS, partition
+from store.records import Credentials, Job, Role, Session, User, read_pairs
+
+WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
+HOUR_SECONDS = 3600
+MINUTE_SECONDS = 60
+SESSIONS = "sessions"  # channel: `member session` of a session that has ended
+
+
+async def reserve(db: Database, key: str, member: int) -> bool:
+    """Reserve a login or e-mail for a while; False when it is somebody else's. One command, so one of many wins."""
+    holder = await db.one("SET", key, member, "NX", "GET", "EX", db.settings.reservation_seconds)
+    return holder is None or int(holder) == member
+
+
+async def release(db: Database, key: str, member: int) -> None:
+    """Give up a reservation at once instead of letting it expire."""
+    await db.call("release_name", [key], member)
+
+
+async def mint(db: Database) -> int:
+    """Return the id for a new member, in a partition taken at random."""
+    p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
+    return int(await db.call("mint", [keys.minted(p)], p))
+
+
+async def create(
+    db: Database, member: int, *, login: str, name: str, email: str, password: str, role: Role = Role.MEMBER
+) -> Job:
+    """Create a member whose login and e-mail are reserved; returns the job that makes the names lasting."""
+    await db.ask(create_command(member, login=login, name=name, email=email, password=password, role=role))
+    return Job(member, "names", {"member": str(member), "login": login, "email": email})
+
+
+def create_command(
+    member: int, *, login: str, name: str, email: str, password: str, role: Role = Role.MEMBER
+) -> Command:
+    """Return the command that creates a member; `password` is its hash."""
+    p = partition(member)
+    own = [keys.jobs(p), keys.user(member), keys.credentials(member), keys.home_state(member)]
+    return script("create_member", own, [member, login, name, email, password, role.value])
+
+
+async def update(
+    db: Database,
+    member: int,
+    *,
+    profile: Mapping[str, str] | None = None,
+    credentials: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Job | None:
+    """Change fields of a member in one step; `names` are those taken up and given up, and make a job."""
+    p = partition(member)
+    body = {"member": str(member), **names} if names else {}
+    pairs = [part for pair in (profile or {}).items() for part in pair]
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member)]
+    args = [p, member, json.dumps(body) if body else "", len(pairs) // 2, *pairs]
+    args += [part for pair in (credentials or {}).items() for part in pair]
+    job = await db.call("update_member", own, *args)
+    return Job(int(job), "names", dict(body)) if job else None
+
+
+async def settle_names(db: Database, job: Job) -> None:
+    """Make the names a member has now lasting, and let those given up expire.
+
+    What is current is read anew: of two changes in quick succession the later one counts, in whatever order they come.
+    """
+    member = int(str(job.body["member"]))
+    login, email = await db.ask(("HGET", keys.user(member), "login"), ("HGET", keys.credentials(member), "email"))
+    steps: list[Command] = []
+    for key, current, field in ((keys.login, login, "login"), (keys.email, email, "email")):
+        life = db.settings.login_release_days * 86_400 if field == "login" else 1
+        for name in {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}:
+            lasts = current is not None and name == current.lower()
+            steps.append(script("keep_name", [key(name)], [member, 0 if lasts else max(life, 1)]))
+    await db.ask(*steps)
+
+
+def read_users(members: Sequence[int]) -> list[Command]:
+    """Return the commands that read members' profiles."""
+    return [("HGETALL", keys.user(member)) for member in members]
+
+
+async def user(db: Database, member: int) -> User | None:
+    """Return one member."""
+    return User.read(member, read_pairs(await db.one("HGETALL", keys.user(member))))
+
+
+async def credentials(db: Database, member: int) -> Credentials | None:
+    """Return what logs a member in."""
+    return Credentials.read(read_pairs(await db.one("HGETALL", keys.credentials(member))))
+
+
+async def holder(db: Database, key: str) -> int | None:
+    """Return whose a login or e-mail is."""
+    found = await db.one("GET", key)
+    return int(found) if found else None
+
+
+async def open_session(db: Database, member: int, session: Session) -> bool:
+    """Add a session; False when the member is gone."""
+    own = [keys.user(member), keys.sessions(member)]
+    return bool(await db.call("open_session", own, session.id, session.text(), db.settings.sessions_per_member))
+
+
+async def rotate_session(db: Database, member: int, session: str, presented: str, successor: str) -> str:
+    """Trade the digest of a refresh token for its successor's; returns `ok`, `refused` or `ended`."""
+    now = time.time_ns() // 1_000_000
+    expires = now + db.settings.session_days * 86_400_000
+    grace = db.settings.refresh_grace_seconds * 1000
+    reply = await db.call("rotate_session", [keys.sessions(member)], session, presented, successor, now, grace, expires)
+    return str(reply)
+
+
+async def sessions(db: Database, member: int) -> list[Session]:
+    """Return a member's living sessions, newest first."""
+    found = read_pairs(await db.one("HGETALL", keys.sessions(member)))
+    now = time.time_ns() // 1_000_000
+    living = [Session.read(session, text) for session, text in found.items()]
+    return sorted((s for s in living if s.expires > now), key=lambda s: (s.created, s.id), reverse=True)
+
+
+async def end_sessions(db: Database, member: int, *, only: str | None = None, but: str = "") -> None:
+    """End one session of a member, or all of them but one, and tell every process."""
+    ended = [only] if only else [s for s in await db.one("HKEYS", keys.sessions(member)) if s != but]
+    if ended:
+        await db.ask(
+            ("HDEL", keys.sessions(member), *ended),
+            *(("PUBLISH", db.channel(SESSIONS), f"{member} {session}") for session in ended),
+        )
+
+
+async def count_attempt(db: Database, kind: str, subject: str, seconds: int) -> int:
+    """Count an attempt in its running window and return how many there are."""
+    key = keys.attempts(kind, subject, int(time.time()) // seconds)
+    count, _ = await db.ask(("INCR", key), ("EXPIRE", key, seconds, "NX"))
+    return int(count)
+
+
+async def forget_attempts(db: Database, kind: str, subject: str, seconds: int) -> None:
+    """Forget the attempts of the running window, after one that succeeded."""
+    await db.one("DEL", keys.attempts(kind, subject, int(time.time()) // seconds))

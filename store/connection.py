@@ -1,0 +1,160 @@
+"""The database: one place where commands leave the process and replies come back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any, cast
+
+import redis.asyncio as redis
+from redis.asyncio.connection import ConnectionPool
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    BusyLoadingError,
+    ConnectionError as RedisConnectionError,
+    NoScriptError,
+    ReadOnlyError,
+    RedisError,
+    TimeoutError as RedisTimeoutError,
+)
+
+from store.settings import Settings
+
+Command = tuple[Any, ...]
+
+OLDEST_SERVER = (7, 0)  # SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
+REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
+POOL_SECONDS = 5  # waiting for a free connection
+
+
+class Unavailable(Exception):  # noqa: N818  the state of the database, not a fault of the caller
+    """The database cannot be reached, or cannot answer now; what was sent may or may not have been done."""
+
+
+class UnsupportedServer(Exception):  # noqa: N818  says what the operator has to change
+    """The server is older than what the scripts need."""
+
+
+def _load_scripts() -> dict[str, str]:
+    folder = resources.files("store.scripts")
+    files = {f.name.removesuffix(".lua"): f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".lua")}
+    prelude = files.pop("prelude")
+    return {name: f"{prelude}\n{text}" for name, text in files.items()}
+
+
+SCRIPTS = _load_scripts()
+_DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
+
+
+def script(name: str, keys: Sequence[str], args: Sequence[Any] = ()) -> Command:
+    """Return the command that runs a script of `store/scripts`."""
+    return ("EVALSHA", _DIGESTS[name], len(keys), *keys, *args)
+
+
+class Database:
+    """A pool of connections to one Redis server; counts the round trips made."""
+
+    def __init__(self, url: str, settings: Settings) -> None:
+        self.settings = settings
+        self.round_trips = 0
+        self.client = redis.Redis(connection_pool=_pool(url, settings))
+        # Replies stay as Redis sends them; store.records reads them where their meaning is known.
+        self.client.response_callbacks.clear()
+        self.channel_prefix = f"perch:{self.client.get_connection_kwargs().get('db', 0)}:"
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands in one round trip and return their replies in order.
+
+        A failed command's reply is the error itself. Raises Unavailable when the server cannot be reached.
+        """
+        if not commands:
+            return []
+        replies = await self._send(commands)
+        missing = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+        if missing:
+            # Only the first use on a server, or after its restart: loading is harmless to repeat.
+            await self.load_scripts()
+            for i, reply in zip(missing, await self._send([commands[i] for i in missing]), strict=True):
+                replies[i] = reply
+        return replies
+
+    async def ask(self, *commands: Command) -> list[Any]:
+        """Like `run`, but raise the first error among the replies."""
+        replies = await self.run(commands)
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    async def one(self, *command: Any) -> Any:
+        """Send one command and return its reply; raises what the server answered as an error."""
+        (reply,) = await self.ask(command)
+        return reply
+
+    async def call(self, name: str, keys: Sequence[str], *args: Any) -> Any:
+        """Run one script and return its reply."""
+        (reply,) = await self.ask(script(name, keys, args))
+        return reply
+
+    async def _send(self, commands: Sequence[Command]) -> list[Any]:
+        self.round_trips += 1
+        pipeline = self.client.pipeline(transaction=False)
+        for command in commands:
+            pipeline.execute_command(*command)
+        try:
+            replies = cast("list[Any]", await pipeline.execute(raise_on_error=False))
+        except (RedisConnectionError, RedisTimeoutError, OSError) as error:
+            raise Unavailable(str(error)) from error
+        for reply in replies:
+            if isinstance(reply, BusyLoadingError | ReadOnlyError):
+                raise Unavailable(str(reply)) from reply
+        return replies
+
+    async def load_scripts(self) -> None:
+        """Give the server every script."""
+        await self._send([("SCRIPT", "LOAD", text) for text in SCRIPTS.values()])
+
+    async def check_server(self) -> str:
+        """Return the server's version; raises UnsupportedServer below 7.0, Unavailable when it is away."""
+        try:
+            text = str(await self.one("INFO", "server"))
+        except RedisError as error:
+            raise Unavailable(str(error)) from error
+        info = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        version = info["redis_version"]
+        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
+            raise UnsupportedServer(f"Redis {version} is too old: 7.0 or newer is needed")
+        return f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {version}"
+
+    async def ready(self) -> bool:
+        """Return whether the server answers now."""
+        try:
+            await self.one("PING")
+        except (Unavailable, RedisError):
+            return False
+        return True
+
+    def channel(self, name: str) -> str:
+        """Return a Pub/Sub channel's full name: Pub/Sub does not know the database's number."""
+        return self.channel_prefix + name
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.client.aclose()
+        await self.client.connection_pool.disconnect()
+
+
+def _pool(url: str, settings: Settings) -> ConnectionPool:
+    # A lost connection is reported, not retried: what a repeated script would answer is not what the first did.
+    return redis.BlockingConnectionPool.from_url(
+        url,
+        max_connections=settings.redis_connections,
+        timeout=POOL_SECONDS,
+        decode_responses=True,
+        protocol=2,
+        socket_timeout=REPLY_SECONDS,
+        socket_connect_timeout=REPLY_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )

@@ -1,0 +1,173 @@
+"""The event log: what happened on the site in one total order, and the one reader a process has of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import structlog
+from redis.exceptions import RedisError
+
+from store import keys
+from store.connection import Database, Unavailable, script
+from store.hearing import Hearing
+from store.records import Event, read_pairs
+
+WAKE = "events"  # channel: the log has grown
+READ_COUNT = 500  # events read at a time
+RETRY_SECONDS = 1  # pause after the log could not be read
+
+log = structlog.get_logger()
+
+
+async def append(db: Database, name: str, kind: str, actor: int, **fields: int) -> str | None:
+    """Append an event once, whatever repeats the work; `name` is what makes it the same event."""
+    pairs = [part for pair in fields.items() for part in pair]
+    kept, now = db.settings.events_kept, time.time_ns() // 1_000_000
+    args = [name, kept, db.channel(WAKE), now, "kind", kind, "actor", actor, *pairs]
+    return cast("str | None", await db.call("append_event", [keys.events(), keys.event_ids()], *args))
+
+
+async def between(db: Database, after: str, to: str = "+") -> list[Event]:
+    """Return a batch of the events after one cursor, up to another, oldest first."""
+    found = await db.one("XRANGE", keys.events(), f"({after}", to, "COUNT", READ_COUNT)
+    return [_read(entry, pairs) for entry, pairs in found]
+
+
+async def newest(db: Database) -> str:
+    """Return the cursor of the newest event ever appended."""
+    (info,) = await db.run([("XINFO", "STREAM", keys.events())])
+    return "0-0" if isinstance(info, Exception) else str(read_pairs(info)["last-generated-id"])
+
+
+async def is_kept(db: Database, cursor: str) -> bool:
+    """Return whether everything after a cursor is still in the log, and the cursor is not from elsewhere."""
+    first, info = await db.run([("XRANGE", keys.events(), "-", "+", "COUNT", 1), ("XINFO", "STREAM", keys.events())])
+    if isinstance(info, Exception):
+        return cursor == "0-0"  # nothing has ever happened
+    facts = read_pairs(info)
+    nothing_trimmed = facts["entries-added"] == facts["length"]
+    oldest = first[0][0] if first else facts["last-generated-id"]
+    return position(cursor) <= position(facts["last-generated-id"]) and (
+        nothing_trimmed or position(cursor) >= position(oldest)
+    )
+
+
+def position(cursor: str) -> tuple[int, int]:
+    """Return a cursor as what it is ordered by: milliseconds and number; raises ValueError where it is none."""
+    milliseconds, _, number = cursor.partition("-")
+    return int(milliseconds), int(number)
+
+
+def _read(entry: str, pairs: Sequence[str]) -> Event:
+    fields = read_pairs(pairs)
+    numbers = {name: int(value) for name, value in fields.items() if name != "kind"}
+    return Event(cursor=entry, kind=fields["kind"], **numbers)
+
+
+class Follower:
+    """One reader's place in the live log: a bounded queue of the events by those it follows."""
+
+    def __init__(self, limit: int, since: str) -> None:
+        self.since = since  # events up to this one were dispatched before the queue began
+        self.actors: set[int] = set()
+        self._limit = limit
+        self._queue: deque[Event] = deque()
+        self._lost = ""
+        self._filled = asyncio.Event()
+
+    def offer(self, event: Event) -> None:
+        """Queue an event; a reader too slow for its queue loses it whole and is told so."""
+        if len(self._queue) >= self._limit:
+            self._queue.clear()
+            self._lost = event.cursor
+        elif self._lost:
+            self._lost = event.cursor
+        else:
+            self._queue.append(event)
+        self._filled.set()
+
+    async def take(self) -> Event | str:
+        """Wait for the next event; a text instead of an event is a gap, and the cursor to go on from."""
+        await self._filled.wait()
+        if self._lost:
+            lost, self._lost = self._lost, ""
+            self._filled.clear()
+            return lost
+        event = self._queue.popleft()
+        if not self._queue:
+            self._filled.clear()
+        return event
+
+
+class Log:
+    """The process's reader of the log: hands each event to those who follow its actor, and to nobody else."""
+
+    def __init__(self, db: Database, hearing: Hearing) -> None:
+        self._db = db
+        self._hearing = hearing
+        self._by_actor: dict[int, set[Follower]] = defaultdict(set)
+        self._woken = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.cursor = "0-0"
+
+    async def start(self) -> None:
+        """Read on from the newest event."""
+        self.cursor = await newest(self._db)
+        await self._hearing.listen(WAKE, lambda _: self._woken.set())
+        self._task = asyncio.create_task(self._read_on(), name="event log")
+
+    async def close(self) -> None:
+        """Stop reading."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    def follow(self, actors: Iterable[int]) -> Follower:
+        """Return a place in the log for events of some actors from now on."""
+        follower = Follower(self._db.settings.subscriber_queue, self.cursor)
+        for actor in actors:
+            self.add(follower, actor)
+        return follower
+
+    def add(self, follower: Follower, actor: int) -> None:
+        """Let a follower have the events of one more actor."""
+        follower.actors.add(actor)
+        self._by_actor[actor].add(follower)
+
+    def remove(self, follower: Follower, actor: int) -> None:
+        """Let a follower have no more events of an actor."""
+        follower.actors.discard(actor)
+        followers = self._by_actor.get(actor)
+        if followers:
+            followers.discard(follower)
+            if not followers:
+                del self._by_actor[actor]
+
+    def unfollow(self, follower: Follower) -> None:
+        """Give a place up."""
+        for actor in list(follower.actors):
+            self.remove(follower, actor)
+
+    async def _read_on(self) -> None:
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            try:
+                while batch := await between(self._db, self.cursor):
+                    for event in batch:
+                        self._dispatch(event)
+            except (Unavailable, RedisError) as error:
+                log.warning("event_log_unread", error=str(error))
+                self._woken.set()
+                await asyncio.sleep(RETRY_SECONDS)
+
+    def _dispatch(self, event: Event) -> None:
+        self.cursor = event.cursor
+        for follower in list(self._by_actor.get(event.actor, ())):
+            follower.offer(event)

@@ -1,0 +1,95 @@
+"""The one Pub/Sub connection of a process: it wakes those who then read what has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from redis.exceptions import RedisError
+
+from store.connection import Database, Unavailable
+
+RECONNECT_SECONDS = (0.1, 5.0)  # first and longest pause between attempts to hear again
+
+log = structlog.get_logger()
+
+Listener = Callable[[str], None]
+
+
+class Hearing:
+    """The process's Pub/Sub connection: any number of listeners, one connection, reconnecting by itself.
+
+    Messages published while it is away are lost, so after every reconnection each listener is called with "" and
+    looks at what it follows anew.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._listeners: dict[str, set[Listener]] = defaultdict(set)
+        self._pubsub: Any = None
+        self._task: asyncio.Task[None] | None = None
+        self.connected = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to hear, in a task of its own."""
+        self._task = asyncio.create_task(self._hear(), name="hearing")
+
+    async def close(self) -> None:
+        """Stop hearing."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def listen(self, channel: str, listener: Listener) -> None:
+        """Call a listener for each message on a channel from now on."""
+        name = self._db.channel(channel)
+        fresh = name not in self._listeners
+        self._listeners[name].add(listener)
+        if fresh and self.connected.is_set():
+            with contextlib.suppress(RedisError, OSError):  # reconnecting subscribes to everything anyway
+                await self._pubsub.subscribe(name)
+
+    async def ignore(self, channel: str, listener: Listener) -> None:
+        """Stop calling a listener."""
+        name = self._db.channel(channel)
+        listeners = self._listeners.get(name, set())
+        listeners.discard(listener)
+        if not listeners and self._listeners.pop(name, None) is not None and self.connected.is_set():
+            with contextlib.suppress(RedisError, OSError):
+                await self._pubsub.unsubscribe(name)
+
+    async def _hear(self) -> None:
+        pause, longest = RECONNECT_SECONDS
+        while True:
+            try:
+                await self._hear_once()
+            except (RedisError, OSError, Unavailable) as error:
+                log.warning("pubsub_lost", error=str(error), retry_seconds=pause)
+            was_connected = self.connected.is_set()
+            self.connected.clear()
+            pause = RECONNECT_SECONDS[0] if was_connected else min(pause * 2, longest)
+            await asyncio.sleep(pause)
+
+    async def _hear_once(self) -> None:
+        pubsub = self._pubsub = self._db.client.pubsub()
+        try:
+            # The own channel keeps the connection in use while nobody listens.
+            await pubsub.subscribe(self._db.channel("idle"), *self._listeners)
+            self.connected.set()
+            for name in list(self._listeners):
+                self._tell(name, "")
+            async for message in pubsub.listen():
+                if message["type"] == "message":
+                    self._tell(message["channel"], message["data"])
+        finally:
+            with contextlib.suppress(RedisError, OSError):
+                await pubsub.aclose()
+
+    def _tell(self, name: str, data: str) -> None:
+        for listener in list(self._listeners.get(name, ())):
+            listener(data)

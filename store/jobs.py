@@ -1,0 +1,92 @@
+"""Durable work: what a commit still has to do elsewhere, kept in a stream until it is done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from redis.exceptions import ResponseError
+
+from store import keys
+from store.connection import Command, Database, script
+from store.ids import PARTITIONS, partition
+from store.records import Job, read_job, read_pairs
+
+GROUP, CONSUMER = "workers", "perch"
+WAKE = "jobs"  # channel: a partition has work for any worker
+_CLAIM_COUNT = 16  # jobs taken over per partition and sweep
+
+
+async def checkpoint(db: Database, job: Job, cursor: str) -> bool:
+    """Note progress and renew the lease; False when the job has been finished or overtaken by a delete."""
+    p = partition(job.id)
+    return bool(await db.call("checkpoint", [keys.jobs(p), keys.progress(p)], job.id, cursor))
+
+
+def finish(job: Job) -> Command:
+    """Return the command that ends a job."""
+    p = partition(job.id)
+    return script("finish_job", [keys.jobs(p), keys.progress(p)], [job.id])
+
+
+async def hand_over(db: Database, job: Job) -> None:
+    """Let go of a job, so that any worker may take it at once."""
+    p = partition(job.id)
+    idle = db.settings.job_lease_seconds * 1000 + 1
+    await db.ask(
+        ("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, f"{job.id}-0", "IDLE", idle, "JUSTID"),
+        ("PUBLISH", db.channel(WAKE), p),
+    )
+
+
+async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS)) -> list[Job]:
+    """Return jobs whose worker has been silent for a lease, now leased to the caller; oldest first.
+
+    A job that has failed too often is set aside as dead instead.
+    """
+    lease = db.settings.job_lease_seconds * 1000
+    chosen = list(partitions)
+    claims = [("XAUTOCLAIM", keys.jobs(p), GROUP, CONSUMER, lease, "0-0", "COUNT", _CLAIM_COUNT) for p in chosen]
+    jobs: list[Job] = []
+    for p, reply in zip(chosen, await db.run(claims), strict=True):
+        if isinstance(reply, ResponseError) and str(reply).startswith("NOGROUP"):
+            continue  # nothing has ever been committed in this partition
+        if isinstance(reply, Exception):
+            raise reply
+        jobs += [_read(entry, pairs) for entry, pairs in reply[1]]
+    return await _without_dead(db, sorted(jobs, key=lambda job: job.id))
+
+
+async def backlog(db: Database) -> tuple[int, int]:
+    """Return how many jobs are unfinished, and how many are set aside as dead."""
+    lengths = await db.ask(*(("XLEN", key(p)) for key in (keys.jobs, keys.dead_jobs) for p in range(PARTITIONS)))
+    return sum(lengths[:PARTITIONS]), sum(lengths[PARTITIONS:])
+
+
+async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:
+    commands: list[Command] = []
+    for job in jobs:
+        p, entry = partition(job.id), f"{job.id}-0"
+        commands.append(("XPENDING", keys.jobs(p), GROUP, entry, entry, 1))
+        commands.append(("HGET", keys.progress(p), job.id))
+    replies = await db.ask(*commands)
+    alive: list[Job] = []
+    for job, pending, cursor in zip(jobs, replies[::2], replies[1::2], strict=True):
+        deliveries = pending[0][3] if pending else 1
+        if deliveries > db.settings.job_attempts:
+            await _bury(db, job)
+        else:
+            alive.append(Job(job.id, job.kind, job.body, cursor or ""))
+    return alive
+
+
+async def _bury(db: Database, job: Job) -> None:
+    # Copied before it is removed: a crash in between leaves it in both places, and nothing lost.
+    body = json.dumps(job.body)
+    await db.ask(("XADD", keys.dead_jobs(partition(job.id)), "*", "job", job.id, "kind", job.kind, "body", body))
+    await db.ask(finish(job))
+
+
+def _read(entry: str, pairs: Sequence[str]) -> Job:
+    fields = read_pairs(pairs)
+    return read_job(entry.partition("-")[0], fields["kind"], fields["body"])

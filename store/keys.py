@@ -1,0 +1,195 @@
+"""Every key in Redis, built here and nowhere else.
+
+The docstring of each function is the documentation of its key: the type, what it holds, how it is bounded.
+`{209}` is the hash tag: the partition of the id that names the key, so that all a member owns can change in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from store.ids import partition
+
+
+def minted(p: int) -> str:
+    """string: clock and sequence of the newest id made in the partition"""
+    return f"minted:{{{p}}}"
+
+
+def jobs(p: int) -> str:
+    """stream: work committed in the partition and not yet finished everywhere; group `workers`"""
+    return f"jobs:{{{p}}}"
+
+
+def progress(p: int) -> str:
+    """hash: job → how far it has come; only while it runs in batches"""
+    return f"progress:{{{p}}}"
+
+
+def dead_jobs(p: int) -> str:
+    """stream: jobs set aside after too many failures, for a person to look at"""
+    return f"dead-jobs:{{{p}}}"
+
+
+def user(member: int) -> str:
+    """hash: profile and counters of a member; never e-mail, password, sessions"""
+    return f"user:{{{partition(member)}}}:{member}"
+
+
+def credentials(member: int) -> str:
+    """hash: e-mail, password hash, role"""
+    return f"credentials:{{{partition(member)}}}:{member}"
+
+
+def sessions(member: int) -> str:
+    """hash: session → hashes of its refresh tokens, created, expires, user agent; at most `SESSIONS_PER_MEMBER`"""
+    return f"sessions:{{{partition(member)}}}:{member}"
+
+
+def requests(member: int, minute: int) -> str:
+    """string: requests of a member in one minute; expires after it"""
+    return f"requests:{{{partition(member)}}}:{member}:{minute}"
+
+
+def address_requests(address: str, minute: int) -> str:
+    """string: anonymous requests from an address in one minute; expires after it"""
+    return f"requests:{{{address}}}:{minute}"
+
+
+def attempts(kind: str, subject: str, window: int) -> str:
+    """string: log-ins tried for an identifier or from an address, or sign-ups from an address; expires"""
+    return f"attempts:{kind}:{{{subject}}}:{window}"
+
+
+def login(name: str) -> str:
+    """string: lower-cased login → member; expires while reserved or given up, lasts once the member exists"""
+    return f"login:{{{name}}}"
+
+
+def email(address: str) -> str:
+    """string: lower-cased e-mail address → member; expires while reserved, lasts once the member exists"""
+    return f"email:{{{address}}}"
+
+
+def following(member: int) -> str:
+    """zset: followed member → id of the edge; at most `MAX_FOLLOWING`"""
+    return f"following:{{{partition(member)}}}:{member}"
+
+
+def followers(member: int) -> str:
+    """zset: follower → id of the edge, the same as in the follower's `following`"""
+    return f"followers:{{{partition(member)}}}:{member}"
+
+
+def unfollowed(member: int, follower: int) -> str:
+    """string: id of the newest ended edge from this follower, so that an older one cannot return; expires in a day"""
+    return unfollowed_prefix(member) + str(follower)
+
+
+def unfollowed_prefix(member: int) -> str:
+    return f"unfollowed:{{{partition(member)}}}:{member}:"
+
+
+def profile(member: int) -> str:
+    """zset: own statuses and quotes, and plain reposts as `repost:original:its author` → their own id"""
+    return f"profile:{{{partition(member)}}}:{member}"
+
+
+def home(member: int) -> str:
+    """zset: status or quote → id that brought it, its own or a plain repost's; newest `HOME_SIZE` and some slack"""
+    return f"home:{{{partition(member)}}}:{member}"
+
+
+def home_state(member: int) -> str:
+    """hash: floor, the highest id ever trimmed from the home, 0 while it is complete; absent when there is no home"""
+    return f"homestate:{{{partition(member)}}}:{member}"
+
+
+def sources(member: int) -> str:
+    """hash: post of the home → the plain reposts that brought it, as `repost:author` oldest first"""
+    return f"sources:{{{partition(member)}}}:{member}"
+
+
+def reposted(member: int) -> str:
+    """hash: original → own plain repost of it"""
+    return f"reposted:{{{partition(member)}}}:{member}"
+
+
+def liked(member: int) -> str:
+    """zset: post → its id; an index of likes that may name too much, the truth is `likes`"""
+    return f"liked:{{{partition(member)}}}:{member}"
+
+
+def idempotency(member: int, mutation: str, key: str) -> str:
+    """string: digest of the input and the result of a mutation with this key; expires in a day"""
+    return f"idempotency:{{{partition(member)}}}:{member}:{mutation}:{key}"
+
+
+def status(post: int) -> str:
+    """hash: a status, or a repost (`original` set), with its counters"""
+    return f"status:{{{partition(post)}}}:{post}"
+
+
+def likes(post: int) -> str:
+    """zset: member → id of the like"""
+    return f"likes:{{{partition(post)}}}:{post}"
+
+
+def reposts(post: int) -> str:
+    """zset: `repost:author` of each plain repost → repost"""
+    return f"reposts:{{{partition(post)}}}:{post}"
+
+
+def quotes(post: int) -> str:
+    """zset: quote → its own id"""
+    return f"quotes:{{{partition(post)}}}:{post}"
+
+
+def withdrawn(post: int, repost: int) -> str:
+    """string: a repost or quote of this post that is gone, so that late work cannot list it; expires in a day"""
+    return f"withdrawn:{{{partition(post)}}}:{post}:{repost}"
+
+
+def comments(post: int) -> str:
+    """zset: comment → its own id"""
+    return f"comments:{{{partition(post)}}}:{post}"
+
+
+def comment(thing: int) -> str:
+    """hash: a comment; it lies in the partition of its post"""
+    return f"comment:{{{partition(thing)}}}:{thing}"
+
+
+def commented(post: int, member: int, key: str) -> str:
+    """string: digest of the input and the comment that an idempotency key has made; expires in a day"""
+    return f"commented:{{{partition(post)}}}:{post}:{member}:{key}"
+
+
+def hashtag(tag: str) -> str:
+    """zset: posts that carry a tag → their own id; newest `HASHTAG_SIZE`"""
+    return f"hashtag:{{{tag}}}"
+
+
+def public() -> str:
+    """zset: all statuses and quotes → their own id; newest `PUBLIC_SIZE`"""
+    return "public"
+
+
+def events() -> str:
+    """stream: what happened on the site, in one total order; newest `EVENTS_KEPT`"""
+    return "events:{events}"
+
+
+def event_ids() -> str:
+    """zset: names of the events that the stream has, so that repeated work adds none twice; bounded like it"""
+    return "event-ids:{events}"
+
+
+def imported(source: str) -> str:
+    """hash: what an import has loaded so far, so that it goes on where it was interrupted"""
+    return f"imported:{{{source}}}"
+
+
+def prefix(key: Callable[[int], str], p: int) -> str:
+    """Return what all keys of one kind in a partition begin with, for scripts that complete it with an id."""
+    return key(p << 4).rpartition(":")[0] + ":"

@@ -1,0 +1,136 @@
+"""Statuses, quotes and plain reposts: committed at their author's partition, listed at their original's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from store import keys
+from store.connection import Command, Database, script
+from store.ids import partition
+from store.records import Job, Post, Published, Source, read_job, read_pairs, read_post, read_published, read_sources
+
+TOMBSTONE_SECONDS = 86_400  # how long a withdrawn repost cannot be listed by late work
+IDEMPOTENCY_SECONDS = 86_400  # how long a retry gets the first result
+ACTIVITY = "activity:"  # channel, completed with the post: its counts have changed
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A post to be made; a plain repost has an original and no text."""
+
+    author: int
+    text: str
+    mentions: tuple[int, ...] = ()
+    hashtags: tuple[str, ...] = ()
+    original: int | None = None
+    original_author: int | None = None
+    idempotency_key: str | None = None
+    digest: str = ""
+
+
+async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
+    """Commit a post; returns `new` with its job, `again` for a retry or second plain repost, or `conflict`."""
+    (reply,) = await db.ask(create_command(db, draft))
+    outcome, *rest = reply
+    if outcome == "conflict":
+        return "conflict", 0, None
+    return outcome, int(rest[0]), read_job(rest[0], "post", rest[1]) if outcome == "new" else None
+
+
+def create_command(db: Database, draft: Draft) -> Command:
+    """Return the command that commits a post."""
+    a, p = draft.author, partition(draft.author)
+    own = [keys.minted(p), keys.jobs(p), keys.user(a), keys.profile(a)]
+    own += [keys.home(a), keys.home_state(a), keys.sources(a), keys.reposted(a)]
+    if draft.idempotency_key:
+        mutation = "repost" if draft.original else "post"
+        own.append(keys.idempotency(a, mutation, draft.idempotency_key))
+    words = [draft.text, " ".join(map(str, draft.mentions)), " ".join(draft.hashtags)]
+    original = [draft.original or "", draft.original_author or ""]
+    limits = [IDEMPOTENCY_SECONDS, db.settings.home_size, db.settings.home_slack]
+    args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
+    return script("create_post", own, args)
+
+
+async def delete(db: Database, post: int, author: int) -> Job | None:
+    """Delete a post of this author; returns the job that removes it everywhere, None when it is gone."""
+    (reply,) = await db.ask(delete_command(db, post, author))
+    return read_job(reply[0], "delete", reply[1]) if reply else None
+
+
+def delete_command(db: Database, post: int, author: int) -> Command:
+    """Return the command that deletes a post."""
+    p = partition(post)
+    own = [keys.minted(p), keys.jobs(p), keys.progress(p), keys.status(post), keys.user(author)]
+    own += [keys.profile(author), keys.home(author), keys.sources(author), keys.reposted(author)]
+    return script("delete_post", own, [p, post, author, db.channel(f"{ACTIVITY}{post}")])
+
+
+async def list_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> bool:
+    """List a repost or quote at its original; False when the original is gone."""
+    member, counter, listed = _listing(original, repost, author, plain=plain)
+    own = [keys.status(original), listed, keys.withdrawn(original, repost)]
+    return bool(await db.call("list_repost", own, member, repost, counter, db.channel(f"{ACTIVITY}{original}")))
+
+
+async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> None:
+    """Take a repost or quote off its original's list."""
+    member, counter, listed = _listing(original, repost, author, plain=plain)
+    own = [keys.status(original), listed, keys.withdrawn(original, repost)]
+    await db.call("unlist_repost", own, member, TOMBSTONE_SECONDS, counter, db.channel(f"{ACTIVITY}{original}"))
+
+
+def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[str, str, str]:
+    if plain:
+        return f"{repost}:{author}", "reposts", keys.reposts(original)
+    return str(repost), "quotes", keys.quotes(original)
+
+
+async def post(db: Database, thing: int) -> Post | None:
+    """Return one post."""
+    return read_post(thing, read_pairs(await db.one("HGETALL", keys.status(thing))))
+
+
+async def reposts_before(db: Database, original: int, repost: int | None, count: int) -> tuple[Source, ...]:
+    """Return the oldest plain reposts of a post that came before one, oldest first."""
+    last = "+inf" if repost is None else f"({repost}"
+    pairs = await db.one("ZRANGE", keys.reposts(original), "-inf", last, "BYSCORE", "LIMIT", 0, count)
+    return read_sources(" ".join(pairs))
+
+
+async def reposted_as(db: Database, member: int, original: int) -> int | None:
+    """Return a member's plain repost of a post."""
+    found = await db.one("HGET", keys.reposted(member), original)
+    return int(found) if found else None
+
+
+async def add_to_public(db: Database, thing: int, hashtags: Sequence[str]) -> None:
+    """Add a post to the public timeline and to those of its tags."""
+    tags = [(keys.hashtag(tag), db.settings.hashtag_size) for tag in dict.fromkeys(hashtags)]
+    lists = [(keys.public(), db.settings.public_size), *tags]
+    await db.ask(*(script("add_to_timeline", [key], [thing, size]) for key, size in lists))
+
+
+async def remove_from_public(db: Database, thing: int, hashtags: Sequence[str]) -> None:
+    """Remove a post from the public timeline and from those of its tags."""
+    lists = [keys.public(), *(keys.hashtag(tag) for tag in dict.fromkeys(hashtags))]
+    await db.ask(*(("ZREM", key, thing) for key in lists))
+
+
+async def published(db: Database, member: int, *, below: int | None, above: int, count: int) -> list[Published]:
+    """Return what a member published between two ids, both exclusive, newest first."""
+    high = "+inf" if below is None else f"({below}"
+    found = await db.one("ZRANGE", keys.profile(member), high, f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
+    return [read_published(text) for text in found]
+
+
+async def published_among(db: Database, member: int, posts: Sequence[int]) -> set[int]:
+    """Return which of some statuses and quotes are a member's own and not deleted."""
+    scores = await db.one("ZMSCORE", keys.profile(member), *posts) if posts else []
+    return {post for post, score in zip(posts, scores, strict=True) if score is not None}
+
+
+async def clear(db: Database, post: int) -> None:
+    """Remove the lists of a deleted post. Quotes of it stay; they are posts of their own."""
+    await db.one("DEL", keys.quotes(post), keys.reposts(post), keys.likes(post), keys.comments(post))

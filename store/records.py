@@ -1,0 +1,272 @@
+"""The shape of every record: what a reply of Redis means, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from enum import Enum
+
+from store.ids import instant
+
+Fields = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A member as everybody may know them."""
+
+    id: int
+    login: str
+    name: str
+    bio: str
+    follower_count: int
+    following_count: int
+    post_count: int
+
+    @property
+    def created_at(self) -> datetime:
+        return instant(self.id)
+
+    @classmethod
+    def read(cls, member: int, fields: Fields) -> User | None:
+        if not fields:
+            return None
+        return cls(
+            id=member,
+            login=fields["login"],
+            name=fields["name"],
+            bio=fields["bio"],
+            follower_count=int(fields["followers"]),
+            following_count=int(fields["following"]),
+            post_count=int(fields["posts"]),
+        )
+
+
+class Role(Enum):
+    """What a member may do on the whole site."""
+
+    MEMBER = "MEMBER"
+    MODERATOR = "MODERATOR"
+    ADMIN = "ADMIN"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What only the member may see, and what logs them in."""
+
+    email: str
+    password: str
+    role: Role
+
+    @classmethod
+    def read(cls, fields: Fields) -> Credentials | None:
+        if not fields:
+            return None
+        return cls(email=fields["email"], password=fields["password"], role=Role(fields["role"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A signed-in device. Times are in ms since 1970; tokens are digests of refresh tokens."""
+
+    id: str
+    token: str
+    created: int
+    expires: int
+    user_agent: str
+    previous: str = ""
+    rotated: int = 0
+
+    @property
+    def created_at(self) -> datetime:
+        return datetime.fromtimestamp(self.created / 1000, UTC)
+
+    @property
+    def expires_at(self) -> datetime:
+        return datetime.fromtimestamp(self.expires / 1000, UTC)
+
+    @classmethod
+    def read(cls, session: str, text: str) -> Session:
+        return cls(id=session, **json.loads(text))
+
+    def text(self) -> str:
+        """Return the record as it is stored."""
+        fields = asdict(self)
+        del fields["id"]
+        return json.dumps(fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A post of a member's own words."""
+
+    id: int
+    author: int
+    text: str
+    mentioned: tuple[int, ...]
+    hashtags: tuple[str, ...]
+    like_count: int
+    repost_count: int
+    quote_count: int
+    comment_count: int
+
+    @property
+    def created_at(self) -> datetime:
+        return instant(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Repost(Status):
+    """A post passed on: with text a quote, a post of its own; without text it stands for its original."""
+
+    original_id: int
+    original_author: int
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.text
+
+
+Post = Status | Repost
+
+
+def read_post(post: int, fields: Fields) -> Post | None:
+    """Return a status or repost from its hash, None when there is none."""
+    if not fields:
+        return None
+    shared = {
+        "id": post,
+        "author": int(fields["author"]),
+        "text": fields["text"],
+        "mentioned": tuple(int(member) for member in fields.get("mentions", "").split()),
+        "hashtags": tuple(fields.get("hashtags", "").split()),
+        "like_count": int(fields.get("likes", 0)),
+        "repost_count": int(fields.get("reposts", 0)),
+        "quote_count": int(fields.get("quotes", 0)),
+        "comment_count": int(fields.get("comments", 0)),
+    }
+    if "original" not in fields:
+        return Status(**shared)  # type: ignore[arg-type]
+    return Repost(
+        **shared,  # type: ignore[arg-type]
+        original_id=int(fields["original"]),
+        original_author=int(fields["original_author"]),
+    )
+
+
+def is_plain_repost(post: Post | None) -> bool:
+    """Return whether a post only passes another on."""
+    return isinstance(post, Repost) and post.is_plain
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A remark below a post."""
+
+    id: int
+    author: int
+    text: str
+    post_id: int
+    reply_to_id: int | None
+
+    @property
+    def created_at(self) -> datetime:
+        return instant(self.id)
+
+    @classmethod
+    def read(cls, comment: int, fields: Fields) -> Comment | None:
+        if not fields:
+            return None
+        reply_to = fields.get("reply_to")
+        return cls(
+            id=comment,
+            author=int(fields["author"]),
+            text=fields["text"],
+            post_id=int(fields["post"]),
+            reply_to_id=int(reply_to) if reply_to else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A plain repost that brought a post to a home, and who made it."""
+
+    repost: int
+    author: int
+
+    @property
+    def reposted_at(self) -> datetime:
+        return instant(self.repost)
+
+
+def read_pairs(reply: Sequence[str]) -> dict[str, str]:
+    """Return the fields of a hash or stream entry from the flat list Redis sends."""
+    return dict(zip(reply[::2], reply[1::2], strict=True))
+
+
+def read_entries(reply: Sequence[str]) -> list[Entry]:
+    """Return the entries of a sorted set asked for WITHSCORES."""
+    return [
+        Entry(int(thing.partition(":")[0]), int(place)) for thing, place in zip(reply[::2], reply[1::2], strict=True)
+    ]
+
+
+def read_sources(text: str | None) -> tuple[Source, ...]:
+    """Return the sources of a home entry, oldest first."""
+    return tuple(Source(*map(int, pair.split(":"))) for pair in (text or "").split())
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """An entry of a profile; a plain repost names its original and whose it is."""
+
+    id: int
+    original: int | None = None
+    original_author: int | None = None
+
+
+def read_published(text: str) -> Published:
+    """Return an entry of a profile as it is stored."""
+    return Published(*map(int, text.split(":")))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A place in a list: what stands there and the id it is sorted by."""
+
+    thing: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work committed and not yet finished everywhere; its id names what began it."""
+
+    id: int
+    kind: str
+    body: dict[str, object]
+    cursor: str = ""
+
+
+def read_job(job: str, kind: str, body: str, cursor: str | None = None) -> Job:
+    """Return a job from what was committed."""
+    return Job(int(job), kind, json.loads(body), cursor or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened on the site; `cursor` is its place in the log."""
+
+    cursor: str
+    kind: str
+    actor: int
+    post: int = 0
+    original: int = 0
+    original_author: int = 0
+    member: int = 0
+
+    @property
+    def at(self) -> datetime:
+        return datetime.fromtimestamp(int(self.cursor.split("-")[0]) / 1000, UTC)

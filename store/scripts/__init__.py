@@ -1,0 +1,1 @@
+"""Atomic steps: one Lua file each, one typed wrapper each."""

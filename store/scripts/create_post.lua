@@ -1,0 +1,48 @@
+-- Commits a status, quote or plain repost with all that its author's partition holds, and the job that delivers it.
+-- KEYS minted, jobs, user, profile, home, home state, sources, reposted, idempotency (optional)
+-- ARGV partition, author, status prefix, text, mentions, hashtags, original or '', original's author, digest,
+--      life of the idempotency key (s), home size, home slack
+-- Returns {'new', id, job body}, {'again', id} for a retry or a second plain repost, {'conflict'} for a key used differently.
+local author, text, original = ARGV[2], ARGV[4], ARGV[7]
+local plain = original ~= '' and text == ''
+if redis.call('EXISTS', KEYS[3]) == 0 then
+  return redis.error_reply('PERCH no such member')
+end
+if KEYS[9] then
+  local first = redis.call('GET', KEYS[9])
+  if first then
+    local digest, id = string.match(first, '^(%S+) (%d+)$')
+    return digest == ARGV[9] and {'again', id} or {'conflict'}
+  end
+end
+if plain then
+  local id = redis.call('HGET', KEYS[8], original)
+  if id then
+    return {'again', id}
+  end
+end
+local id = str(mint(KEYS[1], ARGV[1]))
+local status = ARGV[3] .. id
+redis.call('HSET', status, 'author', author, 'text', text)
+for _, field in ipairs({{'mentions', ARGV[5]}, {'hashtags', ARGV[6]}, {'original', original}, {'original_author', ARGV[8]}}) do
+  if field[2] ~= '' then
+    redis.call('HSET', status, field[1], field[2])
+  end
+end
+-- A plain repost names what it stands for, so that reading a profile is enough to know what it brings.
+redis.call('ZADD', KEYS[4], id, plain and id .. ':' .. original .. ':' .. ARGV[8] or id)
+redis.call('HSET', KEYS[3], 'posts', redis.call('ZCARD', KEYS[4]))
+if plain then
+  redis.call('HSET', KEYS[8], original, id)
+elseif redis.call('EXISTS', KEYS[6]) == 1 then
+  redis.call('ZADD', KEYS[5], id, id)
+  trim({home = KEYS[5], state = KEYS[6], sources = KEYS[7]}, tonumber(ARGV[11]), tonumber(ARGV[12]))
+end
+if KEYS[9] then
+  redis.call('SET', KEYS[9], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
+end
+local body = cjson.encode({
+  author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], plain = plain,
+})
+commit(KEYS[2], tonumber(id), 'post', body)
+return {'new', id, body}

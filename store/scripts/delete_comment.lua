@@ -1,0 +1,11 @@
+-- Deletes a comment. KEYS status, comments, comment; ARGV comment, channel
+-- Returns 1, 0 when it is gone already.
+if redis.call('DEL', KEYS[3]) == 0 then
+  return 0
+end
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  redis.call('HSET', KEYS[1], 'comments', redis.call('ZCARD', KEYS[2]))
+  redis.call('PUBLISH', ARGV[2], '')
+end
+return 1

@@ -1,0 +1,35 @@
+-- Deletes a post from its author's partition, with the job that removes it everywhere else. What hangs on it (likes,
+-- comments, reposts) stays until the job has read it; without the status nothing of it is shown or added.
+-- KEYS minted, jobs, progress, status, user, profile, home, sources, reposted; ARGV partition, post, author, channel
+-- Returns the job's id and body, false when the post is gone or is not the author's.
+local fields = redis.call('HMGET', KEYS[4], 'author', 'text', 'hashtags', 'original', 'original_author')
+if fields[1] ~= ARGV[3] then
+  return false
+end
+local original = fields[4] or ''
+local plain = original ~= '' and fields[2] == ''
+redis.call('DEL', KEYS[4])
+redis.call('ZREM', KEYS[6], plain and ARGV[2] .. ':' .. original .. ':' .. fields[5] or ARGV[2])
+redis.call('HSET', KEYS[5], 'posts', redis.call('ZCARD', KEYS[6]))
+redis.call('ZREM', KEYS[7], ARGV[2])
+redis.call('HDEL', KEYS[8], ARGV[2])
+if plain then
+  redis.call('HDEL', KEYS[9], original)
+end
+-- A delivery still running stops at its next checkpoint; `overtook` tells the job that one batch may be in flight.
+local overtook = 0
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  overtook = redis.call('XDEL', KEYS[2], ARGV[2] .. '-0')
+  if overtook == 1 then
+    redis.call('XACK', KEYS[2], 'workers', ARGV[2] .. '-0')
+    redis.call('HDEL', KEYS[3], ARGV[2])
+  end
+end
+local id = mint(KEYS[1], ARGV[1])
+local body = cjson.encode({
+  post = ARGV[2], author = ARGV[3], hashtags = fields[3] or '', original = original,
+  original_author = fields[5] or '', plain = plain, overtook = overtook == 1,
+})
+commit(KEYS[2], id, 'delete', body)
+redis.call('PUBLISH', ARGV[4], '')
+return {str(id), body}

@@ -1,0 +1,24 @@
+-- Trades a refresh token for the next one. The next token is derived from the one presented, so a repeated request
+-- within the grace gets the same answer as the lost one; any older token ends the session: it has been stolen.
+-- KEYS sessions; ARGV session, digest presented, digest of its successor, now (ms), grace (ms), new expiry (ms)
+-- Returns 'ok', or 'refused'; a refused token of a living session has ended it when the answer is 'ended'.
+local text = redis.call('HGET', KEYS[1], ARGV[1])
+if not text then
+  return 'refused'
+end
+local session, now = cjson.decode(text), tonumber(ARGV[4])
+if session.expires <= now then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  return 'refused'
+end
+if session.token == ARGV[2] then
+  session.previous, session.rotated = session.token, now
+  session.token, session.expires = ARGV[3], tonumber(ARGV[6])
+  redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(session))
+  return 'ok'
+end
+if session.previous == ARGV[2] and session.token == ARGV[3] and now - session.rotated <= tonumber(ARGV[5]) then
+  return 'ok'
+end
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 'ended'

@@ -1,0 +1,24 @@
+-- Ends edges on the acting side: a member's own follows, or follows of the member by others.
+-- KEYS minted, jobs, user, following or followers
+-- ARGV partition, member, counter, kind of the job, tombstone prefix or '', tombstone's life (s), others...
+-- Returns the job's id and body, false when nothing changed.
+-- The edge's id is the version: the other side removes that edge or an older one, never a newer.
+local edges = {}
+for i = 7, #ARGV do
+  local edge = redis.call('ZSCORE', KEYS[4], ARGV[i])
+  if edge then
+    redis.call('ZREM', KEYS[4], ARGV[i])
+    if ARGV[5] ~= '' then
+      redis.call('SET', ARGV[5] .. ARGV[i], edge, 'EX', ARGV[6])
+    end
+    edges[#edges + 1] = {ARGV[i], edge}
+  end
+end
+if #edges > 0 then
+  redis.call('HSET', KEYS[3], ARGV[3], redis.call('ZCARD', KEYS[4]))
+  local id = mint(KEYS[1], ARGV[1])
+  local body = cjson.encode({member = ARGV[2], edges = edges})
+  commit(KEYS[2], id, ARGV[4], body)
+  return {str(id), body}
+end
+return false

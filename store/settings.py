@@ -1,0 +1,164 @@
+"""Settings: every number an operator may turn, read from environment variables."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+
+class SettingError(ValueError):
+    """A setting has a value it cannot have; the text is one line and names the variable."""
+
+
+def _setting(
+    default: Any, meaning: str, *, least: int | None = None, most: int | None = None, choices: tuple[str, ...] = ()
+) -> Any:
+    return field(default=default, metadata={"meaning": meaning, "least": least, "most": most, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set; the variable is the name of the field in capitals."""
+
+    host: str = _setting("127.0.0.1", "address to listen on")
+    port: int = _setting(8000, "port to listen on; 0 takes a free one", least=0, most=65535)
+    data_dir: Path = _setting(Path("data"), "folder of the embedded store")
+    redis_url: str = _setting("", "a Redis or Valkey server to use instead of the embedded one")
+    secret_key: str = _setting(
+        "", "signs access tokens, 32 characters or more; embedded: made once, kept in `DATA_DIR`"
+    )
+    appendfsync: str = _setting(
+        "everysec", "how often the embedded store forces its log to disk", choices=("everysec", "always")
+    )
+    cors_origins: tuple[str, ...] = _setting((), "origins whose pages may call the API, comma-separated; `*` is any")
+    trusted_proxies: tuple[str, ...] = _setting(
+        (), "networks whose `X-Forwarded-For` is believed, comma-separated CIDR"
+    )
+    log_level: str = _setting("INFO", "how much is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    run_worker: bool = _setting(True, "whether the server also does the deferred work")
+    redis_connections: int = _setting(32, "connections to Redis per process", least=2, most=10_000)
+
+    # Sessions
+    access_token_seconds: int = _setting(900, "life of an access token, s", least=1)
+    session_days: int = _setting(30, "life of a session that is never refreshed, days", least=1, most=3650)
+    sessions_per_member: int = _setting(50, "sessions of one member; the oldest makes room", least=1, most=1000)
+    refresh_grace_seconds: int = _setting(30, "how long a rotated refresh token works on, s", least=0)
+    reservation_seconds: int = _setting(60, "how long an unfinished sign-up keeps its login and e-mail, s", least=5)
+    login_release_days: int = _setting(30, "how long a login given up stays reserved, days", least=0)
+    password_memory_kib: int = _setting(65_536, "memory of one argon2id hash, KiB", least=8)
+    password_passes: int = _setting(3, "passes of one argon2id hash", least=1)
+
+    # Limits on what one member can do
+    rate_limit: int = _setting(600, "requests per minute per member or address; 0 turns every such limit off", least=0)
+    sign_ups_per_hour: int = _setting(30, "sign-ups per hour and address", least=1)
+    log_in_attempts: int = _setting(10, "log-in attempts per quarter of an hour and identifier", least=1)
+    log_in_attempts_per_address: int = _setting(100, "log-in attempts per quarter of an hour and address", least=1)
+    max_following: int = _setting(5_000, "members that one member can follow", least=1)
+    max_text: int = _setting(500, "characters of a post or comment", least=1, most=100_000)
+    max_name: int = _setting(50, "characters of a display name", least=1, most=1000)
+    max_bio: int = _setting(200, "characters of a bio", least=1, most=10_000)
+    max_ids: int = _setting(100, "ids in one call", least=1, most=1000)
+    max_page: int = _setting(100, "entries of one page", least=1, most=1000)
+
+    # Limits on queries
+    max_depth: int = _setting(15, "depth of a query", least=1)
+    max_tokens: int = _setting(2_000, "tokens of a query", least=1)
+    max_aliases: int = _setting(30, "aliases in a query", least=0)
+    max_cost: int = _setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)
+    max_body: int = _setting(262_144, "bytes of a request body or websocket message", least=1024)
+
+    # Live
+    sockets_per_member: int = _setting(20, "open websockets of one member, or of one anonymous address", least=1)
+    subscriptions_per_socket: int = _setting(50, "operations running on one websocket", least=1)
+    socket_init_seconds: int = _setting(10, "how long a websocket may wait with `connection_init`, s", least=1)
+    heartbeat_seconds: int = _setting(20, "between two pings of a websocket, s", least=1)
+    subscriber_queue: int = _setting(1_000, "events waiting for one slow subscriber before it gets a gap", least=1)
+    events_kept: int = _setting(100_000, "events kept to resume from", least=100)
+    shutdown_seconds: int = _setting(10, "how long requests may finish when the server stops, s", least=0)
+
+    # Timelines
+    home_size: int = _setting(800, "newest entries that every home keeps", least=10, most=10_000)
+    home_slack: int = _setting(50, "entries a home may hold above its size before it is trimmed", least=1, most=10_000)
+    public_size: int = _setting(100_000, "newest posts kept in the public timeline", least=10)
+    hashtag_size: int = _setting(10_000, "newest posts kept per hashtag", least=10)
+    fanout_inline: int = _setting(1_000, "followers reached before a post is answered; the worker reaches the rest")
+    fanout_batch: int = _setting(1_000, "followers reached per step of the worker", least=1, most=10_000)
+    job_lease_seconds: int = _setting(10, "silence after which unfinished work is taken over, s", least=1)
+    job_attempts: int = _setting(8, "failures after which work is set aside as dead", least=1)
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+        """Read every setting that the environment has; raises SettingError naming the variable and the rule."""
+        values = {
+            f.name: _read(f, environment[f.name.upper()]) for f in fields(cls) if environment.get(f.name.upper(), "")
+        }
+        settings = cls(**values)
+        settings.check()
+        return settings
+
+    def check(self) -> None:
+        """Raise SettingError where single values are wrong or values contradict each other."""
+        if self.secret_key and len(self.secret_key) < SECRET_LENGTH:
+            raise SettingError(f"SECRET_KEY must have at least {SECRET_LENGTH} characters")
+        if self.redis_url and urlsplit(self.redis_url).scheme not in REDIS_SCHEMES:
+            raise SettingError(f"REDIS_URL must begin with one of {', '.join(s + '://' for s in REDIS_SCHEMES)}")
+        if self.redis_url and not self.secret_key:
+            raise SettingError("SECRET_KEY must be set when REDIS_URL is, the same for every process")
+        for network in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                raise SettingError(f"TRUSTED_PROXIES: {error}") from None
+        for origin in self.cors_origins:
+            if origin != "*" and not (urlsplit(origin).scheme in {"http", "https"} and urlsplit(origin).netloc):
+                raise SettingError(f"CORS_ORIGINS: {origin!r} is no origin such as https://example.org")
+
+
+SECRET_LENGTH = 32  # characters: 256 bits if each carries eight, RFC 7518 §3.2 for HS256
+REDIS_SCHEMES = ("redis", "rediss", "unix")
+_TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def _read(setting: Field[Any], text: str) -> Any:
+    name, rules = setting.name.upper(), setting.metadata
+    kind = type(setting.default)
+    if kind is bool:
+        if text.lower() not in _TRUTH:
+            raise SettingError(f"{name} must be true or false, not {text!r}")
+        return _TRUTH[text.lower()]
+    if kind is int:
+        return _read_number(name, rules, text)
+    if kind is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if rules["choices"] and text not in rules["choices"]:
+        raise SettingError(f"{name} must be one of {', '.join(rules['choices'])}, not {text!r}")
+    return kind(text) if kind is str else Path(text)
+
+
+def _read_number(name: str, rules: Mapping[str, Any], text: str) -> int:
+    least, most = rules["least"], rules["most"]
+    try:
+        number = int(text)
+    except ValueError:
+        raise SettingError(f"{name} must be a whole number, not {text!r}") from None
+    if least is not None and number < least:
+        raise SettingError(f"{name} must be at least {least}, not {number}")
+    if most is not None and number > most:
+        raise SettingError(f"{name} must be at most {most}, not {number}")
+    return number
+
+
+def settings_table() -> str:
+    """Return the table of all settings that the README shows, in Markdown."""
+    rows = ["| variable | default | meaning |", "|---|---|---|"]
+    for f in fields(Settings):
+        assert f.default is not MISSING
+        default = ",".join(f.default) if isinstance(f.default, tuple) else str(f.default).lower()
+        if isinstance(f.default, str):
+            default = f.default
+        rows.append(f"| `{f.name.upper()}` | {f'`{default}`' if default else 'unset'} | {f.metadata['meaning']} |")
+    return "\n".join(rows)

@@ -1,0 +1,218 @@
+"""A real store, the real application, and members who talk to it in GraphQL."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+import schema
+from resolvers.context import Services
+from resolvers.fanout import Worker
+from schema.http import create_app
+from store import embedded
+from store.connection import Database
+from store.settings import Settings
+
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+
+SECRET = "a secret that only tests know, long enough"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="session")
+def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The store of the whole run: the embedded one, or the one that REDIS_URL names."""
+    if url := os.environ.get("REDIS_URL"):
+        yield url
+        return
+    held = asyncio.run(embedded.attach(tmp_path_factory.mktemp("store")))
+    yield held.url
+    asyncio.run(held.close())
+
+
+@pytest.fixture
+def settings(store_url: str, tmp_path: Path) -> Settings:
+    """Settings that tests shrink with `dataclasses.replace` in a fixture of their own."""
+    return Settings(
+        redis_url=store_url,
+        secret_key=SECRET,
+        data_dir=tmp_path,
+        port=0,
+        rate_limit=0,
+        password_memory_kib=8,
+        password_passes=1,
+        job_lease_seconds=1,
+    )
+
+
+@pytest.fixture
+async def db(settings: Settings) -> AsyncIterator[Database]:
+    """An empty database."""
+    database = Database(settings.redis_url, settings)
+    await database.one("FLUSHDB")
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
+    """What the application is made of; nobody does the deferred work but `worker`."""
+    made = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
+    await made.start()
+    await made.hearing.connected.wait()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def worker(services: Services) -> Worker:
+    """Does the deferred work when told: `await worker.run_once()`."""
+    return Worker(services.db)
+
+
+@pytest.fixture
+async def app(services: Services, settings: Settings) -> web.Application:
+    return create_app(schema.build(settings), services)
+
+
+@pytest.fixture
+async def client(app: web.Application) -> AsyncIterator[TestClient[web.Request, web.Application]]:
+    async with TestClient(TestServer(app)) as made:
+        yield made
+
+
+@dataclass
+class Member:
+    """Somebody who talks to the API: signed in, or anonymous without a token."""
+
+    client: TestClient[Any, Any]
+    token: str | None = None
+    id: str = ""
+    login: str = ""
+    refresh_token: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    async def send(self, query: str, **variables: Any) -> dict[str, Any]:
+        """Return the whole answer, errors and all."""
+        headers = {**self.headers, **({"Authorization": f"Bearer {self.token}"} if self.token else {})}
+        body = {"query": query, "variables": variables}
+        async with self.client.post("/graphql", json=body, headers=headers) as response:
+            answer: dict[str, Any] = await response.json()
+            return answer
+
+    async def ask(self, query: str, **variables: Any) -> Any:
+        """Return the data of an answer that must have no errors; of one root field, its value."""
+        answer = await self.send(query, **variables)
+        assert "errors" not in answer, answer["errors"]
+        data = answer["data"]
+        return next(iter(data.values())) if len(data) == 1 else data
+
+    async def fail(self, query: str, **variables: Any) -> str:
+        """Return the code of the first error of an answer that must have one."""
+        answer = await self.send(query, **variables)
+        assert answer.get("errors"), answer
+        code: str = answer["errors"][0]["extensions"]["code"]
+        return code
+
+    async def do(self, mutation: str, selection: str = "", **fields: Any) -> Any:
+        """Run a mutation and return its payload, user errors included."""
+        kind = INPUTS[mutation]
+        query = f"mutation($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} {USER_ERRORS} }} }}"
+        return await self.ask(query, input=fields)
+
+    # ---- what tests do most
+
+    async def post(self, text: str, **fields: Any) -> str:
+        payload = await self.do("post", "status { id }", text=text, **fields)
+        assert not payload["userErrors"], payload
+        identity: str = payload["status"]["id"]
+        return identity
+
+    async def repost(self, post: str, text: str = "", **fields: Any) -> str:
+        payload = await self.do("repost", "repost { id }", postId=post, text=text, **fields)
+        assert not payload["userErrors"], payload
+        identity: str = payload["repost"]["id"]
+        return identity
+
+    async def follow(self, *members: Member) -> None:
+        payload = await self.do("follow", userIds=[member.id for member in members])
+        assert not payload["userErrors"], payload
+
+    async def unfollow(self, *members: Member) -> None:
+        payload = await self.do("unfollow", userIds=[member.id for member in members])
+        assert not payload["userErrors"], payload
+
+    async def home(self, arguments: str = "first: 100") -> list[str]:
+        """Return the ids of the home timeline."""
+        page = await self.ask(f"{{ homeTimeline({arguments}) {{ nodes {{ ... on Node {{ id }} }} }} }}")
+        return [node["id"] for node in page["nodes"]]
+
+
+USER_ERRORS = "userErrors { code field message }"
+INPUTS = {
+    "signUp": "SignUpInput",
+    "logIn": "LogInInput",
+    "refreshSession": "RefreshSessionInput",
+    "logOut": "LogOutInput",
+    "changePassword": "ChangePasswordInput",
+    "updateProfile": "UpdateProfileInput",
+    "changeEmail": "ChangeEmailInput",
+    "follow": "UsersInput",
+    "unfollow": "UsersInput",
+    "removeFollowers": "UsersInput",
+    "post": "PostInput",
+    "repost": "RepostInput",
+    "unrepost": "PostIdInput",
+    "deletePost": "PostIdInput",
+    "like": "PostIdInput",
+    "unlike": "PostIdInput",
+    "comment": "CommentInput",
+    "deleteComment": "DeleteCommentInput",
+}
+SIGN_UP = "accessToken refreshToken viewer { user { id login } }"
+
+
+@pytest.fixture
+def anonymous(client: TestClient[Any, Any]) -> Member:
+    """Somebody without a token."""
+    return Member(client)
+
+
+async def sign_up(anonymous: Member, login: str) -> Member:
+    """Return a new member."""
+    payload = await anonymous.do(
+        "signUp", SIGN_UP, login=login, name=login.title(), email=f"{login}@example.org", password=PASSWORD
+    )
+    assert not payload["userErrors"], payload
+    user = payload["viewer"]["user"]
+    return Member(anonymous.client, payload["accessToken"], user["id"], user["login"], payload["refreshToken"])
+
+
+@pytest.fixture
+async def alice(anonymous: Member) -> Member:
+    return await sign_up(anonymous, "alice")
+
+
+@pytest.fixture
+async def bob(anonymous: Member) -> Member:
+    return await sign_up(anonymous, "bob")
+
+
+@pytest.fixture
+async def carol(anonymous: Member) -> Member:
+    return await sign_up(anonymous, "carol")
+
+
+def shrunk(settings: Settings, **limits: Any) -> Settings:
+    """Return settings with other limits."""
+    return replace(settings, **limits)

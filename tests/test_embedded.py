@@ -1,0 +1,314 @@
+"""The embedded store: one server per data directory, alive exactly while a process holds it, losing nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from store.embedded import Attachment, EmbeddedStoreError, attach
+
+REPOSITORY = Path(__file__).parent.parent
+LOCKS = ("holders.lock", "supervisor.lock", "store.lock")
+
+# A Perch process: attaches, writes a key, says so and lives on until it is killed.
+HOLDER = """
+import asyncio, sys
+from pathlib import Path
+from redis.asyncio import Redis
+from store.embedded import attach
+
+async def hold():
+    attachment = await attach(Path(sys.argv[1]))
+    async with Redis.from_url(attachment.url) as client:
+        await client.set(sys.argv[2], "kept")
+        print(attachment.started, (await client.info("server"))["run_id"], flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(hold())
+"""
+
+
+@contextlib.asynccontextmanager
+async def holder(data_dir: Path, key: str) -> AsyncIterator[Process]:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLDER, data_dir, key, stdout=PIPE, env=environment
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.communicate()
+
+
+async def greeting(process: Process) -> tuple[bool, str]:
+    assert process.stdout is not None
+    started, run = (await process.stdout.readline()).decode().split()
+    return started == "True", run
+
+
+@contextlib.asynccontextmanager
+async def attached(data_dir: Path, **options: Any) -> AsyncIterator[tuple[Attachment, Redis]]:
+    attachment = await attach(data_dir, **options)
+    try:
+        async with Redis.from_url(attachment.url, decode_responses=True) as client:
+            yield attachment, client
+    finally:
+        await attachment.close()
+
+
+async def server_info(client: Redis) -> tuple[int, str]:
+    info = await client.info("server")
+    return info["process_id"], info["run_id"]
+
+
+def lock(path: Path) -> int:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
+async def until_free(data_dir: Path, *names: str) -> None:
+    for name in names:
+        os.close(await asyncio.to_thread(lock, data_dir / name))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():  # noqa: ASYNC110  it comes true in another process, or in a thread out of reach
+        await asyncio.sleep(0)
+
+
+def is_locked(path: Path, mode: int) -> bool:
+    with path.open("rb+") as file:
+        try:
+            fcntl.flock(file, mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+async def test_stop_and_start(tmp_path: Path) -> None:
+    """Data survive the clean stop that the last hold's end brings, and are there after the next start."""
+    for expected in (1, 2, 3):
+        async with attached(tmp_path / "data") as (attachment, client):
+            assert attachment.started
+            assert await client.incr("starts") == expected
+        for name in LOCKS:
+            assert not is_locked(tmp_path / "data" / name, fcntl.LOCK_EX)
+        assert not attachment.socket.exists()
+    assert "ready to exit" in (tmp_path / "data/store.log").read_text()
+
+
+async def test_configuration(tmp_path: Path) -> None:
+    """The server listens on no TCP port and runs as the store needs it."""
+    async with attached(tmp_path, appendfsync="always") as (_, client):
+        settings = await client.config_get("*")
+    expected = {"port": "0", "save": "", "appendonly": "yes", "appendfsync": "always", "dir": str(tmp_path)}
+    expected |= {"maxmemory-policy": "noeviction", "zset-max-listpack-entries": "850", "aof-use-rdb-preamble": "yes"}
+    assert {name: settings[name] for name in expected} == expected
+
+
+async def test_private(tmp_path: Path) -> None:
+    """The directory, the socket and every file the store makes are open to their owner alone."""
+    async with attached(tmp_path / "data") as (attachment, client):
+        await client.set("secret", "word")
+        made = [tmp_path / "data", *(tmp_path / "data").rglob("*")]
+        assert attachment.socket in made
+        assert {path: path.stat().st_mode & 0o077 for path in made} == dict.fromkeys(made, 0)
+
+
+async def test_killed_holder(tmp_path: Path) -> None:
+    """What a process wrote just before kill -9 is kept, and its server stops without anyone's help."""
+    async with holder(tmp_path, "last words") as process:
+        assert (await greeting(process))[0]
+        process.kill()
+        await until_free(tmp_path, *LOCKS)
+    async with attached(tmp_path) as (attachment, client):
+        assert attachment.started
+        assert await client.get("last words") == "kept"
+
+
+async def test_shared(tmp_path: Path) -> None:
+    """Processes that start at the same time get one server, which outlives each of them but the last."""
+    async with holder(tmp_path, "a") as first, holder(tmp_path, "b") as second:
+        greetings = [await greeting(first), await greeting(second)]
+        assert sorted(started for started, _ in greetings) == [False, True]
+        async with attached(tmp_path) as (attachment, client):
+            assert not attachment.started
+            server, run = await server_info(client)
+            assert {run} == {its_run for _, its_run in greetings}
+            assert os.getsid(server) != os.getsid(0)
+            for process in (first, second):
+                process.kill()
+                await process.wait()
+            assert await client.mget("a", "b") == ["kept", "kept"]
+            assert (await server_info(client))[1] == run
+    await until_free(tmp_path, *LOCKS)
+
+
+async def test_attached_twice(tmp_path: Path) -> None:
+    """Two attachments of one process count as two, also when they are made at the same time."""
+    one, two = await asyncio.gather(attach(tmp_path), attach(tmp_path))
+    assert {one.started, two.started} == {True, False}
+    await one.close()
+    one.release()
+    async with Redis.from_url(two.url) as client:
+        assert await client.ping()
+    await two.close()
+    assert not is_locked(tmp_path / "store.lock", fcntl.LOCK_EX)
+
+
+async def test_killed_server(tmp_path: Path) -> None:
+    """A killed server is started again and has everything it had answered."""
+    async with attached(tmp_path, appendfsync="always") as (attachment, client):
+        for number in range(100):
+            await client.rpush("numbers", number)
+        server, run = await server_info(client)
+        reader, writer = await asyncio.open_unix_connection(attachment.socket)
+        writer.write(b"PING\r\n")
+        assert await reader.readline() == b"+PONG\r\n"  # accepted, so it ends instead of being reset
+        os.kill(server, signal.SIGKILL)
+        assert await reader.read() == b""
+        writer.close()
+        async with attached(tmp_path) as (again, other_client):
+            assert not again.started
+            assert (await server_info(other_client))[1] != run
+            assert await other_client.lrange("numbers", 0, -1) == [str(number) for number in range(100)]
+
+
+async def test_killed_supervisor(tmp_path: Path) -> None:
+    """A server whose supervisor was killed goes on, and the next to attach replaces it by one that is supervised."""
+    async with attached(tmp_path) as (_, client):
+        await client.set("key", "value")
+        _, run = await server_info(client)
+        os.kill(int((tmp_path / "supervisor.lock").read_text()), signal.SIGKILL)
+        await until_free(tmp_path, "supervisor.lock")
+        assert await client.get("key") == "value"
+        assert is_locked(tmp_path / "store.lock", fcntl.LOCK_EX)
+        async with attached(tmp_path) as (again, other_client):
+            assert again.started
+            assert (await server_info(other_client))[1] != run
+            assert await other_client.get("key") == "value"
+    await until_free(tmp_path, *LOCKS)
+
+
+async def test_attach_during_shutdown(tmp_path: Path) -> None:
+    """Who attaches while the server stops waits for that, and gets a new server with the same data."""
+    async with attached(tmp_path) as (attachment, client):
+        await client.set("key", "value")
+        server, run = await server_info(client)
+        os.kill(server, signal.SIGSTOP)  # the shutdown begins and cannot end
+        attachment.release()
+        await until(lambda: is_locked(tmp_path / "holders.lock", fcntl.LOCK_SH))
+        with pytest.raises(EmbeddedStoreError, match="still shutting down"):
+            await attach(tmp_path, timeout=0.1)
+        newcomer = asyncio.create_task(attach(tmp_path))
+        os.kill(server, signal.SIGCONT)
+        async with Redis.from_url((await newcomer).url, decode_responses=True) as other_client:
+            assert newcomer.result().started
+            assert (await server_info(other_client))[1] != run
+            assert await other_client.get("key") == "value"
+        newcomer.result().release()
+
+
+async def test_cancelled(tmp_path: Path) -> None:
+    """An attach that is cancelled while the server starts leaves neither a hold nor a server behind."""
+    task = asyncio.create_task(attach(tmp_path))
+    await until((tmp_path / "supervisor.lock").exists)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await until_free(tmp_path, *LOCKS)
+
+
+async def test_loading(tmp_path: Path) -> None:
+    """A server that is loading may take longer than the timeout, a silent one may not."""
+    replies = 30
+    supervisor_lock = lock(tmp_path / "supervisor.lock")  # as if another process had started the server
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal replies
+        await reader.readline()
+        writer.write(b"-LOADING Valkey is loading the dataset in memory\r\n" if replies else b"+PONG\r\n")
+        replies = max(0, replies - 1)
+        writer.close()
+
+    with pytest.raises(EmbeddedStoreError, match=r"not ready after 0.1 s.*no answer"):
+        await attach(tmp_path, timeout=0.1)
+    async with await asyncio.start_unix_server(reply, tmp_path / "store.sock"):
+        attachment = await attach(tmp_path, timeout=0.3)
+    assert not attachment.started
+    assert replies == 0
+    attachment.release()
+    os.close(supervisor_lock)
+
+
+async def test_long_path(tmp_path: Path) -> None:
+    """A directory too deep for a socket has it in a private temporary directory, the same for every process."""
+    data_dir = tmp_path / ("d" * 120)
+    async with attached(data_dir) as (attachment, client), attached(data_dir) as (again, _):
+        folder = attachment.socket.parent
+        assert again.socket == attachment.socket
+        assert len(os.fsencode(attachment.socket)) <= 100
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert await client.ping()
+    folder.chmod(0o755)
+    with pytest.raises(EmbeddedStoreError, match="private"):
+        await attach(data_dir)
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    with pytest.raises(EmbeddedStoreError, match="private"):
+        await attach(data_dir)
+    folder.unlink()
+
+
+async def test_corrupt(tmp_path: Path) -> None:
+    """A corrupt append-only file is an error that shows the server's own words, and everything is released."""
+    async with attached(tmp_path) as (_, client):
+        await client.set("key", "value")
+    (file,) = (tmp_path / "appendonlydir").glob("*.incr.aof")
+    file.write_bytes(b"no protocol\r\n" + file.read_bytes())
+    with pytest.raises(EmbeddedStoreError, match=r"(?s)does not start.*Bad file format") as caught:
+        await attach(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+    assert "ready to exit" not in str(caught.value)
+    await until_free(tmp_path, *LOCKS)
+
+
+async def test_file_refused(tmp_path: Path) -> None:
+    """A file where the data directory or one above it should be is refused in one line that names it."""
+    file = tmp_path / "data"
+    file.touch()
+    for data_dir in (file, file / "below"):
+        with pytest.raises(EmbeddedStoreError) as caught:
+            await attach(data_dir)
+        assert str(caught.value).startswith(f"{data_dir}: ")
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+async def test_unwritable_refused(tmp_path: Path) -> None:
+    """A directory that may not be written to is refused in one line that names it."""
+    data_dir = tmp_path / "data"
+    data_dir.mkdir(mode=0o500)
+    with pytest.raises(EmbeddedStoreError, match="Permission denied"):
+        await attach(data_dir)
+
+
+async def test_windows_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows the error says what can be used instead."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(EmbeddedStoreError, match="REDIS_URL"):
+        await attach(tmp_path)
