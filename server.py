@@ -11,21 +11,27 @@ import os
 import secrets
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import NoReturn
 
 import structlog
 from aiohttp import web
+from tqdm import tqdm
 
 import schema
+from resolvers import imports, verify
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.tokens import NO_PASSWORD
 from schema.http import begin_shutdown, create_app
 from store import embedded
 from store.connection import Database, Unavailable, UnsupportedServer
 from store.settings import SECRET_LENGTH, SettingError, Settings
 
 RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
+SHOWN = 100  # findings printed
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 log = structlog.get_logger()
@@ -41,12 +47,13 @@ def main(arguments: list[str] | None = None) -> int:
         return USAGE_STATUS
     _configure_logging(settings)
     try:
-        return asyncio.run(asked.run(settings, asked))
+        status: int = asyncio.run(asked.run(settings, asked))
     except (embedded.EmbeddedStoreError, Unavailable, UnsupportedServer, StartError) as error:
         print(f"perch: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return 128 + signal.SIGINT
+    return status
 
 
 class StartError(Exception):
@@ -59,7 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    def add(name: str, run: Callable[[Settings, argparse.Namespace], Awaitable[int]], text: str) -> argparse.ArgumentParser:
+    def add(
+        name: str, run: Callable[[Settings, argparse.Namespace], Awaitable[int]], text: str
+    ) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(run=run)
         return command
@@ -67,8 +76,33 @@ def _parser() -> argparse.ArgumentParser:
     serve = add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
     serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
     add("worker", _work, "do the deferred work, without serving")
+    load = add("import", _import, "load a network of members, follows and posts; run again, it goes on")
+    load.add_argument(
+        "--follows", type=Path, required=True, metavar="FILE", help="follower TAB followed a line, .tsv or .tsv.gz"
+    )
+    load.add_argument("--posts", type=Path, metavar="FILE", help="one post a line, .txt or .txt.gz")
+    load.add_argument(
+        "--posts-total", type=_count, metavar="N", help="deal out N posts, repeating the file (default: each once)"
+    )
+    load.add_argument("--members", type=_count, metavar="N", help="only the N members with the most follows")
+    load.add_argument("--seed", type=int, default=1, metavar="N", help="deals the posts out another way (default 1)")
+    load.add_argument("--password", metavar="TEXT", help="lets imported members log in with it (default: they cannot)")
+    for name, run, text in (
+        ("verify", _verify, "check every invariant of the store; exit status 1 names what does not hold"),
+        ("repair", _repair, "mend what verify finds"),
+    ):
+        check = add(name, run, text)
+        check.add_argument("--homes", type=_count, default=1000, metavar="N", help="homes computed anew (default 1000)")
+        check.add_argument("--all-homes", action="store_true", help="compute every home anew")
+        check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
     add("print-schema", _print_schema, "print the GraphQL schema")
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
 
 
 # ---------------------------------------------------------------- commands
@@ -108,6 +142,94 @@ async def _work(settings: Settings, _: argparse.Namespace) -> int:
         await _cancel(working)
         await _cancel(stopped)
     return 0
+
+
+async def _import(settings: Settings, asked: argparse.Namespace) -> int:
+    try:
+        network = imports.read_network(
+            asked.follows, asked.posts, settings, total=asked.posts_total, most=asked.members, seed=asked.seed
+        )
+    except imports.ImportRefused as error:
+        raise StartError(str(error)) from error
+    async with _services(settings) as services:
+        await Worker(services.db).run_once()
+        await _load(services, network, asked.password)
+    return 0
+
+
+async def _load(services: Services, network: imports.Network, password: str | None) -> None:
+    db, phases = services.db, Phases(services.db)
+    hashed = await services.passwords.hash(password) if password else NO_PASSWORD
+    async with phases.phase("members", len(network.members)) as bar:
+        members = await imports.create_members(db, network, hashed, bar.update)
+    async with phases.phase("follows", network.edges) as bar:
+        await imports.create_follows(db, network, members, bar.update)
+    async with phases.phase("posts", network.total) as bar:
+        await imports.create_posts(db, network, members, bar.update)
+    async with phases.phase("homes", len(members)) as bar:
+        entries = await imports.create_homes(db, list(members.values()), bar.update)
+    phases.report(homes=entries)
+
+
+async def _verify(settings: Settings, asked: argparse.Namespace) -> int:
+    async with _database(settings) as db:
+        report = await _look_over(db, asked)
+    return 0 if report.clean else 1
+
+
+async def _repair(settings: Settings, asked: argparse.Namespace) -> int:
+    async with _database(settings) as db:
+        # What a crash has left unfinished is finished first: it is no damage.
+        while await Worker(db).run_once():
+            pass
+        report = await _look_over(db, asked)
+        if report.clean:
+            return 0
+        print(f"mending {await verify.repair(db, report.findings):,} of them")
+        report = await _look_over(db, asked)
+    return 0 if report.clean else 1
+
+
+async def _look_over(db: Database, asked: argparse.Namespace) -> verify.Report:
+    with tqdm(total=await db.one("DBSIZE"), desc="keys", unit="", mininterval=0.5) as bar:
+        report = await verify.verify(
+            db, homes=None if asked.all_homes else asked.homes, seed=asked.seed, progress=bar.update
+        )
+    for finding in report.findings[:SHOWN]:
+        print(f"{finding.key}: {finding.message}")
+    if len(report.findings) > SHOWN:
+        print(f"and {len(report.findings) - SHOWN:,} more")
+    print(f"{report.keys:,} keys and {report.homes:,} homes checked: {len(report.findings):,} findings")
+    if report.unfinished_jobs:
+        print(f"{report.unfinished_jobs:,} jobs are unfinished: a worker does them, after which findings may be gone")
+    if report.dead_jobs:
+        print(f"{report.dead_jobs:,} jobs have failed too often and are set aside")
+    return report
+
+
+class Phases:
+    """Shows how a long command comes on, and what each phase has cost in time and memory of the store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._rows: list[tuple[str, int, float, int]] = []
+
+    @contextlib.asynccontextmanager
+    async def phase(self, name: str, total: int) -> AsyncIterator[tqdm[NoReturn]]:
+        """Run one phase under a progress bar."""
+        before, began = await self._db.used_memory(), time.monotonic()
+        with tqdm(total=total, desc=name, unit="", mininterval=0.5) as bar:
+            yield bar
+        spent = time.monotonic() - began
+        self._rows.append((name, total, spent, await self._db.used_memory() - before))
+
+    def report(self, **entries: int) -> None:
+        """Print a row a phase; `entries` counts what a phase has written where that is not its total."""
+        print(f"{'':8} {'count':>11} {'seconds':>9} {'per second':>11} {'MiB':>8} {'bytes each':>11}")
+        for name, total, seconds, memory in self._rows:
+            count = entries.get(name, total)
+            rate, each = count / max(seconds, 1e-3), memory / max(count, 1)
+            print(f"{name:8} {count:>11,} {seconds:>9.1f} {rate:>11,.0f} {memory / 2**20:>8.1f} {each:>11.1f}")
 
 
 async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:

@@ -82,7 +82,7 @@ async def _hash(context: Context, password: str) -> str:
 async def log_in(context: Context, *, identifier: str, password: str) -> dict[str, object]:
     """Open a session by login or e-mail; a wrong password and an unknown member look and cost the same."""
     await context.proved()
-    wanted = identifier.strip().lower()
+    wanted = (_email(identifier, []) or identifier.strip()).lower()  # an address in the form in which it is kept
     subject = digest(wanted)
     await _limit_log_ins(context, subject)
     member = await accounts.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
@@ -150,8 +150,7 @@ async def change_email(context: Context, *, email: str, current_password: str) -
         context.db, keys.email(address.lower()), member
     ):
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
-    names = {"email": address, "old_email": found.email}
-    job = await accounts.update(context.db, member, credentials={"email": address}, names=names)
+    job = await accounts.update(context.db, member, credentials={"email": address}, names={"email": address})
     if job:
         await fanout.finish(context.db, job)
     context.forget()
@@ -179,7 +178,7 @@ async def update_profile(
         if not await accounts.reserve(context.db, keys.login(login.lower()), member):
             raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
         profile["login"] = login
-        names = {"login": login, "old_login": current.login}
+        names = {"login": login}
     job = await accounts.update(context.db, member, profile=profile, names=names)
     if job:
         await fanout.finish(context.db, job)
@@ -197,14 +196,26 @@ async def create_member(
     """
     member = await accounts.mint(db)
     wanted = {"login": keys.login(login.lower()), "email": keys.email(email.lower())}
-    taken = [field for field, key in wanted.items() if not await accounts.reserve(db, key, member)]
+    await _reserve(db, member, wanted)
+    password = await password_hash()
+    await _reserve(db, member, wanted)  # once more: where many wait to be hashed, reservations may have expired
+    job = await accounts.create(db, member, login=login, name=name, email=email, password=password)
+    if job:
+        await fanout.finish(db, job)
+    return member
+
+
+async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
+    taken: list[str] = []
+    for field, key in wanted.items():
+        # After a refusal the rest is only looked up: of two equal sign-ups each could get one name, and neither both.
+        free = await accounts.holder(db, key) is None if taken else await accounts.reserve(db, key, member)
+        if not free:
+            taken.append(field)
     if taken:
         for key in wanted.values():
             await accounts.release(db, key, member)
         raise Refused(*(_error(UserErrorCode.TAKEN, f"{field}: another member has it", field) for field in taken))
-    job = await accounts.create(db, member, login=login, name=name, email=email, password=await password_hash())
-    await fanout.finish(db, job)
-    return member
 
 
 async def _signed_in(context: Context, member: int) -> dict[str, object]:
@@ -281,7 +292,7 @@ def _check_sign_up(context: Context, login: str, name: str, email: str, password
         "name": _text(name, "name", context.settings.max_name, errors),
         "email": _email(email, errors),
     }
-    errors += _password_errors(password, (login, email), "password")
+    errors += _password_errors(password, (login, email.strip(), clean["email"]), "password")
     _raise(errors)
     return clean
 
@@ -309,7 +320,7 @@ def _email(email: str, errors: list[UserError]) -> str:
         return ""
 
 
-def _password_errors(password: str, names: tuple[str, str], field: str) -> list[UserError]:
+def _password_errors(password: str, names: tuple[str, ...], field: str) -> list[UserError]:
     if len(password) < PASSWORD_LEAST:
         message = f"{field}: must have at least {PASSWORD_LEAST} characters"
     elif password.lower() in {name.lower() for name in names}:

@@ -121,6 +121,7 @@ async def _cascade(db: Database, original: int, budget: Budget) -> bool:
         for source in reposts:
             if budget.left <= 0:
                 return False
+            budget.left -= 1
             job = await posts.delete(db, source.repost, source.author)
             if job is None:  # deleted already; its own job may not have come so far
                 await posts.unlist_repost(db, original, source.repost, source.author, plain=True)

@@ -27,11 +27,12 @@ async def posts(context: Context, ids: Sequence[int], *, also: Iterable[int] = (
     """
     found = await context.load.post.load_many(ids)
     reposts = [post for post in found if isinstance(post, Repost)]
-    _, originals, *_ = await asyncio.gather(
-        context.load.user.load_many([*{post.author for post in found if post}, *also]),
+    await asyncio.gather(
         context.load.post.load_many([repost.original_id for repost in reposts]),
+        context.load.user.load_many([*{post.author for post in found if post}, *also]),
         *_read_flags(context, [acts_for(post) for post in found if post]),
     )
+    originals = [await context.load.post.load(repost.original_id) for repost in reposts]
     await context.load.user.load_many(list({original.author for original in originals if original}))
     return [post if await _sees(context, post) else None for post in found]
 

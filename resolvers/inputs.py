@@ -1,12 +1,17 @@
-"""Checks that several mutations make of their input."""
+"""What several resolvers make of their input: checked texts and keys, batches."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
 
 from resolvers.errors import UserErrorCode, refuse
 from resolvers.rules.text import TextRefused, normalise
 from resolvers.tokens import digest
+
+Item = TypeVar("Item")
 
 KEY_MOST = 64  # characters of an idempotency key
 
@@ -30,3 +35,10 @@ def checked_key(key: str | None) -> str | None:
 def input_digest(*parts: object) -> str:
     """Return what tells one input of a mutation from another."""
     return digest(json.dumps(parts))
+
+
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield items a batch at a time."""
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch

@@ -36,10 +36,10 @@ async def comment(
     context: Context, *, post_id: str, text: str, reply_to_id: str | None = None, idempotency_key: str | None = None
 ) -> dict[str, object]:
     """Comment on a post, or answer a comment on it."""
+    author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
     reply_to = identity.expect(reply_to_id, ("comment",), "replyToId") if reply_to_id is not None else None
-    author = await context.member()
     post = await hydrate.acted_on(context, post_id)
     draft = CommentDraft(post.id, author, words, reply_to, key, input_digest(words, post.id, reply_to))
     if key and not await interactions.claim_comment_key(context.db, draft):
@@ -50,6 +50,8 @@ async def comment(
     if outcome == "gone":
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if outcome == "no-reply":
+        if key:
+            await interactions.release_comment_key(context.db, draft)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     context.forget()
     made = await hydrate.comment(context, thing)
@@ -60,8 +62,8 @@ async def comment(
 
 async def delete_comment(context: Context, *, comment_id: str) -> dict[str, object]:
     """Delete a comment: by its author, or by the author of the post."""
-    thing = identity.expect(comment_id, ("comment",), "commentId")
     viewer = await context.member()
+    thing = identity.expect(comment_id, ("comment",), "commentId")
     found = await hydrate.comment(context, thing)
     if found is None:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")

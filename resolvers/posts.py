@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from resolvers import fanout, hydrate, identity, paging
 from resolvers.context import Context
-from resolvers.errors import UserErrorCode, refuse
+from resolvers.errors import Refused, UserErrorCode, refuse
 from resolvers.inputs import checked_key, checked_text, input_digest
 from resolvers.paging import NodeEdge, Page
 from resolvers.rules import text as rules
@@ -19,9 +20,9 @@ MENTIONS_MOST = 50  # members that one post can mention; more names are left as 
 
 async def post(context: Context, *, text: str, idempotency_key: str | None = None) -> dict[str, object]:
     """Publish a status."""
+    author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
-    author = await context.member()
     draft = Draft(
         author=author,
         text=words,
@@ -37,10 +38,19 @@ async def repost(
     context: Context, *, post_id: str, text: str | None = "", idempotency_key: str | None = None
 ) -> dict[str, object]:
     """Pass a post on: plainly, or with words as a quote. A plain repost of a plain repost is one of its original."""
+    author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text or "", context.settings.max_text, may_be_empty=True)
-    author = await context.member()
-    original = await hydrate.acted_on(context, post_id)
+    digest = input_digest(words, post_id)
+    try:
+        original = await hydrate.acted_on(context, post_id)
+    except Refused:
+        # A quote outlives its original, and so does the answer to its retry.
+        first = await posts.first_repost(context.db, author, key, digest) if key else None
+        standing = await hydrate.post(context, first) if first else None
+        if standing is None:
+            raise
+        return {"repost": standing}
     draft = Draft(
         author=author,
         text=words,
@@ -49,7 +59,7 @@ async def repost(
         original=original.id,
         original_author=original.author,
         idempotency_key=key,
-        digest=input_digest(words, original.id),
+        digest=digest,
     )
     made = await _publish(context, draft, "repost")
     return {"repost": made, "original": await hydrate.post(context, original.id)}
@@ -69,8 +79,8 @@ async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
 
 async def delete_post(context: Context, *, post_id: str) -> dict[str, object]:
     """Delete a post of the viewer's own, everywhere and for good."""
-    thing = identity.expect(post_id, identity.POSTS, "postId")
     viewer = await context.member()
+    thing = identity.expect(post_id, identity.POSTS, "postId")
     found = await hydrate.post(context, thing)
     if found is None or not identity.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
@@ -125,17 +135,17 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
     """Return what global ids name, in their order."""
     identity.at_most(context.settings, ids, "ids")
     named = [identity.expect_argument(text, "ids") for text in ids]
-    found: dict[tuple[str, int], object] = {}
+    found: dict[tuple[str, int], Any] = {}
     for kinds, load in (
         (("user",), hydrate.users),
         (identity.POSTS, hydrate.posts),
         (("comment",), hydrate.comments),
     ):
         wanted = [name for name in named if name[0] in kinds]
-        records = await load(context, [number for _, number in wanted])  # type: ignore[operator]
+        records = await load(context, [number for _, number in wanted])
         found |= {name: record for name, record in zip(wanted, records, strict=True) if record is not None}
     return [
-        record if (record := found.get(name)) is not None and identity.is_of(text, record) else None  # type: ignore[arg-type]
+        record if (record := found.get(name)) is not None and identity.is_of(text, record) else None
         for text, name in zip(ids, named, strict=True)
     ]
 

@@ -14,9 +14,8 @@ from resolvers.context import Context
 from resolvers.entries import TimelineEdge, home_edges
 from resolvers.errors import BadUserInput
 from resolvers.rules import merging
-from store import events, posts, relations, timelines
+from store import events, keys, posts, relations, timelines
 from store.events import Follower
-from store.posts import ACTIVITY
 from store.records import Entry, Event, Post, Source
 
 CURSOR = "event"  # what cursors of the log are marked with
@@ -196,7 +195,7 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     def wake(_: str) -> None:
         changed.set()
 
-    channel, hearing, last = f"{ACTIVITY}{target.id}", context.services.hearing, PostActivity(target).numbers
+    channel, hearing, last = keys.activity(target.id), context.services.hearing, PostActivity(target).numbers
     await hearing.listen(channel, wake)
     try:
         while True:

@@ -8,15 +8,16 @@ from typing import Annotated, Any, TypeAlias
 import strawberry
 from strawberry.types.scalar import ScalarDefinition
 
-from resolvers import errors, identity
+from resolvers import identity
 from resolvers.context import Context
+from resolvers.errors import UserErrorCode
 from resolvers.paging import Page
 
 Info: TypeAlias = strawberry.Info[Context, None]
 First: TypeAlias = Annotated[int | None, strawberry.argument(description="How many, 1 to 100.")]
 After: TypeAlias = Annotated[str | None, strawberry.argument(description="The cursor to go on from.")]
 
-UserErrorCode = strawberry.enum(errors.UserErrorCode, name="UserErrorCode")
+strawberry.enum(UserErrorCode)
 
 
 def _write_instant(moment: datetime) -> str:

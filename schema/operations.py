@@ -44,7 +44,8 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         """Return the executor of one event, whose look-ups no other event has made."""
         executor = super().build_per_event_executor(payload)
         if self.context_value is not None:
-            executor.context_value = self.context_value.fresh()
+            executor.context_value = self.context_value.fresh(counted=False)  # the member has asked but once
+            executor.context_value.fields = self.context_value.fields
         return executor
 
     def execute_operation(self, serially: bool | None = None) -> Any:
@@ -74,6 +75,8 @@ class Schema(strawberry.Schema):
     ) -> PreExecutionError | None:
         document = self.documents.get(context.query or "")
         context.graphql_document = document.node
+        if context.context is not None:
+            context.context.fields = document.fields
         if document.errors:
             return await _refused(context, document.errors)
         name = context._provided_operation_name  # noqa: SLF001  the public one falls back on the first operation
@@ -86,6 +89,9 @@ class Schema(strawberry.Schema):
         cost = document.costs[operation.name.value if operation.name else None]
         if too_complex := self.documents.limits.refuse_cost(cost, context.variables):
             return await _refused(context, [too_complex])
+        if kind is OperationType.SUBSCRIPTION:
+            # It has no end at which its session could be checked, so that happens before it begins.
+            return await _check_first(context)
         return None
 
     async def _handle_execution_result(
@@ -164,8 +170,12 @@ def _log_fault(error: GraphQLError, context: Context | None, operation: str | No
 
 
 async def _refused(context: ExecutionContext, errors: Sequence[GraphQLError]) -> PreExecutionError:
+    return await _check_first(context) or PreExecutionError(data=None, errors=list(errors))
+
+
+async def _check_first(context: ExecutionContext) -> PreExecutionError | None:
     fatal = await _close(context.context) if context.context is not None else None
-    return PreExecutionError(data=None, errors=[fatal] if fatal else list(errors))
+    return PreExecutionError(data=None, errors=[fatal]) if fatal else None
 
 
 async def _close(context: Context) -> RequestError | None:

@@ -13,6 +13,8 @@ from store.settings import Settings
 class Context(Protocol):
     """What one operation knows; made anew for each operation and each event of a subscription."""
 
+    fields: frozenset[str] | None  # names of all fields in the document, where known
+
     @property
     def request_id(self) -> str:
         """The id under which the request is logged."""
@@ -21,11 +23,11 @@ class Context(Protocol):
     def fatal(self) -> RequestError | None:
         """The error that the whole operation must be answered with, data and all."""
 
-    def fresh(self) -> Self:
-        """Return a context of the same viewer that has read nothing yet."""
+    def fresh(self, *, counted: bool = True) -> Self:
+        """Return a context of the same viewer that has read nothing yet, to be counted as a request or not."""
 
     async def close(self) -> None:
-        """Check the session unless that has happened; may set `fatal`."""
+        """Check the session unless that has happened; may set `fatal`. The context goes on being of use."""
 
 
 class Tokens(Protocol):

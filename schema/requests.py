@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from aiohttp import hdrs, web
 from resolvers.errors import BadUserInput, Unauthenticated
 from schema.encoding import kind, loads
 from schema.negotiation import JSON
+
+BODY_SECONDS = 30  # how long a client may take to send a body
 
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE)  # RFC 6750 §2.1
 _UTF_8 = {"utf-8", "utf8"}
@@ -101,7 +104,10 @@ async def _read_body(request: web.Request) -> dict[str, object]:
     if (request.content_length or 0) > request.client_max_size:
         raise _too_large(request)
     try:
-        body = await request.read()
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await request.read()
+    except TimeoutError:
+        raise RequestRefused(408, f"The body must be here within {BODY_SECONDS} s") from None
     except web.HTTPRequestEntityTooLarge:
         raise _too_large(request) from None
     except web.RequestPayloadError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from typing import Annotated, Any
 
@@ -144,12 +144,5 @@ class Mutation:
     "session, not with the access token."
 )
 class Subscription:
-    @strawberry.subscription(graphql_type=s.HomeTimelineEvent)
-    async def home_timeline(self, info: Info, after: str | None = None) -> AsyncGenerator[Any, None]:
-        async for event in s.home_timeline(info, after):
-            yield event
-
-    @strawberry.subscription(graphql_type=s.PostActivity)
-    async def post_activity(self, info: Info, post_id: strawberry.ID) -> AsyncGenerator[Any, None]:
-        async for event in s.post_activity(info, post_id):
-            yield event
+    home_timeline = strawberry.subscription(resolver=s.home_timeline, graphql_type=s.HomeTimelineEvent)
+    post_activity = strawberry.subscription(resolver=s.post_activity, graphql_type=s.PostActivity)

@@ -24,6 +24,8 @@ from schema.streaming import OperationsHandler
 
 Owner: TypeAlias = int | str  # a member's id, or the address of somebody anonymous
 
+_CLOSING_SECONDS = 8.0  # how long all sockets may take to end when the process stops
+
 log = structlog.get_logger(__name__)
 
 
@@ -61,6 +63,8 @@ class SocketHandler(OperationsHandler):
         self._ending: Close | None = None
         self._news = asyncio.Event()
         self._guarding: asyncio.Task[None] | None = None
+        self._letting_go: asyncio.Task[None] | None = None
+        self.gone = asyncio.Event()
 
     @property
     def owner(self) -> Owner:
@@ -72,11 +76,6 @@ class SocketHandler(OperationsHandler):
         self._ending = self._ending or close
         self._news.set()
 
-    async def ended(self) -> None:
-        """Wait until the socket is closed."""
-        if self._guarding is not None:
-            await asyncio.wait([self._guarding])
-
     # ------------------------------------------------------------ its life
 
     def on_request_accepted(self) -> None:
@@ -86,7 +85,12 @@ class SocketHandler(OperationsHandler):
 
     async def shutdown(self) -> None:
         """Let go of everything, once the socket is closed from either side."""
-        self._sockets.remove(self)
+        # The server may cancel this task as the connection goes; what it holds has to be let go of all the same.
+        self._letting_go = asyncio.create_task(self._let_go())
+        await asyncio.shield(self._letting_go)
+
+    async def _let_go(self) -> None:
+        self._sockets.release(self)
         await self.end_operations()
         if self._guarding is not None:
             if self._ending is None:
@@ -94,6 +98,8 @@ class SocketHandler(OperationsHandler):
             with suppress(asyncio.CancelledError):
                 await self._guarding
         await self.websocket.stop()
+        self._sockets.remove(self)
+        self.gone.set()
 
     async def _guard(self) -> None:
         """Close the socket when the client never introduces itself, its session ends, or the process stops.
@@ -211,12 +217,15 @@ class Sockets:
         self._admitted[socket.owner].add(socket)
         return True
 
-    def remove(self, socket: SocketHandler) -> None:
-        """Forget a socket that has ended."""
-        self._open.discard(socket)
+    def release(self, socket: SocketHandler) -> None:
+        """Count a socket no more: its client is gone."""
         self._admitted[socket.owner].discard(socket)
         if not self._admitted[socket.owner]:
             del self._admitted[socket.owner]
+
+    def remove(self, socket: SocketHandler) -> None:
+        """Forget a socket that has let go of everything."""
+        self._open.discard(socket)
 
     def end_session(self, member: int, session: str | None) -> None:
         """Close the sockets of a session, or of all of a member's sessions."""
@@ -225,9 +234,11 @@ class Sockets:
                 socket.end(Close.FORBIDDEN)
 
     async def close(self) -> None:
-        """Close all sockets, as the process stops, and wait until they are closed."""
+        """Close all sockets, as the process stops, and wait until they have let go of everything."""
         self.closing = True
         sockets = list(self._open)
         for socket in sockets:
             socket.end(Close.GOING_AWAY)
-        await asyncio.gather(*(socket.ended() for socket in sockets))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                await asyncio.gather(*(socket.gone.wait() for socket in sockets))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
 
 from resolvers import streams
-from schema.nodes import is_a
+from schema.nodes import Info, is_a
 from schema.posts import Post
 from schema.timelines import TimelineEdge
 
@@ -59,9 +61,13 @@ class PostActivity:
     comment_count: int
 
 
-def home_timeline(info: Any, after: str | None = None) -> Any:
-    return streams.home_timeline(info.context, after)
+async def home_timeline(info: Info, after: str | None = None) -> AsyncGenerator[Any, None]:
+    async with aclosing(streams.home_timeline(info.context, after)) as events:
+        async for event in events:
+            yield event
 
 
-def post_activity(info: Any, post_id: strawberry.ID) -> Any:
-    return streams.post_activity(info.context, post_id)
+async def post_activity(info: Info, post_id: strawberry.ID) -> AsyncGenerator[Any, None]:
+    async with aclosing(streams.post_activity(info.context, post_id)) as events:
+        async for event in events:
+            yield event

@@ -103,6 +103,7 @@ class View(GraphQLView[Context, None]):
             protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
             heartbeat=settings.heartbeat_seconds,
             timeout=_CLOSE_SECONDS,
+            compress=False,  # it would keep some 300 KB of state per socket, for messages of a few hundred bytes
             max_msg_size=settings.max_body,
             writer_limit=_SEND_BUFFER,
         )

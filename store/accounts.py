@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import PARTITIONS, partition
-from store.records import Credentials, Job, Role, Session, User, read_pairs
+from store.records import Credentials, Job, Role, Session, User, read_job, read_pairs
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
 HOUR_SECONDS = 3600
@@ -37,19 +37,22 @@ async def mint(db: Database) -> int:
 
 async def create(
     db: Database, member: int, *, login: str, name: str, email: str, password: str, role: Role = Role.MEMBER
-) -> Job:
-    """Create a member whose login and e-mail are reserved; returns the job that makes the names lasting."""
-    await db.ask(create_command(member, login=login, name=name, email=email, password=password, role=role))
-    return Job(member, "names", {"member": str(member), "login": login, "email": email})
+) -> Job | None:
+    """Create a member whose login and e-mail are reserved; returns the job that makes the names lasting.
+
+    None when the member exists already.
+    """
+    (job,) = await db.ask(create_command(member, login=login, name=name, email=email, password=password, role=role))
+    return Job(int(job), "names", {"member": str(member), "login": login, "email": email}) if job else None
 
 
 def create_command(
     member: int, *, login: str, name: str, email: str, password: str, role: Role = Role.MEMBER
 ) -> Command:
-    """Return the command that creates a member; `password` is its hash."""
+    """Return the command that creates a member, whose reply is the job's id; `password` is its hash."""
     p = partition(member)
-    own = [keys.jobs(p), keys.user(member), keys.credentials(member), keys.home_state(member)]
-    return script("create_member", own, [member, login, name, email, password, role.value])
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.home_state(member)]
+    return script("create_member", own, [p, member, login, name, email, password, role.value])
 
 
 async def update(
@@ -60,7 +63,7 @@ async def update(
     credentials: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Job | None:
-    """Change fields of a member in one step; `names` are those taken up and given up, and make a job."""
+    """Change fields of a member in one step; `names` are those taken up, and make a job."""
     p = partition(member)
     body = {"member": str(member), **names} if names else {}
     pairs = [part for pair in (profile or {}).items() for part in pair]
@@ -68,11 +71,11 @@ async def update(
     args = [p, member, json.dumps(body) if body else "", len(pairs) // 2, *pairs]
     args += [part for pair in (credentials or {}).items() for part in pair]
     job = await db.call("update_member", own, *args)
-    return Job(int(job), "names", dict(body)) if job else None
+    return read_job(job[0], "names", job[1]) if job else None
 
 
 async def settle_names(db: Database, job: Job) -> None:
-    """Make the names a member has now lasting, and let those given up expire.
+    """Make the names a member has now lasting; a login given up expires in a while, an e-mail address at once.
 
     What is current is read anew: of two changes in quick succession the later one counts, in whatever order they come.
     """
@@ -80,10 +83,13 @@ async def settle_names(db: Database, job: Job) -> None:
     login, email = await db.ask(("HGET", keys.user(member), "login"), ("HGET", keys.credentials(member), "email"))
     steps: list[Command] = []
     for key, current, field in ((keys.login, login, "login"), (keys.email, email, "email")):
-        life = db.settings.login_release_days * 86_400 if field == "login" else 1
+        life = db.settings.login_release_days * 86_400 if field == "login" else 0
         for name in {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}:
             lasts = current is not None and name == current.lower()
-            steps.append(script("keep_name", [key(name)], [member, 0 if lasts else max(life, 1)]))
+            if lasts or life:
+                steps.append(script("keep_name", [key(name)], [member, 0 if lasts else life]))
+            else:
+                steps.append(script("release_name", [key(name)], [member]))
     await db.ask(*steps)
 
 

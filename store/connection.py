@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any, cast
+from typing import Any
 
 import redis.asyncio as redis
 from redis.asyncio.connection import ConnectionPool
@@ -59,10 +59,11 @@ class Database:
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
         self.round_trips = 0
-        self.client = redis.Redis(connection_pool=_pool(url, settings))
+        pool = _pool(url, settings)
+        self.client = redis.Redis(connection_pool=pool)
         # Replies stay as Redis sends them; store.records reads them where their meaning is known.
         self.client.response_callbacks.clear()
-        self.channel_prefix = f"perch:{self.client.get_connection_kwargs().get('db', 0)}:"
+        self.channel_prefix = f"perch:{pool.connection_kwargs.get('db', 0)}:"
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands in one round trip and return their replies in order.
@@ -104,7 +105,7 @@ class Database:
         for command in commands:
             pipeline.execute_command(*command)
         try:
-            replies = cast("list[Any]", await pipeline.execute(raise_on_error=False))
+            replies: list[Any] = await pipeline.execute(raise_on_error=False)
         except (RedisConnectionError, RedisTimeoutError, OSError) as error:
             raise Unavailable(str(error)) from error
         for reply in replies:
@@ -122,11 +123,19 @@ class Database:
             text = str(await self.one("INFO", "server"))
         except RedisError as error:
             raise Unavailable(str(error)) from error
-        info = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        info = self._facts(text)
         version = info["redis_version"]
         if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
             raise UnsupportedServer(f"Redis {version} is too old: 7.0 or newer is needed")
         return f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {version}"
+
+    async def used_memory(self) -> int:
+        """Return the bytes of memory that the server's data takes."""
+        return int(self._facts(await self.one("INFO", "memory"))["used_memory"])
+
+    @staticmethod
+    def _facts(text: str) -> dict[str, str]:
+        return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
 
     async def ready(self) -> bool:
         """Return whether the server answers now."""

@@ -88,7 +88,7 @@ class Hearing:
                     self._tell(message["channel"], message["data"])
         finally:
             with contextlib.suppress(RedisError, OSError):
-                await pubsub.aclose()
+                await pubsub.aclose()  # type: ignore[no-untyped-call]
 
     def _tell(self, name: str, data: str) -> None:
         for listener in list(self._listeners.get(name, ())):

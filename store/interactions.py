@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
-from store.posts import ACTIVITY, IDEMPOTENCY_SECONDS
 
 
 async def like(db: Database, post: int, member: int) -> bool | None:
@@ -18,14 +17,14 @@ async def like(db: Database, post: int, member: int) -> bool | None:
     p = partition(post)
     own = [keys.minted(p), keys.status(post), keys.likes(post)]
     index = ("ZADD", keys.liked(member), post, post)
-    _, reply = await db.ask(index, script("like", own, [p, member, db.channel(f"{ACTIVITY}{post}")]))
+    _, reply = await db.ask(index, script("like", own, [p, member, db.channel(keys.activity(post))]))
     return None if reply is None else bool(reply)
 
 
 async def unlike(db: Database, post: int, member: int) -> bool | None:
     """Take a like back; None when the post is gone. The index keeps its entry, which `repair` prunes."""
     own = [keys.status(post), keys.likes(post)]
-    reply = await db.call("unlike", own, member, db.channel(f"{ACTIVITY}{post}"))
+    reply = await db.call("unlike", own, member, db.channel(keys.activity(post)))
     return None if reply is None else bool(reply)
 
 
@@ -53,9 +52,9 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     own = [keys.minted(p), keys.status(post), keys.comments(post)]
     if draft.idempotency_key:
         own.append(keys.commented(post, draft.author, draft.idempotency_key))
-    channel = db.channel(f"{ACTIVITY}{post}")
+    channel = db.channel(keys.activity(post))
     args = [p, keys.prefix(keys.comment, p), draft.author, draft.text, post, draft.reply_to or "", channel]
-    return script("create_comment", own, [*args, draft.digest, IDEMPOTENCY_SECONDS])
+    return script("create_comment", own, [*args, draft.digest, keys.DAY])
 
 
 async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
@@ -63,17 +62,26 @@ async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
 
     The post's partition keeps the result, so this only guards the key against use on two posts.
     """
-    assert draft.idempotency_key
-    key = keys.idempotency(draft.author, "comment", draft.idempotency_key)
-    value = f"{draft.digest} {draft.post}"
-    first = await db.one("SET", key, value, "NX", "GET", "EX", IDEMPOTENCY_SECONDS)
+    key, value = _claim(draft)
+    first = await db.one("SET", key, value, "NX", "GET", "EX", keys.DAY)
     return first is None or first == value
+
+
+async def release_comment_key(db: Database, draft: CommentDraft) -> None:
+    """Let go of an idempotency key whose input was refused, so that it can be used for the corrected input."""
+    key, value = _claim(draft)
+    await db.call("release_name", [key], value)
+
+
+def _claim(draft: CommentDraft) -> tuple[str, str]:
+    assert draft.idempotency_key
+    return keys.idempotency(draft.author, "comment", draft.idempotency_key), f"{draft.digest} {draft.post}"
 
 
 async def delete_comment(db: Database, comment: int, post: int) -> bool:
     """Delete a comment; False when it is gone."""
     own = [keys.status(post), keys.comments(post), keys.comment(comment)]
-    return bool(await db.call("delete_comment", own, comment, db.channel(f"{ACTIVITY}{post}")))
+    return bool(await db.call("delete_comment", own, comment, db.channel(keys.activity(post))))
 
 
 async def clear(db: Database, post: int, batch: int) -> bool:

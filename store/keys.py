@@ -110,6 +110,11 @@ def sources(member: int) -> str:
     return f"sources:{{{partition(member)}}}:{member}"
 
 
+def scratch(p: int) -> str:
+    """zset: a home being written; exists only within one script"""
+    return f"scratch:{{{p}}}"
+
+
 def reposted(member: int) -> str:
     """hash: original → own plain repost of it"""
     return f"reposted:{{{partition(member)}}}:{member}"
@@ -185,9 +190,17 @@ def event_ids() -> str:
     return "event-ids:{events}"
 
 
-def imported(source: str) -> str:
-    """hash: what an import has loaded so far, so that it goes on where it was interrupted"""
-    return f"imported:{{{source}}}"
+def imported(p: int, source: str) -> str:
+    """hash: author → posts that an import has made for them, so that it goes on where it was interrupted"""
+    return f"imported:{{{p}}}:{source}"
+
+
+DAY = 86_400  # s: how long idempotency keys and tombstones are kept
+
+
+def activity(post: int) -> str:
+    """Return the channel on which a post's changes of numbers are told."""
+    return f"activity:{post}"
 
 
 def prefix(key: Callable[[int], str], p: int) -> str:

@@ -10,10 +10,6 @@ from store.connection import Command, Database, script
 from store.ids import partition
 from store.records import Job, Post, Published, Source, read_job, read_pairs, read_post, read_published, read_sources
 
-TOMBSTONE_SECONDS = 86_400  # how long a withdrawn repost cannot be listed by late work
-IDEMPOTENCY_SECONDS = 86_400  # how long a retry gets the first result
-ACTIVITY = "activity:"  # channel, completed with the post: its counts have changed
-
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -48,9 +44,15 @@ def create_command(db: Database, draft: Draft) -> Command:
         own.append(keys.idempotency(a, mutation, draft.idempotency_key))
     words = [draft.text, " ".join(map(str, draft.mentions)), " ".join(draft.hashtags)]
     original = [draft.original or "", draft.original_author or ""]
-    limits = [IDEMPOTENCY_SECONDS, db.settings.home_size, db.settings.home_slack]
+    limits = [keys.DAY, db.settings.home_size, db.settings.home_slack]
     args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
     return script("create_post", own, args)
+
+
+async def first_repost(db: Database, author: int, key: str, digest: str) -> int | None:
+    """Return what a member's earlier repost with this key made, None when there is none of the same input."""
+    used_for, _, made = (await db.one("GET", keys.idempotency(author, "repost", key)) or "").partition(" ")
+    return int(made) if used_for == digest else None
 
 
 async def delete(db: Database, post: int, author: int) -> Job | None:
@@ -64,21 +66,21 @@ def delete_command(db: Database, post: int, author: int) -> Command:
     p = partition(post)
     own = [keys.minted(p), keys.jobs(p), keys.progress(p), keys.status(post), keys.user(author)]
     own += [keys.profile(author), keys.home(author), keys.sources(author), keys.reposted(author)]
-    return script("delete_post", own, [p, post, author, db.channel(f"{ACTIVITY}{post}")])
+    return script("delete_post", own, [p, post, author, db.channel(keys.activity(post))])
 
 
 async def list_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> bool:
     """List a repost or quote at its original; False when the original is gone."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost)]
-    return bool(await db.call("list_repost", own, member, repost, counter, db.channel(f"{ACTIVITY}{original}")))
+    return bool(await db.call("list_repost", own, member, repost, counter, db.channel(keys.activity(original))))
 
 
 async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> None:
     """Take a repost or quote off its original's list."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost)]
-    await db.call("unlist_repost", own, member, TOMBSTONE_SECONDS, counter, db.channel(f"{ACTIVITY}{original}"))
+    await db.call("unlist_repost", own, member, keys.DAY, counter, db.channel(keys.activity(original)))
 
 
 def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[str, str, str]:
@@ -123,6 +125,16 @@ async def published(db: Database, member: int, *, below: int | None, above: int,
     high = "+inf" if below is None else f"({below}"
     found = await db.one("ZRANGE", keys.profile(member), high, f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
     return [read_published(text) for text in found]
+
+
+def published_command(member: int, count: int) -> Command:
+    """Return the command that reads the newest entries of a profile."""
+    return ("ZRANGE", keys.profile(member), 0, count - 1, "REV")
+
+
+def read_profile(reply: Sequence[str]) -> list[Published]:
+    """Return the entries of a profile as they were read."""
+    return [read_published(text) for text in reply]
 
 
 async def published_among(db: Database, member: int, posts: Sequence[int]) -> set[int]:

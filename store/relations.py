@@ -6,21 +6,24 @@ from collections.abc import Sequence
 from typing import cast
 
 from store import keys
-from store.connection import Database, script
+from store.connection import Command, Database, script
 from store.ids import partition
 from store.records import Entry, Job, read_entries, read_job
-
-TOMBSTONE_SECONDS = 86_400  # how long an ended edge, repost or quote cannot be brought back by late work
 
 Edges = list[tuple[int, int]]  # other member, edge
 
 
 async def follow(db: Database, follower: int, members: Sequence[int]) -> tuple[Job | None, list[str]]:
     """Commit follows on the follower's side; returns the job and per member `new`, `already` or `limit`."""
+    ((job, body, *results),) = await db.ask(follow_command(db, follower, members))
+    return read_job(job, "follow", body) if job else None, [str(result) for result in results]
+
+
+def follow_command(db: Database, follower: int, members: Sequence[int]) -> Command:
+    """Return the command that commits follows; its reply is the job's id and body, then a result per member."""
     p = partition(follower)
     own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower)]
-    job, body, *results = await db.call("follow", own, p, follower, db.settings.max_following, *members)
-    return read_job(job, "follow", body) if job else None, [str(result) for result in results]
+    return script("follow", own, [p, follower, db.settings.max_following, *members])
 
 
 async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job | None:
@@ -36,24 +39,21 @@ async def remove_followers(db: Database, member: int, followers: Sequence[int]) 
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.followers(member)]
     tombstones = keys.unfollowed_prefix(member)
-    args = (p, member, "followers", "remove_followers", tombstones, TOMBSTONE_SECONDS, *followers)
+    args = (p, member, "followers", "remove_followers", tombstones, keys.DAY, *followers)
     reply = await db.call("unfollow", own, *args)
     return read_job(reply[0], "remove_followers", reply[1]) if reply else None
 
 
 async def tell_followed(db: Database, follower: int, edges: Edges, *, ended: bool) -> None:
     """Apply follows, or their ends, on the followed members' side."""
+    await db.ask(*(apply_command(follower, member, edge, ended=ended) for member, edge in edges))
+
+
+def apply_command(follower: int, member: int, edge: int, *, ended: bool) -> Command:
+    """Return the command that applies a follow, or its end, on the followed member's side."""
+    own = [keys.user(member), keys.followers(member), keys.unfollowed(member, follower)]
     step = "remove" if ended else "add"
-    await db.ask(
-        *(
-            script(
-                "apply_edge",
-                [keys.user(member), keys.followers(member), keys.unfollowed(member, follower)],
-                [step, follower, edge, "followers", TOMBSTONE_SECONDS],
-            )
-            for member, edge in edges
-        )
-    )
+    return script("apply_edge", own, [step, follower, edge, "followers", keys.DAY])
 
 
 async def tell_followers(db: Database, member: int, edges: Edges) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -125,7 +125,8 @@ _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 
 def _read(setting: Field[Any], text: str) -> Any:
     name, rules = setting.name.upper(), setting.metadata
-    kind = type(setting.default)
+    default: Any = setting.default
+    kind = type(default)
     if kind is bool:
         if text.lower() not in _TRUTH:
             raise SettingError(f"{name} must be true or false, not {text!r}")
@@ -156,9 +157,7 @@ def settings_table() -> str:
     """Return the table of all settings that the README shows, in Markdown."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
     for f in fields(Settings):
-        assert f.default is not MISSING
-        default = ",".join(f.default) if isinstance(f.default, tuple) else str(f.default).lower()
-        if isinstance(f.default, str):
-            default = f.default
+        value: Any = f.default
+        default = str(value).lower() if isinstance(value, bool) else "" if value == () else str(value)
         rows.append(f"| `{f.name.upper()}` | {f'`{default}`' if default else 'unset'} | {f.metadata['meaning']} |")
     return "\n".join(rows)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from store import keys
@@ -124,3 +125,18 @@ async def places(db: Database, member: int, posts: Sequence[int]) -> dict[int, i
 async def home(db: Database, member: int) -> list[Entry]:
     """Return a whole stored home, newest first."""
     return read_entries(await db.one("ZRANGE", keys.home(member), 0, -1, "REV", "WITHSCORES"))
+
+
+def write_home(
+    member: int, places: str, sources: Mapping[int, str], floor: int, seen: Sequence[Entry] | None = None
+) -> Command:
+    """Return the command that writes a computed home: in place of the one seen, or else added to what is there.
+
+    `places` are its entries, as `post` or `post:place` separated by spaces.
+    """
+    digest = ""
+    if seen is not None:
+        stored = " ".join(f"{e.thing} {e.place}" for e in seen)
+        digest = hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()
+    own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.scratch(partition(member))]
+    return script("write_home", own, [digest, floor, places, *(part for pair in sources.items() for part in pair)])

@@ -130,6 +130,12 @@ class Member:
         query = f"mutation($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} {USER_ERRORS} }} }}"
         return await self.ask(query, input=fields)
 
+    async def refused(self, mutation: str, **fields: Any) -> tuple[str, list[str] | None]:
+        """Return code and field of the one refusal of a mutation that must have it."""
+        (error,) = (await self.do(mutation, **fields))["userErrors"]
+        assert error["message"]
+        return error["code"], error["field"]
+
     # ---- what tests do most
 
     async def post(self, text: str, **fields: Any) -> str:
@@ -198,6 +204,11 @@ async def sign_up(anonymous: Member, login: str) -> Member:
     return Member(anonymous.client, payload["accessToken"], user["id"], user["login"], payload["refreshToken"])
 
 
+async def crowd(anonymous: Member, count: int) -> list[Member]:
+    """Return new members who are only many."""
+    return list(await asyncio.gather(*(sign_up(anonymous, f"one{i}") for i in range(count))))
+
+
 @pytest.fixture
 async def alice(anonymous: Member) -> Member:
     return await sign_up(anonymous, "alice")
@@ -216,3 +227,22 @@ async def carol(anonymous: Member) -> Member:
 def shrunk(settings: Settings, **limits: Any) -> Settings:
     """Return settings with other limits."""
     return replace(settings, **limits)
+
+
+READS = {
+    "string": lambda key: ("GET", key),
+    "hash": lambda key: ("HGETALL", key),
+    "zset": lambda key: ("ZRANGE", key, 0, -1, "WITHSCORES"),
+    "stream": lambda key: ("XRANGE", key, "-", "+"),
+}
+
+
+async def contents(db: Database) -> dict[str, Any]:
+    """Return all that the store holds, by key."""
+    names = sorted(await db.one("KEYS", "*"))
+    kinds = await db.ask(*(("TYPE", name) for name in names))
+    found = await db.ask(*(READS[kind](name) for name, kind in zip(names, kinds, strict=True)))
+    return {
+        name: dict(zip(value[::2], value[1::2], strict=True)) if kind == "hash" else value
+        for name, kind, value in zip(names, kinds, found, strict=True)
+    }

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import strawberry
@@ -24,7 +24,7 @@ SECRET_TEXT = "the password of the database"
 ALICE, BOB = 1, 2
 
 
-@dataclass
+@dataclass(eq=False)
 class PlainContext:
     """The context of one operation, with a note of what was done with it."""
 
@@ -34,10 +34,12 @@ class PlainContext:
     user_agent: str
     request_id: str
     socket: bool
+    counted: bool = True
     fatal: RequestError | None = None
+    fields: frozenset[str] | None = None
 
-    def fresh(self) -> PlainContext:
-        context = PlainContext(self.services, self.claims, self.address, self.user_agent, self.request_id, self.socket)
+    def fresh(self, *, counted: bool = True) -> PlainContext:
+        context = replace(self, counted=counted, fatal=None, fields=None)
         self.services.contexts.append(context)
         return context
 
@@ -72,10 +74,12 @@ class PlainServices:
     contexts: list[PlainContext] = field(default_factory=list)
     closed: list[PlainContext] = field(default_factory=list)
     end_session: Callable[[int, str | None], None] = field(default=lambda _member, _session: None)
+    checked: asyncio.Event = field(default_factory=asyncio.Event)
     events: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
     started: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     advanced: int = 0
+    served: web.Application | None = None
 
     def context(
         self, claims: Claims | None, *, address: str, user_agent: str, request_id: str, socket: bool = False
@@ -85,6 +89,7 @@ class PlainServices:
         return context
 
     async def session_stands(self, claims: Claims) -> bool:
+        self.checked.set()
         if self.is_away:
             raise ServiceUnavailable("the database cannot be reached")
         return (claims.member, claims.session) not in self.ended_sessions
@@ -98,7 +103,8 @@ class PlainServices:
     def app(self, **turned: Any) -> web.Application:
         """Return the application over these services, with some settings turned."""
         self.settings = Settings(**turned)
-        return create_app(small_schema(self.settings), self)
+        self.served = create_app(small_schema(self.settings), self)
+        return self.served
 
 
 @contextmanager
@@ -238,7 +244,6 @@ class Subscription:
             while True:
                 services.advanced += 1
                 yield "x" * size
-                await asyncio.sleep(0)
         finally:
             services.stopped.set()
 

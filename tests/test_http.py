@@ -16,8 +16,9 @@ from graphql import get_introspection_query
 from pytest_aiohttp import AiohttpClient
 
 from resolvers.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from schema import requests
 from schema.addresses import Proxies
-from schema.http import SOCKETS, begin_shutdown
+from schema.http import begin_shutdown
 from schema.negotiation import choose, prefers_page
 from schema.operations import PerEventExecutor
 from tests.small import ALICE, SECRET_TEXT, PlainServices, logged, small_schema
@@ -447,8 +448,13 @@ async def test_every_operation_is_closed(client: Client, services: PlainServices
         assert services.closed == [services.contexts[-1]]
 
 
+async def test_context_knows_the_fields_of_the_document(client: Client, services: PlainServices) -> None:
+    """Resolvers can tell which fields the document names, wherever they stand."""
+    await post(client, "{ items { ...Names } } fragment Names on Items { nodes { name } }")
+    assert services.contexts[-1].fields == frozenset({"items", "nodes", "name"})
+
+
 @pytest.mark.parametrize("query", ["{ square }", "{", "{ nothing }", "{ a: square broken }"])
-@pytest.mark.parametrize("media", [GRAPHQL, JSON])
 @pytest.mark.parametrize(
     ("error", "headers"),
     [
@@ -458,16 +464,17 @@ async def test_every_operation_is_closed(client: Client, services: PlainServices
     ],
 )
 async def test_fatal_error_is_the_whole_answer(
-    client: Client, services: PlainServices, query: str, media: str, error: RequestError, headers: dict[str, str]
+    client: Client, services: PlainServices, query: str, error: RequestError, headers: dict[str, str]
 ) -> None:
     """When the session has ended, the rate is too high or the store is away, nothing else is answered."""
     services.fatal = error
-    response = await client.post("/graphql", json={"query": query}, headers={"Accept": media})
-    assert response.status == error.status
-    assert await response.json(content_type=None) == {
-        "errors": [{"message": error.message, "extensions": {"code": error.code}}]
-    }
-    assert headers.items() <= response.headers.items()
+    for media in (GRAPHQL, JSON):
+        response = await client.post("/graphql", json={"query": query}, headers={"Accept": media})
+        assert response.status == error.status
+        assert await response.json(content_type=None) == {
+            "errors": [{"message": error.message, "extensions": {"code": error.code}}]
+        }
+        assert headers.items() <= response.headers.items()
 
 
 async def test_fatal_error_found_by_a_resolver(client: Client) -> None:
@@ -735,14 +742,15 @@ async def test_requests_under_way_are_finished(services: PlainServices, aiohttp_
         await may_go.wait()
         return web.Response(text="done")
 
+    async def stopping_began(_: web.Application) -> None:
+        may_go.set()
+
     app.router.add_get("/slow", slow)
+    app.on_shutdown.append(stopping_began)
     client = await aiohttp_client(app)
     asking = asyncio.create_task(client.get("/slow"))
     await entered.wait()
     stopping = asyncio.create_task(client.server.close())
-    while not app[SOCKETS].closing:
-        await asyncio.sleep(0)
-    may_go.set()
     response = await asking
     assert await response.text() == "done"
     await stopping
@@ -760,6 +768,17 @@ async def test_client_that_leaves_while_it_sends(client: Client) -> None:
         assert await reader.read() == b""
         assert (await post(client, "{ square }"))[0] == 200
     assert not [line for line in lines if line["log_level"] == "error"]
+
+
+async def test_client_that_stops_in_the_middle(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body that does not come to its end in time is refused: nobody holds a connection for ever."""
+    monkeypatch.setattr(requests, "BODY_SECONDS", 0)
+    reader, writer = await asyncio.open_connection(client.host, client.port)
+    head = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    writer.write(head.encode())
+    assert await reader.readline() == b"HTTP/1.1 408 Request Timeout\r\n"
+    writer.close()
+    await writer.wait_closed()
 
 
 async def test_connections_are_kept(client: Client) -> None:

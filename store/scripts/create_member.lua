@@ -1,13 +1,15 @@
 -- Creates a member whose names are reserved, with the job that makes the names lasting.
--- KEYS jobs, user, credentials, home state
--- ARGV member, login, name, e-mail, password hash, role
--- Returns 1; 0 when the member exists already (the same work repeated).
-local member = ARGV[1]
-if redis.call('EXISTS', KEYS[2]) == 1 then
-  return 0
+-- KEYS minted, jobs, user, credentials, home state
+-- ARGV partition, member, login, name, e-mail, password hash, role
+-- Returns the job's id; '' when the member exists already (the same work repeated).
+local member = ARGV[2]
+if redis.call('EXISTS', KEYS[3]) == 1 then
+  return ''
 end
-redis.call('HSET', KEYS[2], 'login', ARGV[2], 'name', ARGV[3], 'bio', '', 'followers', 0, 'following', 0, 'posts', 0)
-redis.call('HSET', KEYS[3], 'email', ARGV[4], 'password', ARGV[5], 'role', ARGV[6])
-redis.call('HSET', KEYS[4], 'floor', 0)
-commit(KEYS[1], tonumber(member), 'names', cjson.encode({member = member, login = ARGV[2], email = ARGV[4]}))
-return 1
+redis.call('HSET', KEYS[3], 'login', ARGV[3], 'name', ARGV[4], 'bio', '', 'followers', 0, 'following', 0, 'posts', 0)
+redis.call('HSET', KEYS[4], 'email', ARGV[5], 'password', ARGV[6], 'role', ARGV[7])
+redis.call('HSET', KEYS[5], 'floor', 0)
+-- The member's own id was minted before the password was hashed: newer jobs may stand in the stream already.
+local id = mint(KEYS[1], ARGV[1])
+commit(KEYS[2], id, 'names', cjson.encode({member = member, login = ARGV[3], email = ARGV[5]}))
+return str(id)

@@ -18,6 +18,9 @@ end
 if plain then
   local id = redis.call('HGET', KEYS[8], original)
   if id then
+    if KEYS[9] then
+      redis.call('SET', KEYS[9], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
+    end
     return {'again', id}
   end
 end

@@ -1,9 +1,15 @@
 -- Changes fields of the profile and the credentials together.
 -- KEYS minted, jobs, user, credentials
 -- ARGV partition, member, job body or '', number of profile pairs, profile pairs, credential pairs
--- Returns the job's id, '' when no name changed, false when there is no such member.
+-- Returns the job's id and body, {} when no name changed, false when there is no such member.
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return false
+end
+-- Read in this step, so that of two changes at once the later gives up what the earlier took.
+local names = ARGV[3] ~= '' and cjson.decode(ARGV[3])
+if names then
+  names.old_login = names.login and redis.call('HGET', KEYS[3], 'login')
+  names.old_email = names.email and redis.call('HGET', KEYS[4], 'email')
 end
 local split = 4 + tonumber(ARGV[4]) * 2
 for i = 5, split, 2 do
@@ -12,9 +18,9 @@ end
 for i = split + 1, #ARGV, 2 do
   redis.call('HSET', KEYS[4], ARGV[i], ARGV[i + 1])
 end
-if ARGV[3] == '' then
-  return ''
+if not names then
+  return {}
 end
-local id = mint(KEYS[1], ARGV[1])
-commit(KEYS[2], id, 'names', ARGV[3])
-return str(id)
+local id, body = mint(KEYS[1], ARGV[1]), cjson.encode(names)
+commit(KEYS[2], id, 'names', body)
+return {str(id), body}

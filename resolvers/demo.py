@@ -1,0 +1,195 @@
+"""Fills an empty store with a small invented community: for trying Perch out only, since its password is public.
+
+Everything is written by the functions that serve the API, so what holds for members' own posts holds here too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from resolvers import fanout
+from resolvers.accounts import create_member
+from resolvers.context import Services
+from resolvers.rules.text import hashtags, mentions
+from store import accounts, interactions, keys, posts, relations
+from store.connection import Database
+from store.ids import PARTITIONS
+from store.interactions import CommentDraft
+from store.posts import Draft
+
+SEED = 7  # the same community every time; ids differ, as they carry time and partition
+FOLLOWED = (5, 20)  # members that one follows: fewest, most
+ROUND = 12  # posts published before the others answer, like and pass them on
+REPOSTS = (0, 0, 0, 0, 1, 1, 2, 4)  # how often a post is passed on: one of these, each as likely
+# How much likelier one member follows another for each thing that speaks for it; a stranger's weight is 1.
+SHARED_CIRCLE, POPULAR, FOLLOWS_BACK = 12, 8, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """How to sign in to the demo."""
+
+    login: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A member to be created."""
+
+    login: str
+    name: str
+    bio: str
+    circles: frozenset[str]
+    is_popular: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A post, quote or comment, with what is said below it."""
+
+    by: str
+    text: str
+    replies: tuple[Words, ...] = ()
+    quotes: tuple[Words, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """All that the data file says."""
+
+    login: Login
+    people: tuple[Person, ...]
+    posts: tuple[Words, ...]
+
+
+async def fill(services: Services) -> Login | None:
+    """Fill an empty store and return how to sign in; returns None, and writes nothing, where there is any member."""
+    if await _has_members(services.db):
+        return None
+    community, chance = read(), random.Random(SEED)  # noqa: S311  arranges the demo, keeps no secret
+    crowd = Crowd(services.db, chance, await _sign_up(services, community))
+    await crowd.follow(community)
+    # Shuffled, so that everybody posts now and then and not all at once.
+    order = chance.sample(community.posts, len(community.posts))
+    for start in range(0, len(order), ROUND):
+        published = [(words, await crowd.publish(words)) for words in order[start : start + ROUND]]
+        for words, post in published:
+            await crowd.react(words, post)
+    return community.login
+
+
+def read() -> Community:
+    """Return the community of the data file."""
+    raw = tomllib.loads(resources.files(__package__).joinpath("demo.toml").read_text("utf-8"))
+    members = raw["members"]
+    people = [
+        Person(m["login"], m["name"], m["bio"], frozenset(m["circles"]), m.get("popular", False)) for m in members
+    ]
+    words = [Words(m["login"], text) for m in members for text in m["posts"]]
+    words += [_words(thread) for thread in raw["threads"]]
+    return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words))
+
+
+def _words(raw: Mapping[str, Any]) -> Words:
+    replies, quotes = (tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes"))
+    return Words(raw["by"], raw["text"], replies, quotes)
+
+
+async def _has_members(db: Database) -> bool:
+    # Whatever creates a member commits a job in the member's partition, whose stream stays once that is done. So this
+    # is one round trip, and unlike DBSIZE it does not take the counters of a rate limit for members.
+    return any(await db.ask(*(("EXISTS", keys.jobs(p)) for p in range(PARTITIONS))))
+
+
+async def _sign_up(services: Services, community: Community) -> dict[str, int]:
+    """Create all members with one password, which is hashed once; returns their ids by login."""
+    hashed = await services.passwords.hash(community.login.password)
+
+    async def password_hash() -> str:
+        return hashed
+
+    ids: dict[str, int] = {}
+    for person in community.people:
+        email = f"{person.login}@example.org"
+        ids[person.login] = await create_member(
+            services.db, login=person.login, name=person.name, email=email, password_hash=password_hash
+        )
+        await accounts.update(services.db, ids[person.login], profile={"bio": person.bio})
+    return ids
+
+
+class Crowd:
+    """The members at work: they follow, post, and react to each other's posts."""
+
+    def __init__(self, db: Database, chance: random.Random, ids: Mapping[str, int]) -> None:
+        self._db = db
+        self._chance = chance
+        self._ids = ids
+        self._followers: dict[str, list[str]] = {login: [] for login in ids}
+
+    async def follow(self, community: Community) -> None:
+        """Have everybody follow some others: most of all those of their circles, the popular, and their followers."""
+        for person in community.people:
+            few, many = FOLLOWED
+            count = many if person.login == community.login.login else self._chance.randint(few, many)
+            chosen = self._choose(person, community.people, count)
+            for login in chosen:
+                self._followers[login].append(person.login)
+            job, _ = await relations.follow(self._db, self._ids[person.login], [self._ids[login] for login in chosen])
+            if job:
+                await fanout.finish(self._db, job)
+
+    def _choose(self, person: Person, people: Sequence[Person], count: int) -> list[str]:
+        weights = {
+            other.login: 1
+            + SHARED_CIRCLE * len(person.circles & other.circles)
+            + POPULAR * other.is_popular
+            + FOLLOWS_BACK * (other.login in self._followers[person.login])
+            for other in people
+            if other is not person
+        }
+        # The least of exponential delays with these rates: a weighted sample without repetition.
+        delays = {login: self._chance.expovariate(weight) for login, weight in weights.items()}
+        return sorted(delays, key=delays.__getitem__)[:count]
+
+    async def publish(self, words: Words, of: tuple[str, int] | None = None) -> int:
+        """Publish a post, or given whose post it is `of`, a quote or plain repost; returns its id."""
+        original_author, original = of or ("", None)
+        draft = Draft(
+            author=self._ids[words.by],
+            text=words.text,
+            mentions=tuple(self._ids[login] for login in mentions(words.text) if login in self._ids),
+            hashtags=hashtags(words.text),
+            original=original,
+            original_author=self._ids.get(original_author),
+        )
+        _, post, job = await posts.create(self._db, draft)
+        if job:
+            await fanout.finish(self._db, job)
+        return post
+
+    async def react(self, words: Words, post: int) -> None:
+        """Have the others like a post, pass it on, comment on it and quote it; quotes are reacted to likewise."""
+        followers = self._followers[words.by]
+        fans = self._chance.sample(followers, int(len(followers) * self._chance.random()))
+        await asyncio.gather(*(interactions.like(self._db, post, self._ids[login]) for login in fans))
+        for login in fans[: self._chance.choice(REPOSTS)]:
+            await self.publish(Words(login, ""), of=(words.by, post))
+        for reply in words.replies:
+            await self._comment(reply, post, None)
+        for quote in words.quotes:
+            await self.react(quote, await self.publish(quote, of=(words.by, post)))
+
+    async def _comment(self, words: Words, post: int, reply_to: int | None) -> None:
+        _, comment = await interactions.create_comment(
+            self._db, CommentDraft(post, self._ids[words.by], words.text, reply_to)
+        )
+        for reply in words.replies:
+            await self._comment(reply, post, comment)

@@ -1,0 +1,238 @@
+"""Imports a network: members and follows from a list of edges, posts dealt out to them.
+
+Each phase, interrupted and run again, goes on and doubles nothing. Nothing is announced as an event.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from resolvers import homes
+from resolvers.inputs import batches
+from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
+from store import accounts, jobs, keys, posts, relations, timelines
+from store.connection import Command, Database, script
+from store.ids import PARTITIONS, partition
+from store.posts import Draft
+from store.records import Job, read_job
+from store.settings import Settings
+
+BATCH = 500  # members or posts per round trip
+HOMES_BATCH = 100  # homes written per round trip: each may have a thousand entries
+EMAIL_DOMAIN = "import.invalid"  # reserved by RFC 2606: mail to imported members goes nowhere
+
+Edges = dict[str, dict[str, None]]  # follower → followed, each once
+Progress = Callable[[int], object]  # how many more are done
+
+
+class ImportRefused(ValueError):
+    """The files cannot be imported; the text is one line and names file, line and rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What is imported: edges among logins, texts, and what makes this import the same one when it is run again."""
+
+    name: str
+    members: list[str]
+    following: dict[str, list[str]]
+    texts: list[str]
+    total: int
+    seed: int
+
+    @property
+    def edges(self) -> int:
+        return sum(map(len, self.following.values()))
+
+    def dealt(self) -> Iterator[tuple[str, str]]:
+        """Yield author and text of each post: members get posts in proportion to their followers."""
+        followers = Counter(itertools.chain.from_iterable(self.following.values()))
+        authors = random.Random(self.seed).choices(list(followers), list(followers.values()), k=self.total)  # noqa: S311
+        return zip(authors, itertools.cycle(self.texts), strict=False)
+
+
+def read_network(
+    follows: Path, texts: Path | None, settings: Settings, *, total: int | None, most: int | None, seed: int
+) -> Network:
+    """Read the files of an import; raises ImportRefused naming file, line and rule."""
+    digest = sha256(f"{most} {total} {seed}".encode())
+    following: Edges = defaultdict(dict)
+    for number, line in enumerate(_lines(follows), 1):
+        digest.update(line.encode())
+        names = line.split("\t")
+        if len(names) != 2 or not all(map(is_login, names)):  # noqa: PLR2004  follower and followed
+            raise ImportRefused(f"{follows}, line {number}: two logins with a tab between them are expected")
+        if names[0] != names[1]:
+            following[names[0].lower()].setdefault(names[1].lower())
+    members = {*following, *itertools.chain.from_iterable(following.values())}
+    if most is not None:
+        members = _largest(following, most)
+        following = {
+            a: {b: None for b in followed if b in members} for a, followed in following.items() if a in members
+        }
+    for name, followed in following.items():
+        if len(followed) > settings.max_following:
+            raise ImportRefused(f"{follows}: {name} follows {len(followed)} members, at most {settings.max_following}")
+    words = _texts(texts, settings.max_text) if texts else []
+    digest.update("\n".join(words).encode())
+    count = (len(words) if total is None else total) if words and members else 0
+    return Network(
+        digest.hexdigest()[:16], sorted(members), {a: list(b) for a, b in following.items()}, words, count, seed
+    )
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+            yield from (line.rstrip("\n") for line in file if line.strip())
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        raise ImportRefused(f"{path}: {error}") from error
+
+
+def _largest(following: Edges, most: int) -> set[str]:
+    """Return the members with the most follows, either way."""
+    degree = Counter(itertools.chain.from_iterable(following.values()))
+    for name, followed in following.items():
+        degree[name] += len(followed)
+    return {name for name, _ in degree.most_common(most)}
+
+
+def _texts(path: Path, limit: int) -> list[str]:
+    found = []
+    for line in _lines(path):
+        try:
+            found.append(normalise(line, limit=limit))
+        except TextRefused:
+            continue  # what a member could not post is not imported either
+    if not found:
+        raise ImportRefused(f"{path}: there is no line that could be a post")
+    return found
+
+
+async def create_members(db: Database, network: Network, password: str, progress: Progress) -> dict[str, int]:
+    """Make the members that do not exist yet, found again by their logins; returns login → member."""
+    members: dict[str, int] = {}
+    for batch in batches(network.members, BATCH):
+        members |= await _create(db, batch, password)
+        progress(len(batch))
+    return members
+
+
+async def create_follows(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
+    """Make the follows that do not stand yet; homes come last."""
+    for some in batches(list(network.following.items()), BATCH):
+        await _follow(db, {members[a]: [members[b] for b in followed] for a, followed in some})
+        progress(sum(len(followed) for _, followed in some))
+
+
+async def _create(db: Database, logins: Sequence[str], password: str) -> dict[str, int]:
+    """Return the members of some logins; those that do not exist are made."""
+    found = await db.ask(*(("GET", keys.login(login)) for login in logins))
+    members = {login: int(holder) for login, holder in zip(logins, found, strict=True) if holder}
+    absent = [login for login in logins if login not in members]
+    if absent:
+        chosen = [random.randrange(PARTITIONS) for _ in absent]  # noqa: S311
+        minted = await db.ask(*(script("mint", [keys.minted(p)], [p]) for p in chosen))
+        members |= dict(zip(absent, map(int, minted), strict=True))
+        life = db.settings.reservation_seconds
+        await db.ask(*(("SET", keys.login(login), members[login], "NX", "EX", life) for login in absent))
+    # A reservation of an earlier run that was interrupted has no member yet: it is made now.
+    exists = await db.ask(*(("EXISTS", keys.user(members[login])) for login in logins))
+    fresh = [login for login, there in zip(logins, exists, strict=True) if not there]
+    email = {login: f"{login}@{EMAIL_DOMAIN}" for login in fresh}
+    made = await db.ask(
+        *(
+            accounts.create_command(members[login], login=login, name=login, email=email[login], password=password)
+            for login in fresh
+        )
+    )
+    await db.ask(
+        *(script("keep_name", [keys.login(login)], [members[login], 0]) for login in fresh),
+        *(("SET", keys.email(email[login]), members[login]) for login in fresh),
+        *(jobs.finish(Job(int(job), "names", {})) for job in made if job),
+    )
+    return members
+
+
+async def _follow(db: Database, following: dict[int, list[int]]) -> None:
+    wanted = {member: followed for member, followed in following.items() if followed}
+    replies = await db.ask(*(relations.follow_command(db, member, followed) for member, followed in wanted.items()))
+    made = {
+        member: read_job(job, "follow", body) for member, (job, body, *_) in zip(wanted, replies, strict=True) if job
+    }
+    await db.ask(
+        *(
+            relations.apply_command(member, other, edge, ended=False)
+            for member, job in made.items()
+            for other, edge in relations.read_edges(job)
+        )
+    )
+    await db.ask(*(jobs.finish(job) for job in made.values()))
+
+
+async def create_posts(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
+    """Make the posts that earlier runs have not: how many these made is counted in the step that makes them."""
+    counted = await db.ask(*(("HGETALL", keys.imported(p, network.name)) for p in range(PARTITIONS)))
+    done = Counter({int(m): int(n) for reply in counted for m, n in zip(reply[::2], reply[1::2], strict=True)})
+    for batch in batches(network.dealt(), BATCH):
+        dealt: dict[int, list[str]] = defaultdict(list)
+        for author, text in batch:
+            if done[members[author]]:
+                done[members[author]] -= 1
+            else:
+                dealt[members[author]].append(text)
+        await _publish(db, network.name, dealt, members)
+        progress(len(batch))
+
+
+async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members: dict[str, int]) -> None:
+    steps: list[Command] = []
+    for author, texts in dealt.items():
+        # The count of posts imported changes with the posts, all or nothing.
+        steps.append(("MULTI",))
+        steps += [posts.create_command(db, _draft(author, text, members)) for text in texts]
+        steps += [("HINCRBY", keys.imported(partition(author), name), author, len(texts)), ("EXEC",)]
+    replies = await db.ask(*steps)
+    for reply in replies:
+        if isinstance(reply, list) and (failed := [r for r in reply if isinstance(r, Exception)]):
+            raise failed[0]
+    made = [
+        (int(reply[1]), hashtags(text))
+        for texts, results in zip(dealt.values(), (r for r in replies if isinstance(r, list)), strict=True)
+        for text, reply in zip(texts, results, strict=False)
+    ]
+    listed: dict[str, list[int]] = defaultdict(list)
+    for post, tags in made:
+        for key in (keys.public(), *(keys.hashtag(tag) for tag in dict.fromkeys(tags))):
+            listed[key].append(post)
+    public, tag = db.settings.public_size, db.settings.hashtag_size
+    await db.ask(
+        *(("ZADD", key, *(n for post in new for n in (post, post))) for key, new in listed.items()),
+        *(("ZREMRANGEBYRANK", key, 0, -(public if key == keys.public() else tag) - 1) for key in listed),
+    )
+    await db.ask(*(jobs.finish(Job(post, "post", {})) for post, _ in made))
+
+
+def _draft(author: int, text: str, members: dict[str, int]) -> Draft:
+    named = tuple(members[login] for login in mentions(text) if login in members)
+    return Draft(author=author, text=text, mentions=named, hashtags=hashtags(text))
+
+
+async def create_homes(db: Database, members: Sequence[int], progress: Progress) -> int:
+    """Compute every home as rule 3 has it, instead of delivering post by post; returns how many entries they hold."""
+    pulling, entries = homes.Pulling(db), 0
+    for batch in batches(members, HOMES_BATCH):
+        made = await pulling.pull(batch)
+        await db.ask(
+            *(timelines.write_home(m, homes.written(h), homes.written_sources(h), h.floor) for m, h in made.items())
+        )
+        entries += sum(len(home.places) for home in made.values())
+        progress(len(batch))
+    return entries

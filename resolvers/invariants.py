@@ -1,0 +1,318 @@
+"""What must hold of every key in the store: each kind of key has a check, and each finding its repair."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from resolvers import homes
+from resolvers.rules.merging import Home
+from store import keys, relations, timelines
+from store.connection import Command, Database, script
+from store.records import Entry, is_plain_repost, read_entries, read_pairs, read_post, read_published, read_sources
+
+COUNTED_BY_USER = {"followers": keys.followers, "following": keys.following, "posts": keys.profile}
+COUNTED_BY_POST = {
+    "likes": keys.likes,
+    "reposts": keys.reposts,
+    "quotes": keys.quotes,
+    "comments": keys.comments,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An invariant that does not hold: of which key, what is wrong, and the commands that mend it."""
+
+    key: str
+    message: str
+    repair: tuple[Command, ...] = field(default=(), compare=False)
+
+
+Check = Callable[[Database, Sequence[int]], Awaitable[list[Finding]]]
+
+
+async def users(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Counters equal their sets; credentials, home and a lasting login are there."""
+    found: list[Finding] = []
+    counts = await _counts(db, members, COUNTED_BY_USER)
+    records = await db.ask(*(("HGETALL", keys.user(member)) for member in members))
+    whole = await db.ask(
+        *(("EXISTS", key(member)) for member in members for key in (keys.credentials, keys.home_state))
+    )
+    users = {member: read_pairs(reply) for member, reply in zip(members, records, strict=True) if reply}
+    logins = {member: fields["login"].lower() for member, fields in users.items()}
+    holders = await db.ask(*(("GET", keys.login(login)) for login in logins.values()))
+    lives = await db.ask(*(("TTL", keys.login(login)) for login in logins.values()))
+    for i, member in enumerate(members):
+        if member not in users:
+            continue
+        found += _miscounted(keys.user(member), users[member], counts[member], member, COUNTED_BY_USER)
+        if not whole[2 * i]:
+            found.append(Finding(keys.user(member), "has no credentials"))
+        if not whole[2 * i + 1]:
+            found.append(Finding(keys.user(member), "has no home", (("HSET", keys.home_state(member), "floor", 0),)))
+    for (member, login), holder, life in zip(logins.items(), holders, lives, strict=True):
+        if holder != str(member) or life >= 0:
+            mend: Command = ("SET", keys.login(login), member)
+            message = f"login {login} {'is not lasting' if holder == str(member) else f'belongs to {holder}'}"
+            found.append(Finding(keys.user(member), message, (mend,) if holder in {None, str(member)} else ()))
+    return found
+
+
+async def following(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each follow stands on the followed member's side with the same id, and there is such a member."""
+    found = [
+        Finding(keys.following(member), f"has {count} entries, at most {db.settings.max_following}")
+        for member, count in zip(members, await db.ask(*(("ZCARD", keys.following(m)) for m in members)), strict=True)
+        if count > db.settings.max_following
+    ]
+    edges = await _edges(db, members, keys.following)
+    exists = await _exist(db, {other for _, other, _ in edges}, keys.user)
+    seen = await db.ask(*(("ZSCORE", keys.followers(other), member) for member, other, _ in edges))
+    for (member, other, edge), mirrored in zip(edges, seen, strict=True):
+        if other not in exists:
+            gone = (("ZREM", keys.following(member), other), *_recount_user(member, "following"))
+            found.append(Finding(keys.following(member), f"follows {other}, who does not exist", gone))
+        elif mirrored is None or int(mirrored) != edge:
+            mend = (
+                ("DEL", keys.unfollowed(other, member)),
+                ("ZREM", keys.followers(other), member),
+                relations.apply_command(member, other, edge, ended=False),
+            )
+            found.append(Finding(keys.following(member), f"follow of {other} is {mirrored} there, {edge} here", mend))
+    return found
+
+
+async def followers(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each follower follows: their own side is the truth."""
+    edges = await _edges(db, members, keys.followers)
+    seen = await db.ask(*(("ZSCORE", keys.following(other), member) for member, other, _ in edges))
+    return [
+        Finding(
+            keys.followers(member),
+            f"{other} does not follow",
+            (("ZREM", keys.followers(member), other), *_recount_user(member, "followers")),
+        )
+        for (member, other, _), mirrored in zip(edges, seen, strict=True)
+        if mirrored is None
+    ]
+
+
+async def statuses(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Counters equal their lists; the post is in its author's profile."""
+    counts = await _counts(db, posts, COUNTED_BY_POST)
+    replies = await db.ask(*(("HGETALL", keys.status(post)) for post in posts))
+    known = {post: reply for post, reply in zip(posts, replies, strict=True) if reply}
+    records = {post: read_post(post, read_pairs(reply)) for post, reply in known.items()}
+    in_profile = await db.ask(*(("ZSCORE", keys.profile(r.author), _profile_member(r)) for r in records.values() if r))
+    found: list[Finding] = []
+    for (post, reply), stands in zip(known.items(), in_profile, strict=True):
+        found += _miscounted(keys.status(post), read_pairs(reply), counts[post], post, COUNTED_BY_POST)
+        record = records[post]
+        if record and stands is None:
+            mend = (
+                ("ZADD", keys.profile(record.author), post, _profile_member(record)),
+                *_recount_user(record.author, "posts"),
+            )
+            found.append(Finding(keys.status(post), f"is not in the profile of {record.author}", mend))
+    return found
+
+
+async def profiles(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each entry has its post; a plain repost is the one its author has of that original."""
+    replies = await db.ask(*(("ZRANGE", keys.profile(member), 0, -1) for member in members))
+    entries = [(m, text, read_published(text)) for m, reply in zip(members, replies, strict=True) for text in reply]
+    exists = await _exist(db, [entry.id for _, _, entry in entries], keys.status)
+    plain = [(m, entry) for m, _, entry in entries if entry.original]
+    own = await db.ask(*(("HGET", keys.reposted(m), entry.original) for m, entry in plain))
+    found = [
+        Finding(keys.profile(m), f"{text} is no post", (("ZREM", keys.profile(m), text), *_recount_user(m, "posts")))
+        for m, text, entry in entries
+        if entry.id not in exists
+    ]
+    found += [
+        Finding(keys.profile(m), f"{entry.id} is not known as repost of {entry.original}")
+        for (m, entry), repost in zip(plain, own, strict=True)
+        if repost != str(entry.id)
+    ]
+    return found
+
+
+async def likes(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Nothing hangs on a post that is gone."""
+    exists = await _exist(db, posts, keys.status)
+    return [
+        Finding(key(post), "its post is gone", (("DEL", key(post)),))
+        for post in posts
+        if post not in exists
+        for key in (keys.likes, keys.comments)
+    ]
+
+
+async def comment_lists(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Each comment listed exists."""
+    return await _listed(db, posts, keys.comments, keys.comment, "comments")
+
+
+async def quotes(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Each quote listed exists."""
+    return await _listed(db, posts, keys.quotes, keys.status, "quotes")
+
+
+async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Each plain repost listed exists."""
+    return await _listed(db, posts, keys.reposts, keys.status, "reposts")
+
+
+async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
+    """Each comment is listed at its post."""
+    replies = await db.ask(*(("HGET", keys.comment(thing), "post") for thing in things))
+    below = [(thing, int(post)) for thing, post in zip(things, replies, strict=True) if post]
+    listed = await db.ask(*(("ZSCORE", keys.comments(post), thing) for thing, post in below))
+    return [
+        Finding(keys.comment(thing), f"is not listed at {post}", (("DEL", keys.comment(thing)),))
+        for (thing, post), score in zip(below, listed, strict=True)
+        if score is None
+    ]
+
+
+async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
+    """A home has its bounded size, nothing at or below its floor, and sources for its entries alone."""
+    most = db.settings.home_size + db.settings.home_slack
+    found: list[Finding] = []
+    for member in members:
+        entries = await timelines.home(db, member)
+        floor = await timelines.floor(db, member) or 0
+        strange = set(await timelines.sourced(db, member)) - {entry.thing for entry in entries}
+        if len(entries) > most:
+            found.append(Finding(keys.home(member), f"has {len(entries)} entries, at most {most}"))
+        if entries and entries[-1].place <= floor:
+            found.append(Finding(keys.home(member), f"has entries at or below its floor {floor}"))
+        if strange:
+            mend = (("HDEL", keys.sources(member), *strange),)
+            found.append(Finding(keys.sources(member), f"names {len(strange)} posts that are not in the home", mend))
+    return found
+
+
+async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
+    """A home is what rule 3 makes of those its owner follows, above its floor."""
+    found: list[Finding] = []
+    pulled = await homes.Pulling(db).pull(members)
+    for member, home in pulled.items():
+        entries, floor = await timelines.home(db, member), await timelines.floor(db, member)
+        if floor is None:
+            continue
+        above = max(floor, home.floor)
+        stored = {entry.thing: entry.place for entry in entries if entry.place > above}
+        right = {post: place for post, place in home.places.items() if place > above}
+        texts = await db.one("HMGET", keys.sources(member), *stored) if stored else []
+        sources = {post: read_sources(text) for post, text in zip(stored, texts, strict=True) if text}
+        wanted = {post: bringing for post, bringing in home.sources.items() if post in right}
+        if stored != right or sources != wanted:
+            message = _difference(stored, right) or f"sources of {_first_difference(sources, wanted)} differ"
+            found.append(Finding(keys.home(member), message, (_rewrite(member, home, entries),)))
+    return found
+
+
+def _rewrite(member: int, home: Home, seen: Sequence[Entry]) -> Command:
+    return timelines.write_home(member, homes.written(home), homes.written_sources(home), home.floor, seen)
+
+
+def _difference(stored: dict[int, int], right: dict[int, int]) -> str:
+    missing, extra = right.keys() - stored.keys(), stored.keys() - right.keys()
+    moved = [post for post in stored.keys() & right.keys() if stored[post] != right[post]]
+    parts = (("misses", missing), ("should not have", extra), ("misplaces", moved))
+    return ", ".join(f"{verb} {len(posts)} (such as {min(posts)})" for verb, posts in parts if posts)
+
+
+def _first_difference(left: dict[int, Any], right: dict[int, Any]) -> int:
+    return min(post for post in left.keys() | right.keys() if left.get(post) != right.get(post))
+
+
+async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
+    """A timeline that all read is bounded, and has only posts that exist."""
+    posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
+    exists = await _exist(db, posts, keys.status)
+    gone = [post for post in posts if post not in exists]
+    found = [Finding(key, f"has {len(posts)} entries, at most {size}")] if len(posts) > size else []
+    if gone:
+        found.append(Finding(key, f"has {len(gone)} posts that are gone", (("ZREM", key, *gone),)))
+    return found
+
+
+async def names(db: Database, key: str) -> list[Finding]:
+    """A login or e-mail without a time limit belongs to a member."""
+    holder, life = await db.ask(("GET", key), ("TTL", key))
+    if holder is None or life >= 0 or await db.one("EXISTS", keys.user(int(holder))):
+        return []
+    return [Finding(key, f"belongs to {holder}, who does not exist", (("DEL", key),))]
+
+
+# ---------------------------------------------------------------- steps of the checks
+
+
+async def _counts(
+    db: Database, things: Sequence[int], counted: Mapping[str, Callable[[int], str]]
+) -> dict[int, dict[str, int]]:
+    replies = await db.ask(*(("ZCARD", key(thing)) for thing in things for key in counted.values()))
+    rows = [replies[i : i + len(counted)] for i in range(0, len(replies), len(counted))]
+    return {thing: dict(zip(counted, row, strict=True)) for thing, row in zip(things, rows, strict=True)}
+
+
+def _miscounted(
+    key: str, fields: dict[str, str], counts: dict[str, int], thing: int, counted: Mapping[str, Callable[[int], str]]
+) -> list[Finding]:
+    return [
+        Finding(
+            key,
+            f"says {fields.get(name, 0)} {name}, there are {count}",
+            (script("recount", [key, counted[name](thing)], [name]),),
+        )
+        for name, count in counts.items()
+        if int(fields.get(name, 0)) != count
+    ]
+
+
+def _recount_user(member: int, name: str) -> tuple[Command, ...]:
+    return (script("recount", [keys.user(member), COUNTED_BY_USER[name](member)], [name]),)
+
+
+async def _edges(db: Database, members: Sequence[int], key: Callable[[int], str]) -> list[tuple[int, int, int]]:
+    replies = await db.ask(*(("ZRANGE", key(member), 0, -1, "WITHSCORES") for member in members))
+    return [
+        (member, entry.thing, entry.place)
+        for member, reply in zip(members, replies, strict=True)
+        for entry in read_entries(reply)
+    ]
+
+
+async def _exist(db: Database, things: Iterable[int], key: Callable[[int], str]) -> set[int]:
+    wanted = list(things)
+    replies = await db.ask(*(("EXISTS", key(thing)) for thing in wanted))
+    return {thing for thing, there in zip(wanted, replies, strict=True) if there}
+
+
+async def _listed(
+    db: Database, posts: Sequence[int], listing: Callable[[int], str], record: Callable[[int], str], counter: str
+) -> list[Finding]:
+    replies = await db.ask(*(("ZRANGE", listing(post), 0, -1) for post in posts))
+    entries = [(post, text) for post, reply in zip(posts, replies, strict=True) for text in reply]
+    exists = await _exist(db, [int(text.split(":")[0]) for _, text in entries], record)
+    return [
+        Finding(
+            listing(post),
+            f"{text} is gone",
+            (
+                ("ZREM", listing(post), text),
+                script("recount", [keys.status(post), listing(post)], [counter]),
+            ),
+        )
+        for post, text in entries
+        if int(text.split(":")[0]) not in exists
+    ]
+
+
+def _profile_member(post: Any) -> str:
+    return f"{post.id}:{post.original_id}:{post.original_author}" if is_plain_repost(post) else str(post.id)

@@ -1,0 +1,258 @@
+"""Random steps through the API, each told to the model; some crash right after their commit, or a few calls later."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+
+from resolvers import fanout
+from resolvers.fanout import Worker
+from store import jobs, posts, relations
+from store.connection import Database
+from store.posts import Draft
+from store.records import Job
+from tests.conftest import Member, sign_up
+from tests.model import Comment, Model, Post
+from tests.work import Fragile, number, waiting, work_off
+
+MOST_MEMBERS = 7
+LATEST_DEATH = 8  # calls into a job
+TAGS = ("tea", "rain", "cats")
+WEIGHTS = {
+    "sign_up": 2,
+    "follow": 12,
+    "unfollow": 8,
+    "remove_followers": 4,
+    "post": 16,
+    "quote": 8,
+    "repost": 18,
+    "unrepost": 7,
+    "delete": 9,
+    "like": 8,
+    "unlike": 4,
+    "comment": 6,
+    "delete_comment": 3,
+    "miss": 2,
+    "work": 6,
+}
+
+
+@dataclass
+class Steps:
+    """A site that lives by chance: one seed, one life. `crash` is the share of writes that die on their way."""
+
+    anonymous: Member
+    db: Database
+    worker: Worker
+    seed: int
+    crash: float = 0.0
+    model: Model = field(default_factory=Model)
+    people: dict[str, Member] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)  # what was done, for the report of a difference
+    ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts there ever were
+    half: set[tuple[str, str]] = field(default_factory=set)  # edges that changed on one side, where it then crashed
+
+    def __post_init__(self) -> None:
+        self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
+
+    async def step(self) -> None:
+        """Do one thing at random."""
+        (name,) = self.lot.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        if len(self.people) < 3:
+            name = "sign_up"
+        await getattr(self, f"_{name}")()
+        instant = time.time_ns() // 1_000_000
+        while time.time_ns() // 1_000_000 == instant:
+            pass  # what happens in one millisecond has no order across partitions
+
+    async def settle(self) -> None:
+        """Have everything finished that crashed."""
+        await work_off(self.db, self.worker)
+        self.half.clear()
+
+    # ---- members
+
+    async def _sign_up(self) -> None:
+        if len(self.people) == MOST_MEMBERS:
+            return
+        login = f"m{len(self.people)}"
+        self._tell(f"{login} signs up")
+        self.people[login] = await sign_up(self.anonymous, login)
+        self.model.members.append(login)
+
+    async def _follow(self) -> None:
+        me, others, edges = await self._edges("follows")
+        if self._crashes():
+            job, _ = await relations.follow(self.db, number(me.id), [number(other.id) for other in others])
+            await self._die_in(job, edges)
+        else:
+            await me.follow(*others)
+        for other in others:
+            self.model.follow(me.login, other.login)
+
+    async def _unfollow(self) -> None:
+        me, others, edges = await self._edges("unfollows")
+        if self._crashes():
+            job = await relations.unfollow(self.db, number(me.id), [number(other.id) for other in others])
+            await self._die_in(job, edges)
+        else:
+            await me.unfollow(*others)
+        for other in others:
+            self.model.unfollow(me.login, other.login)
+
+    async def _remove_followers(self) -> None:
+        me, others, edges = await self._edges("removes the followers", inward=True)
+        if self._crashes():
+            job = await relations.remove_followers(self.db, number(me.id), [number(other.id) for other in others])
+            await self._die_in(job, edges)
+        else:
+            payload = await me.do("removeFollowers", userIds=[other.id for other in others])
+            assert not payload["userErrors"], payload
+        for other in others:
+            self.model.unfollow(other.login, me.login)
+
+    async def _edges(self, verb: str, *, inward: bool = False) -> tuple[Member, list[Member], set[tuple[str, str]]]:
+        me = self._someone()
+        others = [member for member in self.people.values() if member is not me]
+        others = self.lot.sample(others, self.lot.randint(1, min(3, len(others))))
+        edges = {(o.login, me.login) if inward else (me.login, o.login) for o in others}
+        if edges & self.half:
+            await self.settle()  # the two sides differ until then, and either may be asked first
+        self._tell(f"{me.login} {verb} {' '.join(other.login for other in others)}")
+        return me, others, edges
+
+    # ---- posts
+
+    async def _post(self) -> None:
+        await self._publish("posts", None, self._words())
+
+    async def _quote(self) -> None:
+        if target := self._a_post():
+            await self._publish(f"quotes {target}", target, self._words())
+
+    async def _repost(self) -> None:
+        if target := self._a_post():
+            await self._publish(f"reposts {target}", target, "")
+
+    async def _publish(self, verb: str, target: int | None, text: str) -> None:
+        me = self._someone()
+        self._tell(f"{me.login} {verb}")
+        original = self.model.stands_for(target) if target else None
+        if self._crashes():
+            whose = number(self.people[self.model.posts[original].author].id) if original else None
+            tags = tuple(word[1:] for word in text.split() if word.startswith("#"))
+            draft = Draft(number(me.id), text, hashtags=tags, original=original, original_author=whose)
+            _, made, job = await posts.create(self.db, draft)
+            await self._die_in(job)
+            identity = f"{'repost' if original else 'status'}_{made:014x}"
+        else:
+            identity = await (me.repost(self.ids[target], text) if target else me.post(text))
+        self.told[-1] += f" as {number(identity)}"
+        self.ids[number(identity)] = identity
+        self.model.publish(Post(number(identity), me.login, text, original))
+
+    async def _unrepost(self) -> None:
+        mine = [post for post in self.model.posts.values() if post.is_plain]
+        if not mine:
+            return
+        post = self.lot.choice(mine)
+        assert post.original is not None
+        self._tell(f"{post.author} takes back {post.id}")
+        await self._end(post, "unrepost", self.lot.choice([post.id, post.original]))
+
+    async def _delete(self) -> None:
+        if thing := self._a_post():
+            self._tell(f"{self.model.posts[thing].author} deletes {thing}")
+            await self._end(self.model.posts[thing], "deletePost", thing)
+
+    async def _end(self, post: Post, mutation: str, named: int) -> None:
+        author = self.people[post.author]
+        if self._crashes():
+            await self._die_in(await posts.delete(self.db, post.id, number(author.id)))
+        else:
+            payload = await author.do(mutation, postId=self.ids[named])
+            assert not payload["userErrors"], payload
+        self.model.delete(post.id)
+
+    async def _miss(self) -> None:
+        gone = [thing for thing in self.ids if thing not in self.model.posts]
+        if gone:
+            me, thing = self._someone(), self.lot.choice(gone)
+            mutation = self.lot.choice(["deletePost", "like", "unlike", "unrepost", "repost"])
+            self._tell(f"{me.login} tries to {mutation} {thing}, which is gone")
+            payload = await me.do(mutation, postId=self.ids[thing])
+            assert [error["code"] for error in payload["userErrors"]] == ["NOT_FOUND"], payload
+
+    # ---- what hangs on posts
+
+    async def _like(self) -> None:
+        if thing := self._a_post():
+            me = self._someone()
+            self._tell(f"{me.login} likes {thing}")
+            await me.do("like", postId=self.ids[thing])
+            self.model.like(me.login, thing)
+
+    async def _unlike(self) -> None:
+        if self.model.likes:
+            login, thing = self.lot.choice(list(self.model.likes))
+            self._tell(f"{login} takes the like of {thing} back")
+            await self.people[login].do("unlike", postId=self.ids[thing])
+            self.model.unlike(login, thing)
+
+    async def _comment(self) -> None:
+        if thing := self._a_post():
+            me, text = self._someone(), self._words()
+            known = [comment.id for comment in self.model.comments(thing)]
+            answers = self.lot.choice(known) if known and self.lot.random() < 0.5 else None
+            self._tell(f"{me.login} comments on {thing}" + (f" answering {answers}" if answers else ""))
+            more = {"replyToId": f"comment_{answers:014x}"} if answers else {}
+            payload = await me.do("comment", "comment { id }", postId=self.ids[thing], text=text, **more)
+            made = number(payload["comment"]["id"])
+            self.model.remarks[made] = Comment(made, self.model.stands_for(thing), me.login, text, answers)
+
+    async def _delete_comment(self) -> None:
+        if self.model.remarks:
+            comment = self.lot.choice(list(self.model.remarks.values()))
+            by = self.lot.choice([comment.author, self.model.posts[comment.post].author])
+            self._tell(f"{by} deletes comment {comment.id}")
+            payload = await self.people[by].do("deleteComment", commentId=f"comment_{comment.id:014x}")
+            assert not payload["userErrors"], payload
+            del self.model.remarks[comment.id]
+
+    # ---- crashes and the worker
+
+    async def _work(self) -> None:
+        left = await waiting(self.db)
+        if left:
+            job = self.lot.choice(left)
+            self._tell(f"the worker takes {job.kind} {job.id}")
+            await jobs.hand_over(self.db, job)
+            await self.worker.run_once()
+
+    def _crashes(self) -> bool:
+        return self.lot.random() < self.crash
+
+    async def _die_in(self, job: Job | None, edges: set[tuple[str, str]] | None = None) -> None:
+        calls = self.lot.randint(0, LATEST_DEATH)
+        self.told[-1] += f", crashes after {calls} calls"
+        self.half |= edges or set()
+        if job:
+            fragile = Fragile(self.db.settings, calls, halfway=self.lot.random() < 0.5)
+            await fanout.finish(fragile, job)
+            await fragile.close()
+
+    # ---- chance
+
+    def _someone(self) -> Member:
+        return self.lot.choice(list(self.people.values()))
+
+    def _a_post(self) -> int | None:
+        return self.lot.choice(list(self.model.posts)) if self.model.posts else None
+
+    def _words(self) -> str:
+        tags = self.lot.sample(TAGS, self.lot.choice([0, 0, 1, 2]))
+        return " ".join([f"words {len(self.told)}", *(f"#{tag}" for tag in tags)])
+
+    def _tell(self, what: str) -> None:
+        self.told.append(what)

@@ -1,0 +1,235 @@
+"""Random lives of a small site: whatever happens, the API answers what the model says.
+
+`PERCH_MODEL_SEEDS` and `PERCH_MODEL_STEPS` make the run longer; a difference is reported with its seed and its steps.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from resolvers.context import Services
+from resolvers.fanout import Worker
+from store.settings import Settings
+from tests.conftest import Member, shrunk
+from tests.model import Comment
+from tests.steps import TAGS, Steps
+from tests.work import dump, number
+
+SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "5"))
+STEPS = int(os.environ.get("PERCH_MODEL_STEPS", "120"))
+STEPS_BETWEEN_CHECKS = 12
+ALL = 1000  # more than any list here holds
+CRASHES = 0.4  # share of writes that die on their way, where some do
+
+FRAGMENTS = """
+fragment facts on Post {
+  id text hashtags likeCount repostCount quoteCount commentCount viewerHasLiked viewerHasReposted author { login }
+  ... on Repost { original { id } }
+  likedBy(first: 100) { nodes { login } }
+  reposts(first: 100) { nodes { id } }
+  quotes(first: 100) { nodes { id } }
+  comments(first: 100) { nodes { id text author { login } replyTo { id } } }
+}
+"""
+HOME = """
+{ homeTimeline(first: 1000) {
+    edges { cursor repostedByCount repostedBy(first: 100) { user { login } } node { ... on Node { id } } }
+    pageInfo { hasNextPage } } }
+"""
+MEMBER = (
+    FRAGMENTS
+    + """
+query($login: String!) { user(login: $login) {
+    followerCount followingCount postCount viewerIsFollowing isFollowingViewer isMutual
+    followers(first: 1000) { nodes { login } } following(first: 1000) { nodes { login } }
+    timeline(first: 1000) { edges { cursor repostedByCount node { ...facts } } } } }
+"""
+)
+SITE = """
+{ publicTimeline(first: 1000) { edges { cursor node { ... on Node { id } } } }
+  tea: hashtag(name: "tea") { postCount timeline(first: 1000) { nodes { ... on Node { id } } } }
+  rain: hashtag(name: "rain") { postCount timeline(first: 1000) { nodes { ... on Node { id } } } }
+  cats: hashtag(name: "cats") { postCount timeline(first: 1000) { nodes { ... on Node { id } } } } }
+"""
+PAGE = "{ edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }"
+BOTH_WAYS = "($first: Int, $after: String, $last: Int, $before: String)"
+SPAN = "(first: $first, after: $after, last: $last, before: $before)"
+FORWARD = "($first: Int, $after: String)"
+PAGED = {
+    "home": f"query{BOTH_WAYS} {{ homeTimeline{SPAN} {PAGE} }}",
+    "public": f"query{BOTH_WAYS} {{ publicTimeline{SPAN} {PAGE} }}",
+    "hashtag": f'query{BOTH_WAYS} {{ hashtag(name: "tea") {{ timeline{SPAN} {PAGE} }} }}',
+    "profile": f"query{BOTH_WAYS} {{ viewer {{ user {{ timeline{SPAN} {PAGE} }} }} }}",
+    "followers": f"query{FORWARD} {{ viewer {{ user {{ followers(first: $first, after: $after) {PAGE} }} }} }}",
+    "following": f"query{FORWARD} {{ viewer {{ user {{ following(first: $first, after: $after) {PAGE} }} }} }}",
+}
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Small batches, so that most deliveries are finished by the worker, and room for whole lists in one answer."""
+    return shrunk(settings, max_page=ALL, max_cost=10**9, fanout_inline=4, fanout_batch=2, job_attempts=1000)
+
+
+class Checks(Steps):
+    """Compares what the API answers with what the model says."""
+
+    async def check(self) -> None:
+        """Compare everything the API answers."""
+        for login in self.people:
+            await self._check_home(login)
+            await self._check_member(login, self._someone())
+        await self._check_site()
+        await self.check_pages(self.lot.choice(list(PAGED)), self.lot.randint(1, 5))
+
+    async def _check_home(self, login: str) -> None:
+        answer = await self.people[login].ask(HOME)
+        got = [
+            (
+                number(edge["node"]["id"]),
+                place(edge["cursor"]),
+                edge["repostedByCount"],
+                [source["user"]["login"] for source in edge["repostedBy"]],
+            )
+            for edge in answer["edges"]
+        ]
+        wanted = [(line.post, line.place, len(line.sources), [*line.sources]) for line in self.model.home(login)]
+        self._same(f"home of {login}", got, wanted)
+        self._same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
+
+    async def _check_member(self, login: str, viewer: Member) -> None:
+        answer = await viewer.ask(MEMBER, login=login)
+        timeline = answer.pop("timeline")["edges"]
+        follows = (viewer.login, login) in self.model.follows
+        follows_back = (login, viewer.login) in self.model.follows
+        followers, following = self.model.followers(login), self.model.following(login)
+        wanted = {
+            "followerCount": len(followers),
+            "followingCount": len(following),
+            "postCount": len(self.model.profile(login)),
+            "viewerIsFollowing": follows,
+            "isFollowingViewer": follows_back,
+            "isMutual": follows and follows_back,
+            "followers": {"nodes": [{"login": other} for other in followers]},
+            "following": {"nodes": [{"login": other} for other in following]},
+        }
+        self._same(f"{login} as {viewer.login} sees them", answer, wanted)
+        ids = [(number(edge["node"]["id"]), place(edge["cursor"]), edge["repostedByCount"]) for edge in timeline]
+        self._same(f"profile of {login}", ids, [(post, post, 0) for post in self.model.profile(login)])
+        for edge in timeline:
+            self._same("a post", edge["node"], self._facts(number(edge["node"]["id"]), viewer))
+
+    def _facts(self, thing: int, viewer: Member) -> dict[str, Any]:
+        post, target = self.model.posts[thing], self.model.stands_for(thing)
+        likers, comments = self.model.liked_by(thing), self.model.comments(thing)
+        reposts, quotes = self.model.passed_on(thing, plain=True), self.model.passed_on(thing, plain=False)
+        facts = {
+            "id": self.ids[thing],
+            "text": post.text,
+            "hashtags": post.tags,
+            "likeCount": len(likers),
+            "repostCount": len(reposts),
+            "quoteCount": len(quotes),
+            "commentCount": len(comments),
+            "viewerHasLiked": viewer.login in likers,
+            "viewerHasReposted": self.model.repost_of(viewer.login, target) is not None,
+            "author": {"login": post.author},
+            "likedBy": {"nodes": [{"login": member} for member in likers]},
+            "reposts": {"nodes": [{"id": self.ids[repost]} for repost in reposts]},
+            "quotes": {"nodes": [{"id": self.ids[quote]} for quote in quotes]},
+            "comments": {"nodes": [self._remark(comment) for comment in comments]},
+        }
+        if post.original:
+            facts["original"] = {"id": self.ids[post.original]} if post.original in self.model.posts else None
+        return facts
+
+    def _remark(self, comment: Comment) -> dict[str, Any]:
+        answered = {"id": f"comment_{comment.answers:014x}"} if comment.answers in self.model.remarks else None
+        return {
+            "id": f"comment_{comment.id:014x}",
+            "text": comment.text,
+            "author": {"login": comment.author},
+            "replyTo": answered,
+        }
+
+    async def _check_site(self) -> None:
+        answer = await self.anonymous.ask(SITE)
+        public = [(number(edge["node"]["id"]), place(edge["cursor"])) for edge in answer["publicTimeline"]["edges"]]
+        self._same("public", public, [(post, post) for post in self.model.public()])
+        for tag in TAGS:
+            wanted = self.model.tagged(tag)
+            nodes = [{"id": self.ids[post]} for post in wanted]
+            hashtag = {"postCount": len(wanted), "timeline": {"nodes": nodes}} if wanted else None
+            self._same(f"#{tag}", answer[tag], hashtag)
+
+    async def check_pages(self, name: str, size: int) -> None:
+        """Compare a list read in pages, either way, with the whole list."""
+        member = self._someone()
+        whole = await self._page(member, name, first=ALL)
+        if whole is None:
+            return  # a tag that nothing carries
+        cursors = [edge["cursor"] for edge in whole["edges"]]
+        self._same(f"{name}: newest first", sorted(cursors, key=place, reverse=True), cursors)
+        sizes = [size] * (len(cursors) // size) + [len(cursors) % size] * (len(cursors) % size > 0)
+        for forward in (True, False) if "$last" in PAGED[name] else (True,):
+            what = f"{name} of {member.login} in pages of {size}, {forward=}"
+            pages = await self._walk(member, name, size, forward=forward)
+            self._same(f"{what}: lengths", [len(page) for page in pages], sizes or [0])
+            joined = pages if forward else pages[::-1]
+            self._same(what, [cursor for page in joined for cursor in page], cursors)
+
+    async def _walk(self, member: Member, name: str, size: int, *, forward: bool) -> list[list[str]]:
+        pages: list[list[str]] = []
+        cursor = None
+        while True:
+            span = {"first": size, "after": cursor} if forward else {"last": size, "before": cursor}
+            page = await self._page(member, name, **span)
+            pages.append([edge["cursor"] for edge in page["edges"]])
+            info = page["pageInfo"]
+            more, behind = info["hasNextPage"], info["hasPreviousPage"]
+            if not forward:
+                more, behind = behind, more
+            self._same(f"{name}, page {len(pages)}: something lies behind it", behind, bool(cursor))
+            if not more:
+                return pages
+            cursor = info["endCursor" if forward else "startCursor"]
+
+    async def _page(self, member: Member, name: str, **span: Any) -> Any:
+        answer = await member.ask(PAGED[name], **span)
+        while answer is not None and "edges" not in answer:
+            answer = next(iter(answer.values()))
+        return answer
+
+    def _same(self, what: str, got: object, wanted: object) -> None:
+        if got != wanted:
+            steps = "\n  ".join(self.told)
+            raise AssertionError(
+                f"seed {self.seed}, step {len(self.told)}: {what}\n got:    {got}\n wanted: {wanted}\n  {steps}"
+            )
+
+
+def place(cursor: str) -> int:
+    """Return the id a cursor stands for."""
+    return int(cursor.rpartition(".")[2], 16)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("crash", [0.0, CRASHES], ids=["in peace", "with crashes"])
+async def test_the_api_answers_what_the_model_says(
+    services: Services, anonymous: Member, worker: Worker, seed: int, crash: float
+) -> None:
+    """After any steps, some of them left half done by a crash, every list and count is the one of the model."""
+    life = Checks(anonymous, services.db, worker, seed, crash)
+    for turn in range(1, STEPS + 1):
+        await life.step()
+        if turn % STEPS_BETWEEN_CHECKS == 0:
+            await life.settle()
+            await life.check()
+    for name, size in [*((name, 3) for name in PAGED), *(("home", size) for size in range(1, 6))]:
+        await life.check_pages(name, size)
+    before = await dump(services.db)
+    await life.settle()
+    assert await dump(services.db) == before

@@ -1,0 +1,155 @@
+"""Deferred work from outside: which jobs wait, a store photographed and put back, calls that fail or take turns."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import redis.asyncio as redis
+
+from resolvers.fanout import Worker
+from store import jobs, keys
+from store.connection import Command, Database
+from store.ids import PARTITIONS
+from store.records import Job, read_job, read_pairs
+from store.settings import Settings
+
+BOOKKEEPING = ("jobs:", "progress:", "dead-jobs:", "minted:")  # keys of the work itself, not of what it does
+ROUNDS = 50  # looks for work after which it counts as endless
+
+Photo = dict[bytes, bytes]
+
+
+def number(identity: str) -> int:
+    """Return the number inside a global id."""
+    return int(identity.rpartition("_")[2], 16)
+
+
+async def waiting(db: Database) -> list[Job]:
+    """Return every job that is not finished, oldest first."""
+    found = await db.ask(*(("XRANGE", keys.jobs(p), "-", "+") for p in range(PARTITIONS)))
+    entries = [entry for entries in found for entry in entries]
+    pairs = [(int(entry.partition("-")[0]), read_pairs(fields)) for entry, fields in entries]
+    return [read_job(str(job), fields["kind"], fields["body"]) for job, fields in sorted(pairs, key=lambda p: p[0])]
+
+
+async def work_off(db: Database, worker: Worker) -> None:
+    """Have the worker finish everything, as after the leases of all who began it."""
+    for _ in range(ROUNDS):
+        left = await waiting(db)
+        if not left:
+            return
+        for job in left:
+            await jobs.hand_over(db, job)
+        await worker.run_once()
+    raise AssertionError(f"work without end: {left}")
+
+
+async def take(db: Database, job: Job) -> Job:
+    """Take over one job with its checkpoint, as a worker does after the lease of the one before."""
+    await jobs.hand_over(db, job)
+    return next(taken for taken in await jobs.take_over(db) if taken.id == job.id)
+
+
+async def photograph(db: Database) -> Photo:
+    """Return everything the store holds, jobs included."""
+    client: Any = redis.Redis.from_url(db.settings.redis_url)
+    async with client, client.pipeline(transaction=False) as pipeline:
+        names = await client.keys()
+        for name in names:
+            pipeline.dump(name)
+        return dict(zip(names, await pipeline.execute(), strict=True))
+
+
+async def put_back(db: Database, photo: Photo) -> None:
+    """Make the store hold what it held when it was photographed."""
+    client: Any = redis.Redis.from_url(db.settings.redis_url)
+    async with client, client.pipeline(transaction=False) as pipeline:
+        pipeline.flushdb()
+        for name, content in photo.items():
+            pipeline.restore(name, 0, content)
+        await pipeline.execute()
+
+
+async def dump(db: Database) -> dict[str, object]:
+    """Return what the store holds beside the work itself, readable, without times that differ at each try."""
+    names = sorted(name for name in await db.one("KEYS", "*") if not name.startswith(BOOKKEEPING))
+    kinds = await db.ask(*(("TYPE", name) for name in names))
+    replies = await db.ask(*(_read(name, kind) for name, kind in zip(names, kinds, strict=True)))
+    return {name: _readable(name, kind, reply) for name, kind, reply in zip(names, kinds, replies, strict=True)}
+
+
+def _read(name: str, kind: str) -> Command:
+    if kind == "zset":
+        return ("ZRANGE", name, 0, -1) if name == keys.event_ids() else ("ZRANGE", name, 0, -1, "WITHSCORES")
+    return {"string": ("GET", name), "hash": ("HGETALL", name), "stream": ("XRANGE", name, "-", "+")}[kind]
+
+
+def _readable(name: str, kind: str, reply: Any) -> object:
+    if kind == "hash":
+        return read_pairs(reply)
+    if kind == "stream":
+        return sorted(fields for _, fields in reply)
+    return sorted(reply) if name == keys.event_ids() else reply
+
+
+class Crash(Exception):  # noqa: N818  what happens to the process, not a fault of the code
+    """The process died here."""
+
+
+class Fragile(Database):
+    """Dies at one call, after it has sent none of its commands or the first half of them."""
+
+    def __init__(self, settings: Settings, calls: int, *, halfway: bool = False) -> None:
+        super().__init__(settings.redis_url, settings)
+        self._calls = calls
+        self._halfway = halfway
+        self.has_died = False
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        if self.has_died or self._calls == 0:
+            if self._halfway and not self.has_died:
+                await super().run(commands[: len(commands) // 2])
+            self.has_died = True
+            raise Crash
+        self._calls -= 1
+        return await super().run(commands)
+
+
+class Turns(Database):
+    """Lets pieces of work make one call at a time, whose turn it is drawn by lot: the same seed, the same order."""
+
+    def __init__(self, settings: Settings, seed: int) -> None:
+        super().__init__(settings.redis_url, settings)
+        self._lot = random.Random(seed)  # noqa: S311  an order of calls, no secret
+        self._queue: list[asyncio.Future[None]] = []
+        self._busy = 0
+
+    async def together(self, *works: Coroutine[Any, Any, Any]) -> None:
+        """Do some work at once; each must make one call after the other."""
+        self._busy = len(works)
+        try:
+            await asyncio.gather(*(self._until_done(work) for work in works))
+        finally:
+            await self.close()
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        self._rest()
+        await turn
+        return await super().run(commands)
+
+    async def _until_done(self, work: Coroutine[Any, Any, Any]) -> None:
+        try:
+            await work
+        finally:
+            self._rest()
+
+    def _rest(self) -> None:
+        self._busy -= 1
+        if self._busy == 0 and self._queue:
+            self._busy = 1
+            self._queue.pop(self._lot.randrange(len(self._queue))).set_result(None)
