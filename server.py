@@ -21,14 +21,16 @@ from aiohttp import web
 from tqdm import tqdm
 
 import schema
-from resolvers import imports, verify
+from resolvers import demo, imports, verify
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.tokens import NO_PASSWORD
 from schema.http import begin_shutdown, create_app
 from store import embedded
 from store.connection import Database, Unavailable, UnsupportedServer
-from store.settings import SECRET_LENGTH, SettingError, Settings
+from store.layout import layout_table
+from store.settings import SECRET_LENGTH, SettingError, Settings, settings_table
+from store.tasks import stop
 
 RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
 SHOWN = 100  # findings printed
@@ -96,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
     add("print-schema", _print_schema, "print the GraphQL schema")
+    add("print-tables", _print_tables, "print the README's tables of settings and keys")
     return parser
 
 
@@ -113,6 +116,8 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
         worker = Worker(services.db)
         # What an earlier process left is finished before anybody asks: names reserved by a sign-up among it.
         await worker.run_once()
+        if asked.demo:
+            await _fill(services)
         app = create_app(schema.build(settings), services)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
         await runner.setup()
@@ -129,8 +134,16 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
         finally:
             await runner.cleanup()
             if working:
-                await _cancel(working)
+                await stop(working)
     return 0
+
+
+async def _fill(services: Services) -> None:
+    login = await demo.fill(services)
+    if login:
+        print(f"The store has a demo community now: log in as {login.login} with the password {login.password!r}")
+    else:
+        print("The store has members already: no demo community was added")
 
 
 async def _work(settings: Settings, _: argparse.Namespace) -> int:
@@ -139,8 +152,8 @@ async def _work(settings: Settings, _: argparse.Namespace) -> int:
         print("Perch works; Ctrl-C ends it.", flush=True)
         stopped = asyncio.create_task(_until_stopped())
         await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        await _cancel(working)
-        await _cancel(stopped)
+        await stop(working)
+        await stop(stopped)
     return 0
 
 
@@ -237,6 +250,11 @@ async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:
     return 0
 
 
+async def _print_tables(_: Settings, __: argparse.Namespace) -> int:
+    print(f"{settings_table()}\n\n{layout_table()}")
+    return 0
+
+
 # ---------------------------------------------------------------- composition
 
 
@@ -315,12 +333,6 @@ async def _until_stopped() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     await stopped.wait()
-
-
-async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
 
 
 def _configure_logging(settings: Settings) -> None:

@@ -21,6 +21,7 @@ PASSWORD_LEAST = 10  # characters
 PASSWORD_MOST = 1_000  # characters: hashing what is longer costs the server, not the attacker
 EMAIL_MOST = 254  # characters, RFC 5321 §4.5.3.1.3 less the brackets
 USER_AGENT_MOST = 200  # characters
+UNKNOWN = "this login or e-mail and this password do not belong together"
 SIGN_UP, IDENTIFIER, ADDRESS = "sign-up", "identifier", "address"  # what attempts are counted for
 
 
@@ -90,10 +91,11 @@ async def log_in(context: Context, *, identifier: str, password: str) -> dict[st
     known = found if found and member and await _is_named(context.db, member, found, wanted) else None
     right = len(password) <= PASSWORD_MOST
     if not await context.services.passwords.matches(known.password if known else None, password if right else ""):
-        raise refuse(UserErrorCode.WRONG_CREDENTIALS, "this login or e-mail and this password do not belong together")
+        raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     assert member
+    assert known
     await accounts.forget_attempts(context.db, IDENTIFIER, subject, accounts.WINDOW_SECONDS)
-    return await _signed_in(context, member)
+    return await _signed_in(context, member, known.password)
 
 
 async def refresh_session(context: Context, *, refresh_token: str) -> dict[str, object]:
@@ -131,7 +133,7 @@ async def change_password(context: Context, *, current_password: str, new_passwo
     _raise(_password_errors(new_password, (profile.login, found.email), "newPassword"))
     password = await context.services.passwords.hash(new_password)
     await accounts.update(context.db, member, credentials={"password": password})
-    answer = await _signed_in(context, member)
+    answer = await _signed_in(context, member, password)
     assert isinstance(answer["viewer"], Claims)
     await accounts.end_sessions(context.db, member, but=answer["viewer"].session)
     return answer
@@ -218,7 +220,8 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
         raise Refused(*(_error(UserErrorCode.TAKEN, f"{field}: another member has it", field) for field in taken))
 
 
-async def _signed_in(context: Context, member: int) -> dict[str, object]:
+async def _signed_in(context: Context, member: int, proved: str = "") -> dict[str, object]:
+    # `proved` is the hash of the password that was right: it may have been changed since, which ends such sessions.
     session = new_session()
     refresh_token = context.services.tokens.first_refresh_token(member, session)
     now = time.time_ns() // 1_000_000
@@ -229,8 +232,8 @@ async def _signed_in(context: Context, member: int) -> dict[str, object]:
         expires=now + context.settings.session_days * 86_400_000,
         user_agent=context.user_agent[:USER_AGENT_MOST],
     )
-    if not await accounts.open_session(context.db, member, opened):
-        raise refuse(UserErrorCode.WRONG_CREDENTIALS, "this member is gone")
+    if not await accounts.open_session(context.db, member, opened, proved):
+        raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     return _session_answer(context, member, session, refresh_token)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from strawberry.dataloader import DataLoader
 
-from resolvers.errors import RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.errors import UNREACHABLE, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.tokens import Claims, Passwords, Tokens
 from store import keys
 from store.accounts import MINUTE_SECONDS, SESSIONS
@@ -20,7 +21,6 @@ from store.records import Comment, Credentials, Post, Session, Source, User, rea
 from store.settings import Settings
 
 QUIET_TURNS = 3  # turns of the event loop without a new look-up, after which those gathered are sent
-UNREACHABLE = "the database cannot be reached"
 
 Record = TypeVar("Record")
 OnSessionEnd = Callable[[int, str | None], None]
@@ -156,12 +156,9 @@ class Context:
         return self.claims.member
 
     async def close(self) -> None:
-        """End the operation: one that has read nothing has its session checked now."""
-        if not self.reader.has_checked and self.fatal is None:
-            try:
-                await self.proved()
-            except RequestError:
-                pass  # `fatal` is set, which the answer is made of
+        """End the operation: one that has read nothing has its session checked now, and sets `fatal` if it fails."""
+        with contextlib.suppress(RequestError):
+            await self.proved()
 
     def checks(self) -> list[Command]:
         """Return the commands that prove the session and count the request."""
@@ -197,11 +194,6 @@ class Reader:
         self._waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]] = []
         self._flushing: asyncio.Task[None] | None = None
         self._checked: asyncio.Future[None] | None = None
-
-    @property
-    def has_checked(self) -> bool:
-        """Whether the checks have been made, or are being made."""
-        return self._checked is not None
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         """Return the replies to some commands, sent together with those of everybody who asks now."""

@@ -24,10 +24,10 @@ from store.interactions import CommentDraft
 from store.posts import Draft
 
 SEED = 7  # the same community every time; ids differ, as they carry time and partition
-FOLLOWED = (5, 20)  # members that one follows: fewest, most
+FOLLOWED_LEAST, FOLLOWED_MOST = 5, 20  # members that one follows; the guide follows the most
 ROUND = 12  # posts published before the others answer, like and pass them on
 REPOSTS = (0, 0, 0, 0, 1, 1, 2, 4)  # how often a post is passed on: one of these, each as likely
-# How much likelier one member follows another for each thing that speaks for it; a stranger's weight is 1.
+# How much likelier one member follows another for each thing that speaks for them; a stranger's weight is 1.
 SHARED_CIRCLE, POPULAR, FOLLOWS_BACK = 12, 8, 10
 
 
@@ -41,13 +41,14 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A member to be created."""
+    """A member to be created, as the data file has them; `posts` are those that nobody answers."""
 
     login: str
     name: str
     bio: str
-    circles: frozenset[str]
-    is_popular: bool
+    circles: list[str]
+    posts: list[str]
+    popular: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +74,23 @@ async def fill(services: Services) -> Login | None:
     """Fill an empty store and return how to sign in; returns None, and writes nothing, where there is any member."""
     if await _has_members(services.db):
         return None
-    community, chance = read(), random.Random(SEED)  # noqa: S311  arranges the demo, keeps no secret
-    crowd = Crowd(services.db, chance, await _sign_up(services, community))
+    community = read()
+    crowd = Crowd(services.db, await _sign_up(services, community))
     await crowd.follow(community)
     # Shuffled, so that everybody posts now and then and not all at once.
-    order = chance.sample(community.posts, len(community.posts))
+    order = _chance("order").sample(community.posts, len(community.posts))
     for start in range(0, len(order), ROUND):
-        published = [(words, await crowd.publish(words)) for words in order[start : start + ROUND]]
-        for words, post in published:
-            await crowd.react(words, post)
+        some = order[start : start + ROUND]
+        ids = await asyncio.gather(*(crowd.publish(words) for words in some))
+        await asyncio.gather(*(crowd.react(words, post) for words, post in zip(some, ids, strict=True)))
     return community.login
 
 
 def read() -> Community:
     """Return the community of the data file."""
     raw = tomllib.loads(resources.files(__package__).joinpath("demo.toml").read_text("utf-8"))
-    members = raw["members"]
-    people = [
-        Person(m["login"], m["name"], m["bio"], frozenset(m["circles"]), m.get("popular", False)) for m in members
-    ]
-    words = [Words(m["login"], text) for m in members for text in m["posts"]]
+    people = [Person(**member) for member in raw["members"]]
+    words = [Words(person.login, text) for person in people for text in person.posts]
     words += [_words(thread) for thread in raw["threads"]]
     return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words))
 
@@ -108,6 +106,11 @@ async def _has_members(db: Database) -> bool:
     return any(await db.ask(*(("EXISTS", keys.jobs(p)) for p in range(PARTITIONS))))
 
 
+def _chance(about: str) -> random.Random:
+    # One for each decision: what is decided does not depend on the order in which work done together gets on.
+    return random.Random(f"{SEED} {about}")  # noqa: S311  arranges the demo, keeps no secret
+
+
 async def _sign_up(services: Services, community: Community) -> dict[str, int]:
     """Create all members with one password, which is hashed once; returns their ids by login."""
     hashed = await services.passwords.hash(community.login.password)
@@ -115,53 +118,54 @@ async def _sign_up(services: Services, community: Community) -> dict[str, int]:
     async def password_hash() -> str:
         return hashed
 
-    ids: dict[str, int] = {}
-    for person in community.people:
+    async def create(person: Person) -> tuple[str, int]:
         email = f"{person.login}@example.org"
-        ids[person.login] = await create_member(
+        member = await create_member(
             services.db, login=person.login, name=person.name, email=email, password_hash=password_hash
         )
-        await accounts.update(services.db, ids[person.login], profile={"bio": person.bio})
-    return ids
+        await accounts.update(services.db, member, profile={"bio": person.bio})
+        return person.login, member
+
+    return dict(await asyncio.gather(*map(create, community.people)))
 
 
 class Crowd:
     """The members at work: they follow, post, and react to each other's posts."""
 
-    def __init__(self, db: Database, chance: random.Random, ids: Mapping[str, int]) -> None:
+    def __init__(self, db: Database, ids: Mapping[str, int]) -> None:
         self._db = db
-        self._chance = chance
         self._ids = ids
         self._followers: dict[str, list[str]] = {login: [] for login in ids}
 
     async def follow(self, community: Community) -> None:
         """Have everybody follow some others: most of all those of their circles, the popular, and their followers."""
+        chosen: dict[str, list[str]] = {}
         for person in community.people:
-            few, many = FOLLOWED
-            count = many if person.login == community.login.login else self._chance.randint(few, many)
-            chosen = self._choose(person, community.people, count)
-            for login in chosen:
+            is_guide = person.login == community.login.login
+            count = FOLLOWED_MOST if is_guide else _chance(person.login).randint(FOLLOWED_LEAST, FOLLOWED_MOST)
+            chosen[person.login] = self._choose(person, community.people)[:count]
+            for login in chosen[person.login]:
                 self._followers[login].append(person.login)
-            job, _ = await relations.follow(self._db, self._ids[person.login], [self._ids[login] for login in chosen])
-            if job:
-                await fanout.finish(self._db, job)
+        pairs = [(self._ids[login], [self._ids[other] for other in followed]) for login, followed in chosen.items()]
+        committed = await asyncio.gather(*(relations.follow(self._db, *pair) for pair in pairs))
+        await asyncio.gather(*(fanout.finish(self._db, job) for job, _ in committed if job))
 
-    def _choose(self, person: Person, people: Sequence[Person], count: int) -> list[str]:
+    def _choose(self, person: Person, people: Sequence[Person]) -> list[str]:
         weights = {
             other.login: 1
-            + SHARED_CIRCLE * len(person.circles & other.circles)
-            + POPULAR * other.is_popular
+            + SHARED_CIRCLE * len(set(person.circles) & set(other.circles))
+            + POPULAR * other.popular
             + FOLLOWS_BACK * (other.login in self._followers[person.login])
             for other in people
             if other is not person
         }
-        # The least of exponential delays with these rates: a weighted sample without repetition.
-        delays = {login: self._chance.expovariate(weight) for login, weight in weights.items()}
-        return sorted(delays, key=delays.__getitem__)[:count]
+        # Exponential delays with these rates order them as a weighted drawing without repetition does.
+        chance = _chance(f"{person.login} follows")
+        delays = {login: chance.expovariate(weight) for login, weight in weights.items()}
+        return sorted(delays, key=delays.__getitem__)
 
-    async def publish(self, words: Words, of: tuple[str, int] | None = None) -> int:
-        """Publish a post, or given whose post it is `of`, a quote or plain repost; returns its id."""
-        original_author, original = of or ("", None)
+    async def publish(self, words: Words, original: int | None = None, original_author: str = "") -> int:
+        """Publish a post, or where there is an original, a quote or plain repost of it; returns its id."""
         draft = Draft(
             author=self._ids[words.by],
             text=words.text,
@@ -177,19 +181,18 @@ class Crowd:
 
     async def react(self, words: Words, post: int) -> None:
         """Have the others like a post, pass it on, comment on it and quote it; quotes are reacted to likewise."""
-        followers = self._followers[words.by]
-        fans = self._chance.sample(followers, int(len(followers) * self._chance.random()))
+        followers, chance = self._followers[words.by], _chance(words.text)
+        fans = chance.sample(followers, int(len(followers) * chance.random() ** 2))  # most posts get few
         await asyncio.gather(*(interactions.like(self._db, post, self._ids[login]) for login in fans))
-        for login in fans[: self._chance.choice(REPOSTS)]:
-            await self.publish(Words(login, ""), of=(words.by, post))
+        for login in fans[: chance.choice(REPOSTS)]:
+            await self.publish(Words(login, ""), post, words.by)
         for reply in words.replies:
             await self._comment(reply, post, None)
         for quote in words.quotes:
-            await self.react(quote, await self.publish(quote, of=(words.by, post)))
+            await self.react(quote, await self.publish(quote, post, words.by))
 
     async def _comment(self, words: Words, post: int, reply_to: int | None) -> None:
-        _, comment = await interactions.create_comment(
-            self._db, CommentDraft(post, self._ids[words.by], words.text, reply_to)
-        )
+        draft = CommentDraft(post, self._ids[words.by], words.text, reply_to)
+        _, comment = await interactions.create_comment(self._db, draft)
         for reply in words.replies:
             await self._comment(reply, post, comment)

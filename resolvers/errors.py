@@ -33,7 +33,7 @@ class UserError:
     field: list[str] | None = None
 
 
-class Refused(Exception):  # noqa: N818  a refusal is an answer, not a fault
+class Refused(Exception):
     """Ends a mutation with user errors; whoever raises it has changed nothing."""
 
     def __init__(self, *errors: UserError) -> None:
@@ -92,6 +92,9 @@ class QueryTooComplex(RequestError):
 
     code = "QUERY_TOO_COMPLEX"
     status = 400
+
+
+UNREACHABLE = "the database cannot be reached: try again"
 
 
 class ServiceUnavailable(RequestError):

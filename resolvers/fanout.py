@@ -15,14 +15,14 @@ from typing import cast
 
 import structlog
 
+from resolvers import merges
 from store import accounts, events, interactions, jobs, posts, relations, timelines
 from store.connection import Database, Unavailable
 from store.hearing import Hearing
-from store.records import Job, Published, Source
+from store.records import Job
 from store.timelines import Delivery
 
-EARLIER_REPOSTS = 1_000  # reposts before this one that are told to followers whose homes were trimmed
-MERGE_CHUNK = 1_000  # entries of a profile read at a time
+CLEAR_CHUNK = 1_000  # reposts, likes and comments of a deleted post taken at a time
 CASCADE, AGAIN = "cascade", "again"  # cursors of a delete after its first pass over the followers
 SWEEP_SECONDS = 1.0  # between two looks for jobs whose worker has died
 
@@ -89,11 +89,11 @@ async def _post(db: Database, job: Job, budget: Budget) -> Outcome:
 async def _delete(db: Database, job: Job, budget: Budget) -> Outcome:
     post, author = int(_text(job, "post")), int(_text(job, "author"))
     original, plain = _text(job, "original"), bool(job.body["plain"])
+    if job.cursor in {"", AGAIN} and not plain:
+        await posts.remove_from_public(db, post, _text(job, "hashtags").split())
     if not job.cursor:
         if original:
             await posts.unlist_repost(db, int(original), post, author, plain=plain)
-        if not plain:
-            await posts.remove_from_public(db, post, _text(job, "hashtags").split())
         kind = "unrepost" if plain else "delete"
         await events.append(db, f"delete:{post}", kind, author, **_about(job, post))
     delivery = await _delivery(db, job, post, retracting=True)
@@ -104,7 +104,7 @@ async def _delete(db: Database, job: Job, budget: Budget) -> Outcome:
     if not await _cascade(db, post, budget):
         await jobs.checkpoint(db, job, CASCADE)
         return Outcome.MORE
-    while not await interactions.clear(db, post, MERGE_CHUNK):
+    while not await interactions.clear(db, post, CLEAR_CHUNK):
         await jobs.checkpoint(db, job, CASCADE)
     await posts.clear(db, post)
     if job.body["overtook"] and job.cursor != AGAIN:
@@ -117,7 +117,7 @@ async def _delete(db: Database, job: Job, budget: Budget) -> Outcome:
 
 async def _cascade(db: Database, original: int, budget: Budget) -> bool:
     """Delete the plain reposts of a deleted post."""
-    while reposts := await posts.reposts_before(db, original, None, MERGE_CHUNK):
+    while reposts := await posts.reposts_before(db, original, None, CLEAR_CHUNK):
         for source in reposts:
             if budget.left <= 0:
                 return False
@@ -134,7 +134,8 @@ async def _follow(db: Database, job: Job, _: Budget) -> Outcome:
     follower, edges = int(_text(job, "follower")), relations.read_edges(job)
     await relations.tell_followed(db, follower, edges, ended=False)
     for member, edge in edges:
-        await _merge(db, follower, member, edge)
+        await merges.merge(db, follower, member, edge)
+    await merges.sweep(db, follower, {member for member, _ in edges})
     for member, edge in edges:
         await events.append(db, f"follow:{edge}", "follow", follower, member=member)
     return Outcome.DONE
@@ -144,7 +145,8 @@ async def _unfollow(db: Database, job: Job, _: Budget) -> Outcome:
     follower, edges = int(_text(job, "member")), relations.read_edges(job)
     await relations.tell_followed(db, follower, edges, ended=True)
     for member, _edge in edges:
-        await _unmerge(db, follower, member)
+        await merges.unmerge(db, follower, member)
+    await merges.sweep(db, follower, {member for member, _ in edges})
     for member, edge in edges:
         await events.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
     return Outcome.DONE
@@ -154,7 +156,8 @@ async def _remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
     member, edges = int(_text(job, "member")), relations.read_edges(job)
     await relations.tell_followers(db, member, edges)
     for follower, _edge in edges:
-        await _unmerge(db, follower, member)
+        await merges.unmerge(db, follower, member)
+        await merges.sweep(db, follower, {member})
     for follower, edge in edges:
         await events.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
     return Outcome.DONE
@@ -191,67 +194,15 @@ async def _to_followers(
             return False
 
 
-async def _merge(db: Database, follower: int, member: int, edge: int) -> None:
-    """Bring what a newly followed member has published into the follower's home."""
-    limit = db.settings.home_size + db.settings.home_slack
-    found = await posts.published(db, member, below=None, above=0, count=limit)
-    horizon = found[-1].id if len(found) == limit else 0
-    entries = [_as_delivery(member, entry) for entry in found]
-    if horizon or await timelines.floor(db, follower):
-        entries = [await _with_earlier(db, entry) for entry in entries]
-        # Older posts of theirs that somebody's repost had brought now stand at their own place, below the horizon.
-        old = await posts.published_among(db, member, await timelines.sourced(db, follower))
-        entries += [Delivery(member, post, member) for post in old if post <= horizon]
-    await timelines.merge(db, follower, member, edge, entries, horizon)
-    await _retract_vanished(db, follower, member, entries)
-
-
-async def _retract_vanished(db: Database, follower: int, member: int, entries: list[Delivery]) -> None:
-    # What was deleted between the reading and the merging was retracted too early to be found.
-    now = {entry.id for entry in await posts.published(db, member, below=None, above=0, count=len(entries) + 1)}
-    for entry in entries:
-        if (entry.repost or entry.post) not in now and (
-            entry.repost or not await posts.published_among(db, member, [entry.post])
-        ):
-            await timelines.retract(db, entry, [follower])
-
-
-async def _unmerge(db: Database, follower: int, member: int) -> None:
-    """Take what only an unfollowed member brought out of the former follower's home."""
-    floor = await timelines.floor(db, follower)
-    below: int | None = None
-    while floor is not None:
-        found = await posts.published(db, member, below=below, above=floor, count=MERGE_CHUNK)
-        await timelines.unmerge(db, follower, member, [_as_delivery(member, entry) for entry in found])
-        if len(found) < MERGE_CHUNK:
-            return
-        below = found[-1].id
-
-
-def _as_delivery(member: int, entry: Published) -> Delivery:
-    if entry.original is None or entry.original_author is None:
-        return Delivery(member, entry.id, member)
-    return Delivery(member, entry.original, entry.original_author, entry.id)
-
-
-async def _with_earlier(db: Database, delivery: Delivery) -> Delivery:
-    if delivery.repost is None:
-        return delivery
-    earlier = await posts.reposts_before(db, delivery.post, delivery.repost, EARLIER_REPOSTS)
-    return Delivery(delivery.deliverer, delivery.post, delivery.author, delivery.repost, _written(earlier))
-
-
-def _written(sources: tuple[Source, ...]) -> str:
-    return " ".join(f"{source.repost}:{source.author}" for source in sources)
-
-
 async def _delivery(db: Database, job: Job, post: int, *, retracting: bool = False) -> Delivery:
     author = int(_text(job, "author"))
     if not job.body["plain"]:
         return Delivery(author, post, author)
     original, whose = int(_text(job, "original")), int(_text(job, "original_author"))
-    delivery = Delivery(author, original, whose, post)
-    return delivery if retracting else await _with_earlier(db, delivery)
+    if not retracting:
+        return await merges.with_earlier(db, Delivery(author, original, whose, post))
+    # A repost that came late may have brought its deleted original back: then that is what has to go.
+    return Delivery(author, original, whose, None if await posts.gone(db, [original]) else post)
 
 
 def _about(job: Job, post: int) -> dict[str, int]:
@@ -261,6 +212,7 @@ def _about(job: Job, post: int) -> dict[str, int]:
         "post": post,
         "original": int(_text(job, "original")),
         "original_author": int(_text(job, "original_author")),
+        **({"of_quote": 1} if job.body.get("of_quote") else {}),
     }
 
 

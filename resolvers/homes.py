@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from resolvers.rules import merging
 from resolvers.rules.merging import Home
-from store import keys, posts, relations
+from store import keys, posts
 from store.connection import Database
 from store.records import Published
 

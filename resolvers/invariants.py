@@ -185,7 +185,7 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
     for member in members:
         entries = await timelines.home(db, member)
         floor = await timelines.floor(db, member) or 0
-        strange = set(await timelines.sourced(db, member)) - {entry.thing for entry in entries}
+        strange = set(await timelines.sources(db, member)) - {entry.thing for entry in entries}
         if len(entries) > most:
             found.append(Finding(keys.home(member), f"has {len(entries)} entries, at most {most}"))
         if entries and entries[-1].place <= floor:

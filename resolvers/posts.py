@@ -58,6 +58,7 @@ async def repost(
         hashtags=rules.hashtags(words),
         original=original.id,
         original_author=original.author,
+        of_quote=isinstance(original, Repost),
         idempotency_key=key,
         digest=digest,
     )

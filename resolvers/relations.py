@@ -124,7 +124,7 @@ async def _common(
     asked = paging.window(context.settings, kind, first=span[0], after=span[1])
     other = await _other(context, with_user)
     if other is None:
-        return Page([], PageInfo(False, False, None, None))  # noqa: FBT003  the same as for a member without any
+        return Page([], PageInfo(False, False, None, None))
     key_of = keys.following if followed else keys.followers
     fetch_own = paging.fetch_from(context, key_of(user.id))
 

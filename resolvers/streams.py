@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from resolvers import hydrate, identity, paging
+from resolvers import hydrate, identity
 from resolvers.context import Context
-from resolvers.entries import TimelineEdge, home_edges
+from resolvers.entries import TimelineEdge, standing_edges
 from resolvers.errors import BadUserInput
-from resolvers.rules import merging
 from store import events, keys, posts, relations, timelines
 from store.events import Follower
-from store.records import Entry, Event, Post, Source
+from store.ids import instant
+from store.records import Event, Post, Repost, Source
 
 CURSOR = "event"  # what cursors of the log are marked with
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for
-PUBLISHED_READ = 1_000  # entries of a profile read at a time after a follow or unfollow
+REPOSTS_MERGED = 100  # the same where a follow or its end is about all that a member has published
+PUBLISHED_READ = 1_000  # newest entries of a profile looked at after a follow or its end
 _ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
 
 
@@ -60,39 +61,68 @@ class PostActivity:
     post: Post
 
     @property
-    def numbers(self) -> tuple[int, int, int, int]:
-        post = self.post
-        return post.like_count, post.repost_count, post.quote_count, post.comment_count
+    def like_count(self) -> int:
+        return self.post.like_count
+
+    @property
+    def repost_count(self) -> int:
+        return self.post.repost_count
+
+    @property
+    def quote_count(self) -> int:
+        return self.post.quote_count
+
+    @property
+    def comment_count(self) -> int:
+        return self.post.comment_count
+
+
+@dataclass(slots=True)
+class Subscriber:
+    """Whose events come to a subscriber, and which of them can change the home."""
+
+    viewer: int
+    follower: Follower
+    following: set[int]
+    former: dict[int, datetime]  # unfollowed, and when
+
+    def hears(self, event: Event) -> bool:
+        """Return whether an event can change the home.
+
+        Of who was unfollowed, what takes back something older: it may have been gone already when the unfollow told
+        what leaves, and its own event come only now.
+        """
+        if event.actor in self.following or event.actor == self.viewer:
+            return True
+        ended = self.former.get(event.actor)
+        return ended is not None and event.kind in {"delete", "unrepost"} and instant(event.post) <= ended
 
 
 async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[HomeEvent, None]:
     """Yield what changes in the viewer's home: first what came since `after`, then live, without gap or repetition."""
-    viewer = await context.member()
-    log = context.services.log
-    start = await events.newest(context.db)
-    gap = None if after is None else await _gap(context, after, start)
-    # Read before the place in the log is taken: what changes in between is replayed below.
-    actors = {viewer, *await relations.following(context.db, viewer)}
-    follower = log.follow(actors)
+    newest = await events.newest(context.db)
+    gap = None if after is None else await _gap(context, after, newest)
+    position = newest if after is None or gap else read_event_cursor(after)
+    subscriber = await _subscribe(context, position)
     try:
         if gap:
             yield gap
-        position = start if after is None or gap else read_event_cursor(after)
-        async for event in _replay(context, position, follower):
-            position = event.cursor
-            for change in await _changes(context, event, follower):
+        async for event in _replay(context, position, subscriber):
+            for change in await _changes(context, event, position, subscriber):
                 yield change
+            position = event.cursor
         while True:
-            taken = await follower.take()
+            taken = await subscriber.follower.take()
             if isinstance(taken, str):
+                await _refollow(context, subscriber)  # first, so that nobody's events are missed after the gap
                 yield StreamGap(_cursor(taken), datetime.now(UTC))
                 position = taken
-                await _refollow(context, viewer, follower)
-            elif events.position(taken.cursor) > events.position(position):
-                for change in await _changes(context, taken, follower):
+            elif subscriber.hears(taken) and events.position(taken.cursor) > events.position(position):
+                for change in await _changes(context, taken, position, subscriber):
                     yield change
+                position = taken.cursor
     finally:
-        log.unfollow(follower)
+        context.services.log.unfollow(subscriber.follower)
 
 
 async def _gap(context: Context, after: str, newest: str) -> StreamGap | None:
@@ -100,82 +130,100 @@ async def _gap(context: Context, after: str, newest: str) -> StreamGap | None:
     return None if kept else StreamGap(_cursor(newest), datetime.now(UTC))
 
 
-async def _replay(context: Context, position: str, follower: Follower) -> AsyncIterator[Event]:
-    """Yield the events between a cursor and the place where the follower's queue begins."""
-    while events.position(position) < events.position(follower.since):
-        batch = await events.between(context.db, position, follower.since)
+async def _subscribe(context: Context, position: str) -> Subscriber:
+    """Take a place in the live log, for those the viewer follows and those they have unfollowed since a cursor."""
+    viewer = await context.member()
+    # Read before the place is taken: what changes in between is replayed.
+    following = set(await relations.following(context.db, viewer))
+    former: dict[int, datetime] = {}
+    while batch := await events.between(context.db, position):
+        position = batch[-1].cursor
+        unfollows = [event for event in batch if event.kind == "unfollow" and event.actor == viewer]
+        former |= {event.member: event.at for event in unfollows if event.member not in following}
+    return Subscriber(viewer, context.services.log.follow({viewer, *following, *former}), following, former)
+
+
+async def _replay(context: Context, position: str, subscriber: Subscriber) -> AsyncIterator[Event]:
+    """Yield the events between a cursor and the place where the subscriber's queue begins."""
+    since = subscriber.follower.since
+    while events.position(position) < events.position(since):
+        batch = await events.between(context.db, position, since)
         if not batch:
             return
         for event in batch:
             position = event.cursor
-            if event.actor in follower.actors:
+            if subscriber.hears(event):
                 yield event
 
 
-async def _refollow(context: Context, viewer: int, follower: Follower) -> None:
+async def _refollow(context: Context, subscriber: Subscriber) -> None:
     """Set right whom the viewer follows, after events that may have changed it were lost."""
-    now = {viewer, *await relations.following(context.db, viewer)}
-    for member in follower.actors - now:
-        context.services.log.remove(follower, member)
-    for member in now - follower.actors:
-        context.services.log.add(follower, member)
+    log, follower = context.services.log, subscriber.follower
+    subscriber.following = set(await relations.following(context.db, subscriber.viewer))
+    subscriber.former.clear()
+    actors = {subscriber.viewer, *subscriber.following}
+    for member in follower.actors - actors:
+        log.remove(follower, member)
+    for member in actors - follower.actors:
+        log.add(follower, member)
 
 
-async def _changes(operation: Context, event: Event, follower: Follower) -> list[HomeEvent]:
-    """Return what an event changes in the viewer's home."""
+async def _changes(operation: Context, event: Event, before: str, subscriber: Subscriber) -> list[HomeEvent]:
+    """Return what an event changes in the viewer's home; `before` is the cursor of the one before it."""
     context = operation.fresh(counted=False)
-    viewer = await context.member()
-    mine = event.actor == viewer
+    await context.proved()
+    changes = await _changes_by(context, event, subscriber)
+    # Who goes on from the middle of what one event changes gets all of it once more, and misses nothing.
+    return [*(replace(change, cursor=_cursor(before)) for change in changes[:-1]), *changes[-1:]]
+
+
+async def _changes_by(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
+    mine = event.actor == subscriber.viewer
     if event.kind == "delete":
         return [_removed(event, event.post, is_repost=bool(event.original))]
     if event.kind == "post":
-        return await _entry(context, event, event.post, follower)
+        return await _told(context, event, subscriber, {event.post: ()}, REPOSTS_SCANNED)
     if event.kind in {"repost", "unrepost"} and not mine:
-        return await _entry(context, event, event.original, follower)
-    if event.kind == "follow" and mine:
-        context.services.log.add(follower, event.member)
-        return await _entries_of(context, event, above=0)
-    if event.kind == "unfollow" and mine:
-        context.services.log.remove(follower, event.member)
-        return await _entries_of(context, event, above=await timelines.floor(context.db, viewer) or 0)
+        source = Source(event.post, event.actor)
+        changes = await _told(context, event, subscriber, {event.original: (source,)}, REPOSTS_SCANNED)
+        if event.kind == "unrepost" and not await context.load.post.load(event.original):
+            # Nobody may follow its author, and then its deletion reaches those who had it from this repost only here.
+            return [_removed(event, event.original, is_repost=bool(event.of_quote))]
+        return changes
+    if event.kind in {"follow", "unfollow"} and mine:
+        return await _merged(context, event, subscriber)
     return []
 
 
-async def _entry(context: Context, event: Event, thing: int, follower: Follower) -> list[HomeEvent]:
-    """Return where one post stands in the home now, from who wrote it and who passed it on."""
-    viewer = await context.member()
-    post = await hydrate.post(context, thing)
-    if post is None:
-        return []  # its deletion is an event of its own
-    following = follower.actors - {viewer}
-    reposts = await posts.reposts_before(context.db, thing, None, REPOSTS_SCANNED)
-    if event.kind == "repost" and all(source.repost != event.post for source in reposts):
-        still = await context.load.post.load(event.post)
-        reposts += (Source(event.post, event.actor),) if still else ()
-    sources = merging.sources_of(reposts, brings=lambda source: source.author in following)
-    place = merging.place(post.id, post.author, viewer, following, sources)
-    if place is None:
-        return [TimelineEntryRemoved(_cursor(event.cursor), event.at, identity.of(post))]
-    if place <= (await timelines.floor(context.db, viewer) or 0):
-        return []
-    edge = TimelineEdge(paging.cursor("home", place), post, sources)
-    return [TimelineEntryPut(_cursor(event.cursor), event.at, edge)]
+async def _merged(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
+    """Return where all that a member has published stands after a follow or its end."""
+    # As it is now, whatever the event says: crashed work is finished late, and a follow logged after its own end.
+    if await context.load.follows.load(event.member):
+        subscriber.following.add(event.member)
+        subscriber.former.pop(event.member, None)
+        context.services.log.add(subscriber.follower, event.member)
+    else:
+        subscriber.following.discard(event.member)
+        subscriber.former[event.member] = event.at
+    floor = await timelines.floor(context.db, subscriber.viewer) or 0
+    found = await posts.published(context.db, event.member, below=None, above=floor, count=PUBLISHED_READ)
+    brought: dict[int, tuple[Source, ...]] = {}
+    for entry in found:
+        source = (Source(entry.id, event.member),) if entry.original else ()
+        brought[entry.original or entry.id] = brought.get(entry.original or entry.id, ()) + source
+    return await _told(context, event, subscriber, brought, REPOSTS_MERGED)
 
 
-async def _entries_of(context: Context, event: Event, above: int) -> list[HomeEvent]:
-    """Return where all that a member has published stands in the home after it was merged or unmerged."""
-    viewer = await context.member()
-    found = await posts.published(context.db, event.member, below=None, above=above, count=PUBLISHED_READ)
-    ids = list(dict.fromkeys(entry.original or entry.id for entry in found))
-    places = await timelines.places(context.db, viewer, ids)
-    entries = [Entry(thing, place) for thing, place in places.items()]
-    edges = [edge for edge in await home_edges(context, entries) if edge]
-    changes: list[HomeEvent] = [TimelineEntryPut(_cursor(event.cursor), event.at, edge) for edge in edges]
-    if event.kind == "unfollow":
-        standing = {edge.node.id for edge in edges}
-        gone = await context.load.post.load_many([thing for thing in ids if thing not in standing])
-        changes += [TimelineEntryRemoved(_cursor(event.cursor), event.at, identity.of(post)) for post in gone if post]
-    return changes
+async def _told(
+    context: Context, event: Event, subscriber: Subscriber, brought: Mapping[int, tuple[Source, ...]], scanned: int
+) -> list[HomeEvent]:
+    found = await standing_edges(context, subscriber.following, brought, scanned)
+    return [
+        TimelineEntryPut(_cursor(event.cursor), event.at, edge)
+        if edge
+        else _removed(event, post.id, is_repost=isinstance(post, Repost))
+        for post, edge in found
+    ]
 
 
 def _removed(event: Event, thing: int, *, is_repost: bool) -> TimelineEntryRemoved:
@@ -188,15 +236,16 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     kind, thing = identity.expect_argument(post_id, "postId")
     found = await hydrate.post(context, thing) if kind in identity.POSTS else None
     target = await hydrate.post(context, hydrate.acts_for(found)) if found else None
-    if target is None:
+    if target is None or not identity.is_of(post_id, found):
         raise BadUserInput("postId: there is no such post")
     changed = asyncio.Event()
 
     def wake(_: str) -> None:
         changed.set()
 
-    channel, hearing, last = keys.activity(target.id), context.services.hearing, PostActivity(target).numbers
+    channel, hearing, last = keys.activity(target.id), context.services.hearing, target
     await hearing.listen(channel, wake)
+    changed.set()  # for what happened between the first look and now
     try:
         while True:
             await changed.wait()
@@ -204,10 +253,9 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
             now = await hydrate.post(context.fresh(counted=False), target.id)
             if now is None:
                 return
-            activity = PostActivity(now)
-            if activity.numbers != last:
-                last = activity.numbers
-                yield activity
+            if now != last:  # nothing but its numbers ever changes
+                last = now
+                yield PostActivity(now)
     finally:
         with contextlib.suppress(asyncio.CancelledError):
             await hearing.ignore(channel, wake)

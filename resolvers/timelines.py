@@ -101,7 +101,7 @@ class RepostSource:
 
 
 async def reposted_by(context: Context, edge: TimelineEdge, first: int | None) -> list[RepostSource]:
-    """Return the first members whose plain reposts brought a post home; raises BadUserInput for a count out of range."""
+    """Return the first members whose plain reposts brought a post home; raises BadUserInput for a wrong count."""
     asked = paging.window(context.settings, "sources", first=first, after=None)
     sources = edge.sources[: asked.count]
     users = await hydrate.users(context, [source.author for source in sources])

@@ -108,10 +108,6 @@ query HomeTimeline($first: Int = 20, $after: String) {
         ... on Repost {
           original { id text author { login } }
         }
-        ... on Promotion {
-          id
-          sponsor { login }
-        }
       }
       repostedBy(first: 3) {
         user { login }

@@ -18,9 +18,10 @@ from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from resolvers.errors import BadUserInput, RequestError
+from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable
 from schema.documents import DocumentCache
 from schema.ports import Context
+from store.connection import Unavailable
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -55,6 +56,9 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
 
     async def _conclude(self, outcome: Any) -> CoreResult:
         result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
+        if any(isinstance(error.original_error, Unavailable) for error in result.errors or ()):
+            # A resolver's own write or read found the database away; a look-up would have set this itself.
+            self.context_value.fatal = self.context_value.fatal or ServiceUnavailable(UNREACHABLE)
         fatal = await _close(self.context_value)
         return CoreResult(None, [fatal]) if fatal else result
 
@@ -111,7 +115,9 @@ def present(errors: Iterable[GraphQLError], context: Context | None, operation: 
     shown, logged = [], set()
     for error in errors:
         if "code" not in (error.extensions or {}):
-            if is_input_error(error):
+            if isinstance(error.original_error, Unavailable):
+                error = ServiceUnavailable(UNREACHABLE)  # noqa: PLW2901
+            elif is_input_error(error):
                 error.extensions = {**(error.extensions or {}), "code": BadUserInput.code}
             else:
                 # A loader that fails does so for everyone who waits for it: one fault, many errors.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
 
@@ -116,9 +116,7 @@ class Mutation:
     update_profile = _mutation(accounts.update_profile, u.UpdateProfileInput, u.ViewerPayload)
     change_email = _mutation(accounts.change_email, u.ChangeEmailInput, u.ViewerPayload)
 
-    follow = _mutation(
-        relations.follow, u.UsersInput, u.UsersPayload, description="Doing it twice changes nothing."
-    )
+    follow = _mutation(relations.follow, u.UsersInput, u.UsersPayload, description="Doing it twice changes nothing.")
     unfollow = _mutation(relations.unfollow, u.UsersInput, u.UsersPayload)
     remove_followers = _mutation(relations.remove_followers, u.UsersInput, u.UsersPayload)
 

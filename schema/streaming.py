@@ -130,6 +130,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         """Cancel all operations and wait until they have let go of what they held."""
         self.operations.clear()
         for task in self._tasks:
-            task.cancel()
+            if not task.cancelling():  # a second time would break off what the first one has it do
+                task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)

@@ -241,9 +241,7 @@ class UsersInput:
 class SessionPayload:
     access_token: str | None = None
     refresh_token: str | None = None
-    expires_at: datetime | None = strawberry.field(
-        default=None, description="When `accessToken` stops being accepted."
-    )
+    expires_at: datetime | None = strawberry.field(default=None, description="When `accessToken` stops being accepted.")
     viewer: Viewer | None = None
     user_errors: list[UserError] = strawberry.field(default_factory=list)
 

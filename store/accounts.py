@@ -114,10 +114,11 @@ async def holder(db: Database, key: str) -> int | None:
     return int(found) if found else None
 
 
-async def open_session(db: Database, member: int, session: Session) -> bool:
-    """Add a session; False when the member is gone."""
-    own = [keys.user(member), keys.sessions(member)]
-    return bool(await db.call("open_session", own, session.id, session.text(), db.settings.sessions_per_member))
+async def open_session(db: Database, member: int, session: Session, proved: str = "") -> bool:
+    """Add a session; False when the member is gone, or their password's hash is no longer the one that was proved."""
+    own = [keys.user(member), keys.sessions(member), keys.credentials(member)]
+    most = db.settings.sessions_per_member
+    return bool(await db.call("open_session", own, session.id, session.text(), most, proved))
 
 
 async def rotate_session(db: Database, member: int, session: str, presented: str, successor: str) -> str:

@@ -13,10 +13,14 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
     BusyLoadingError,
-    ConnectionError as RedisConnectionError,
     NoScriptError,
     ReadOnlyError,
     RedisError,
+)
+from redis.exceptions import (
+    ConnectionError as RedisConnectionError,
+)
+from redis.exceptions import (
     TimeoutError as RedisTimeoutError,
 )
 
@@ -29,11 +33,11 @@ REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
 POOL_SECONDS = 5  # waiting for a free connection
 
 
-class Unavailable(Exception):  # noqa: N818  the state of the database, not a fault of the caller
+class Unavailable(Exception):
     """The database cannot be reached, or cannot answer now; what was sent may or may not have been done."""
 
 
-class UnsupportedServer(Exception):  # noqa: N818  says what the operator has to change
+class UnsupportedServer(Exception):
     """The server is older than what the scripts need."""
 
 

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import cast
 
 import structlog
 from redis.exceptions import RedisError
 
 from store import keys
-from store.connection import Database, Unavailable, script
+from store.connection import Database, Unavailable
 from store.hearing import Hearing
 from store.records import Event, read_pairs
+from store.tasks import stop
 
 WAKE = "events"  # channel: the log has grown
 READ_COUNT = 500  # events read at a time
 RETRY_SECONDS = 1  # pause after the log could not be read
+_NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind"}
 
 log = structlog.get_logger()
 
 
-async def append(db: Database, name: str, kind: str, actor: int, **fields: int) -> str | None:
+async def append(db: Database, name: str, kind: str, actor: int, **about: int) -> str | None:
     """Append an event once, whatever repeats the work; `name` is what makes it the same event."""
-    pairs = [part for pair in fields.items() for part in pair]
+    pairs = [part for pair in about.items() for part in pair]
     kept, now = db.settings.events_kept, time.time_ns() // 1_000_000
     args = [name, kept, db.channel(WAKE), now, "kind", kind, "actor", actor, *pairs]
     return cast("str | None", await db.call("append_event", [keys.events(), keys.event_ids()], *args))
 
 
-async def between(db: Database, after: str, to: str = "+") -> list[Event]:
-    """Return a batch of the events after one cursor, up to another, oldest first."""
-    found = await db.one("XRANGE", keys.events(), f"({after}", to, "COUNT", READ_COUNT)
+async def between(db: Database, after: str, to: str = "+", *, inclusive: bool = False) -> list[Event]:
+    """Return a batch of the events after one cursor, or from it on, up to another, oldest first."""
+    found = await db.one("XRANGE", keys.events(), after if inclusive else f"({after}", to, "COUNT", READ_COUNT)
     return [_read(entry, pairs) for entry, pairs in found]
 
 
@@ -64,9 +66,10 @@ def position(cursor: str) -> tuple[int, int]:
 
 
 def _read(entry: str, pairs: Sequence[str]) -> Event:
-    fields = read_pairs(pairs)
-    numbers = {name: int(value) for name, value in fields.items() if name != "kind"}
-    return Event(cursor=entry, kind=fields["kind"], **numbers)
+    told = read_pairs(pairs)
+    # A newer process may tell more than this one knows of.
+    numbers = {name: int(value) for name, value in told.items() if name in _NUMBERS}
+    return Event(cursor=entry, kind=told["kind"], **numbers)
 
 
 class Follower:
@@ -82,13 +85,16 @@ class Follower:
 
     def offer(self, event: Event) -> None:
         """Queue an event; a reader too slow for its queue loses it whole and is told so."""
-        if len(self._queue) >= self._limit:
-            self._queue.clear()
-            self._lost = event.cursor
-        elif self._lost:
-            self._lost = event.cursor
-        else:
-            self._queue.append(event)
+        if self._lost or len(self._queue) >= self._limit:
+            self.lose(event.cursor)
+            return
+        self._queue.append(event)
+        self._filled.set()
+
+    def lose(self, cursor: str) -> None:
+        """Let go of everything up to a cursor; the reader is told so."""
+        self._queue.clear()
+        self._lost = cursor
         self._filled.set()
 
     async def take(self) -> Event | str:
@@ -113,6 +119,7 @@ class Log:
         self._by_actor: dict[int, set[Follower]] = defaultdict(set)
         self._woken = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._has_read = False  # whether the event at the cursor was in the log
         self.cursor = "0-0"
 
     async def start(self) -> None:
@@ -123,10 +130,7 @@ class Log:
 
     async def close(self) -> None:
         """Stop reading."""
-        if self._task:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await stop(self._task)
 
     def follow(self, actors: Iterable[int]) -> Follower:
         """Return a place in the log for events of some actors from now on."""
@@ -159,7 +163,7 @@ class Log:
             await self._woken.wait()
             self._woken.clear()
             try:
-                while batch := await between(self._db, self.cursor):
+                while batch := await self._read_batch():
                     for event in batch:
                         self._dispatch(event)
             except (Unavailable, RedisError) as error:
@@ -167,7 +171,18 @@ class Log:
                 self._woken.set()
                 await asyncio.sleep(RETRY_SECONDS)
 
+    async def _read_batch(self) -> list[Event]:
+        # The event read last is read again: where it has gone from the log, others after it may have gone unread.
+        batch = await between(self._db, self.cursor, inclusive=True)
+        if batch and batch[0].cursor == self.cursor:
+            return batch[1:]
+        if self._has_read:
+            self._has_read = False
+            for follower in set().union(*self._by_actor.values()):
+                follower.lose(self.cursor)
+        return batch
+
     def _dispatch(self, event: Event) -> None:
-        self.cursor = event.cursor
+        self.cursor, self._has_read = event.cursor, True
         for follower in list(self._by_actor.get(event.actor, ())):
             follower.offer(event)

@@ -12,6 +12,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from store.connection import Database, Unavailable
+from store.tasks import stop
 
 RECONNECT_SECONDS = (0.1, 5.0)  # first and longest pause between attempts to hear again
 
@@ -23,8 +24,8 @@ Listener = Callable[[str], None]
 class Hearing:
     """The process's Pub/Sub connection: any number of listeners, one connection, reconnecting by itself.
 
-    Messages published while it is away are lost, so after every reconnection each listener is called with "" and
-    looks at what it follows anew.
+    Messages published while it is away are lost, so each listener is called with "" as soon as its channel is heard,
+    at first and after every reconnection, and looks at what it follows anew.
     """
 
     def __init__(self, db: Database) -> None:
@@ -40,10 +41,7 @@ class Hearing:
 
     async def close(self) -> None:
         """Stop hearing."""
-        if self._task:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await stop(self._task)
 
     async def listen(self, channel: str, listener: Listener) -> None:
         """Call a listener for each message on a channel from now on."""
@@ -79,13 +77,19 @@ class Hearing:
         pubsub = self._pubsub = self._db.client.pubsub()
         try:
             # The own channel keeps the connection in use while nobody listens.
-            await pubsub.subscribe(self._db.channel("idle"), *self._listeners)
+            asked = set(self._listeners)
+            await pubsub.subscribe(self._db.channel("idle"), *asked)
             self.connected.set()
-            for name in list(self._listeners):
-                self._tell(name, "")
+            if begun := set(self._listeners) - asked:  # while there was no connection yet to tell it to
+                await pubsub.subscribe(*begun)
+            if ended := asked - set(self._listeners):
+                await pubsub.unsubscribe(*ended)
             async for message in pubsub.listen():
                 if message["type"] == "message":
                     self._tell(message["channel"], message["data"])
+                elif message["type"] == "subscribe":
+                    # Only from here on is everything heard: what came before is to be looked up.
+                    self._tell(message["channel"], "")
         finally:
             with contextlib.suppress(RedisError, OSError):
                 await pubsub.aclose()  # type: ignore[no-untyped-call]

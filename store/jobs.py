@@ -45,10 +45,9 @@ async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS))
     A job that has failed too often is set aside as dead instead.
     """
     lease = db.settings.job_lease_seconds * 1000
-    chosen = list(partitions)
-    claims = [("XAUTOCLAIM", keys.jobs(p), GROUP, CONSUMER, lease, "0-0", "COUNT", _CLAIM_COUNT) for p in chosen]
+    claims = [("XAUTOCLAIM", keys.jobs(p), GROUP, CONSUMER, lease, "0-0", "COUNT", _CLAIM_COUNT) for p in partitions]
     jobs: list[Job] = []
-    for p, reply in zip(chosen, await db.run(claims), strict=True):
+    for reply in await db.run(claims):
         if isinstance(reply, ResponseError) and str(reply).startswith("NOGROUP"):
             continue  # nothing has ever been committed in this partition
         if isinstance(reply, Exception):

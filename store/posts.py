@@ -21,6 +21,7 @@ class Draft:
     hashtags: tuple[str, ...] = ()
     original: int | None = None
     original_author: int | None = None
+    of_quote: bool = False  # whether the original is a quote: its global id says so, also when it is gone
     idempotency_key: str | None = None
     digest: str = ""
 
@@ -46,7 +47,7 @@ def create_command(db: Database, draft: Draft) -> Command:
     original = [draft.original or "", draft.original_author or ""]
     limits = [keys.DAY, db.settings.home_size, db.settings.home_slack]
     args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
-    return script("create_post", own, args)
+    return script("create_post", own, [*args, "1" if draft.of_quote else ""])
 
 
 async def first_repost(db: Database, author: int, key: str, digest: str) -> int | None:
@@ -94,11 +95,23 @@ async def post(db: Database, thing: int) -> Post | None:
     return read_post(thing, read_pairs(await db.one("HGETALL", keys.status(thing))))
 
 
+async def gone(db: Database, things: Sequence[int]) -> set[int]:
+    """Return which of some posts do not exist any more."""
+    found = await db.ask(*(("EXISTS", keys.status(thing)) for thing in things))
+    return {thing for thing, exists in zip(things, found, strict=True) if not exists}
+
+
 async def reposts_before(db: Database, original: int, repost: int | None, count: int) -> tuple[Source, ...]:
     """Return the oldest plain reposts of a post that came before one, oldest first."""
     last = "+inf" if repost is None else f"({repost}"
     pairs = await db.one("ZRANGE", keys.reposts(original), "-inf", last, "BYSCORE", "LIMIT", 0, count)
     return read_sources(" ".join(pairs))
+
+
+async def first_reposts(db: Database, originals: Sequence[int], count: int) -> list[tuple[Source, ...]]:
+    """Return the oldest plain reposts of each of some posts, oldest first."""
+    found = await db.ask(*(("ZRANGE", keys.reposts(original), 0, count - 1) for original in originals))
+    return [read_sources(" ".join(pairs)) for pairs in found]
 
 
 async def reposted_as(db: Database, member: int, original: int) -> int | None:

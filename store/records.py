@@ -265,6 +265,7 @@ class Event:
     post: int = 0
     original: int = 0
     original_author: int = 0
+    of_quote: int = 0
     member: int = 0
 
     @property

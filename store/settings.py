@@ -114,7 +114,9 @@ class Settings:
             except ValueError as error:
                 raise SettingError(f"TRUSTED_PROXIES: {error}") from None
         for origin in self.cors_origins:
-            if origin != "*" and not (urlsplit(origin).scheme in {"http", "https"} and urlsplit(origin).netloc):
+            parts = urlsplit(origin)
+            whole = f"{parts.scheme}://{parts.netloc}"
+            if origin != "*" and (parts.scheme not in {"http", "https"} or not parts.netloc or origin != whole):
                 raise SettingError(f"CORS_ORIGINS: {origin!r} is no origin such as https://example.org")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
-from store.records import Entry, read_entries
+from store.records import Entry, Source, read_entries, read_pairs, read_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,10 @@ async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequenc
     await db.call("unmerge_home", [keys.minted(p)], *args)
 
 
-async def sourced(db: Database, member: int) -> list[int]:
-    """Return the posts of a home that plain reposts brought."""
-    return [int(post) for post in await db.one("HKEYS", keys.sources(member))]
+async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
+    """Return the posts of a home that plain reposts brought, and these."""
+    found = read_pairs(await db.one("HGETALL", keys.sources(member)))
+    return {int(post): read_sources(text) for post, text in found.items()}
 
 
 async def floor(db: Database, member: int) -> int | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,15 @@ import schema
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from schema.http import create_app
+from schema.operations import Schema
 from store import embedded
 from store.connection import Database
+from store.layout import described
 from store.settings import Settings
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
+DESCRIBED = described()
 SECRET = "a secret that only tests know, long enough"
 PASSWORD = "correct horse battery"
 
@@ -57,11 +61,14 @@ def settings(store_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def db(settings: Settings) -> AsyncIterator[Database]:
-    """An empty database."""
+    """An empty database; whatever key a test leaves in it must be documented."""
     database = Database(settings.redis_url, settings)
     await database.one("FLUSHDB")
     yield database
+    left = await database.one("KEYS", "*")
     await database.close()
+    unknown = [key for key in left if not any(kind.pattern.fullmatch(key) for kind in DESCRIBED)]
+    assert not unknown, f"no docstring in store.keys describes {unknown}"
 
 
 @pytest.fixture
@@ -80,9 +87,15 @@ def worker(services: Services) -> Worker:
     return Worker(services.db)
 
 
+@functools.cache
+def _schema(settings: Settings) -> Schema:
+    # It keeps nothing but the documents it has read, and takes longer to build than most tests do.
+    return schema.build(settings)
+
+
 @pytest.fixture
 async def app(services: Services, settings: Settings) -> web.Application:
-    return create_app(schema.build(settings), services)
+    return create_app(_schema(replace(settings, data_dir=Path())), services)
 
 
 @pytest.fixture
@@ -229,7 +242,7 @@ def shrunk(settings: Settings, **limits: Any) -> Settings:
     return replace(settings, **limits)
 
 
-READS = {
+READS: dict[str, Callable[[str], tuple[Any, ...]]] = {
     "string": lambda key: ("GET", key),
     "hash": lambda key: ("HGETALL", key),
     "zset": lambda key: ("ZRANGE", key, 0, -1, "WITHSCORES"),

@@ -79,11 +79,6 @@ class Stream:
         """Tell the server that nothing more is wanted."""
         await self.socket.send_json({"id": "1", "type": "complete"})
 
-    async def nothing_before(self, act: Callable[[], Any], expected: Brief) -> None:
-        """Make sure that an act's event is the very next: all before brought nothing."""
-        await act()
-        assert await self.brief() == expected
-
 
 def brief(event: dict[str, Any]) -> Brief:
     """Return what matters of an event."""
@@ -115,9 +110,7 @@ async def subscribed(member: Member, query: str, session: Any = None, **variable
         token = {"Authorization": f"Bearer {member.token}"} if member.token else None
         await socket.send_json({"type": "connection_init", "payload": token})
         assert await stream.hear() == {"type": "connection_ack"}
-        await socket.send_json(
-            {"id": "1", "type": "subscribe", "payload": {"query": query, "variables": variables}}
-        )
+        await socket.send_json({"id": "1", "type": "subscribe", "payload": {"query": query, "variables": variables}})
         yield stream
 
 
@@ -188,10 +181,10 @@ async def fetched(member: Member) -> Held:
     return held
 
 
-async def keep_up(held: Held, stream: Stream, last: str) -> None:
-    """Apply events up to the one that puts a last post."""
+async def keep_up(held: Held, stream: Stream, last: str, leave: Callable[[], bool] = lambda: False) -> None:
+    """Apply events up to the one that puts a last post, or until there is a reason to leave."""
     while True:
         event = await stream.next()
         held.take(event)
-        if brief(event) == ("put", last):
+        if brief(event) == ("put", last) or leave():
             return

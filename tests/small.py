@@ -77,6 +77,7 @@ class PlainServices:
     checked: asyncio.Event = field(default_factory=asyncio.Event)
     events: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
     started: asyncio.Event = field(default_factory=asyncio.Event)
+    may_stop: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     advanced: int = 0
     served: web.Application | None = None
@@ -103,6 +104,7 @@ class PlainServices:
     def app(self, **turned: Any) -> web.Application:
         """Return the application over these services, with some settings turned."""
         self.settings = Settings(**turned)
+        self.may_stop.set()
         self.served = create_app(small_schema(self.settings), self)
         return self.served
 
@@ -235,6 +237,7 @@ class Subscription:
                     raise event
                 yield event
         finally:
+            await services.may_stop.wait()
             services.stopped.set()
 
     @strawberry.subscription

@@ -176,42 +176,49 @@ async def test_an_id_of_no_comment_is_not_found(db: Database, alice: Member, kin
 OPEN_TO_ALL = {"signUp", "logIn", "refreshSession"}
 INPUT = """
 { __schema { mutationType { fields { name args { name type { ...T } } } }
-    types { name inputFields { name defaultValue type { ...T } } } } }
+    types { name isOneOf enumValues { name } inputFields { name type { ...T } } } } }
 fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }
 """
+SOUND = {"String": "words", "Boolean": True, "Int": 1, "Float": 1.0, "DateTime": "2026-11-21T03:31:00.123Z"}
+UNSOUND = {"String": "", "Boolean": False, "Int": -1, "Float": -1000.0, "DateTime": "2001-01-01T00:00:00.000Z"}
 
 
-def example(kind: dict[str, Any], inputs: dict[str, Any], leaf: Callable[[str], Any]) -> Any:
-    """Return a value of an input type as introspection tells of it."""
+def example(kind: dict[str, Any], types: dict[str, Any], leaves: dict[str, Any]) -> Any:
+    """Return a value of an input type as introspection tells of it, with all that must be given."""
     if kind["kind"] == "NON_NULL":
-        return example(kind["ofType"], inputs, leaf)
+        return example(kind["ofType"], types, leaves)
     if kind["kind"] == "LIST":
-        return [example(kind["ofType"], inputs, leaf)]
+        return [example(kind["ofType"], types, leaves)]
+    if kind["kind"] == "ENUM":
+        return types[kind["name"]]["enumValues"][0]["name"]
     if kind["kind"] == "INPUT_OBJECT":
-        return {field["name"]: example(field["type"], inputs, leaf) for field in inputs[kind["name"]]}
-    return leaf(kind["name"])
+        declared = types[kind["name"]]
+        fields = declared["inputFields"]
+        needed = fields[:1] if declared["isOneOf"] else [f for f in fields if f["type"]["kind"] == "NON_NULL"]
+        return {f["name"]: example(f["type"], types, leaves) for f in needed}
+    return leaves[kind["name"]]
 
 
 @pytest.mark.parametrize("sound", [True, False], ids=["sound input", "input that would be refused"])
 async def test_mutations_need_a_token(
     db: Database, settings: Settings, alice: Member, anonymous: Member, sound: bool
 ) -> None:
-    """Every mutation but those that sign in is UNAUTHENTICATED without a token, whatever its input, and writes nothing."""
+    """Without a token all mutations but signing in are UNAUTHENTICATED, whatever the input, and write nothing."""
     post = await alice.post("hello")
     found = schema.build(settings).execute_sync(INPUT)
     assert found.data
-    inputs = {kind["name"]: kind["inputFields"] for kind in found.data["__schema"]["types"]}
-    values = {"ID": post, "String": "words", "Boolean": True} if sound else {"ID": "", "String": "", "Boolean": False}
+    types = {kind["name"]: kind for kind in found.data["__schema"]["types"]}
+    leaves = {"ID": post, **SOUND} if sound else {"ID": "", **UNSOUND}
     before = await contents(db)
     names = []
     for field in found.data["__schema"]["mutationType"]["fields"]:
         if (name := field["name"]) in OPEN_TO_ALL:
             continue
         (argument,) = field["args"]
-        value = example(argument["type"], inputs, values.__getitem__)
+        value = example(argument["type"], types, leaves)
         declared = argument["type"]["name"] or argument["type"]["ofType"]["name"] + "!"
         query = f"mutation($input: {declared}) {{ {name}(input: $input) {{ {USER_ERRORS} }} }}"
         assert await anonymous.fail(query, input=value) == "UNAUTHENTICATED", name
         names.append(name)
-    assert {*ON_POSTS, "post", "deleteComment", "follow", "updateProfile"} <= set(names)
+    assert {*ON_POSTS, "post", "deleteComment", "follow", "updateProfile", "logOut"} <= set(names)
     assert await contents(db) == before

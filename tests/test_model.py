@@ -12,11 +12,12 @@ import pytest
 
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from store import timelines
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.model import Comment
 from tests.steps import TAGS, Steps
-from tests.work import dump, number
+from tests.work import number
 
 SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "5"))
 STEPS = int(os.environ.get("PERCH_MODEL_STEPS", "120"))
@@ -99,6 +100,9 @@ class Checks(Steps):
         wanted = [(line.post, line.place, len(line.sources), [*line.sources]) for line in self.model.home(login)]
         self._same(f"home of {login}", got, wanted)
         self._same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
+        # What the read path would filter is not left lying in the store either.
+        stored = await timelines.home(self.db, number(self.people[login].id))
+        self._same(f"stored home of {login}", [(entry.thing, entry.place) for entry in stored], [w[:2] for w in wanted])
 
     async def _check_member(self, login: str, viewer: Member) -> None:
         answer = await viewer.ask(MEMBER, login=login)
@@ -217,19 +221,15 @@ def place(cursor: str) -> int:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("crash", [0.0, CRASHES], ids=["in peace", "with crashes"])
 async def test_the_api_answers_what_the_model_says(
-    services: Services, anonymous: Member, worker: Worker, seed: int, crash: float
+    services: Services, anonymous: Member, worker: Worker, seed: int
 ) -> None:
-    """After any steps, some of them left half done by a crash, every list and count is the one of the model."""
-    life = Checks(anonymous, services.db, worker, seed, crash)
+    """After any steps, on odd seeds left half done by crashes, every list and count is the one of the model."""
+    life = Checks(anonymous, services.db, worker, seed, CRASHES * (seed % 2))
     for turn in range(1, STEPS + 1):
         await life.step()
-        if turn % STEPS_BETWEEN_CHECKS == 0:
+        if turn % STEPS_BETWEEN_CHECKS == 0 or turn == STEPS:
             await life.settle()
             await life.check()
     for name, size in [*((name, 3) for name in PAGED), *(("home", size) for size in range(1, 6))]:
         await life.check_pages(name, size)
-    before = await dump(services.db)
-    await life.settle()
-    assert await dump(services.db) == before

@@ -249,7 +249,7 @@ async def keyed(member: Member, kind: str, post: str, text: str, key: str) -> An
         fields["text"] = text
     if kind != "post":
         fields["postId"] = post
-    payload = await member.do("repost" if field == "repost" else kind.split()[0], selection, **fields)
+    payload = await member.do("repost" if field == "repost" else kind.split(maxsplit=1)[0], selection, **fields)
     if not payload["userErrors"]:
         return payload[field]["id"]
     assert payload[field] is None
@@ -598,9 +598,7 @@ async def test_deleting_a_quote_lowers_the_count(alice: Member, bob: Member) -> 
     assert await profile(alice, "alice") == (1, [post])
 
 
-async def test_deleting_a_plain_repost_equals_unrepost(
-    db: Database, alice: Member, bob: Member, carol: Member
-) -> None:
+async def test_deleting_a_plain_repost_equals_unrepost(db: Database, alice: Member, bob: Member, carol: Member) -> None:
     """Whether a plain repost is deleted or taken back, everything ends the same."""
     await carol.follow(bob)
     post = await alice.post("hello")

@@ -621,6 +621,21 @@ async def test_client_vanishes(connect: Connect, services: PlainServices) -> Non
     assert not [line for line in lines if line["log_level"] in {"error", "warning"}]
 
 
+async def test_clean_up_is_not_broken_off(connect: Connect, services: PlainServices) -> None:
+    """A subscription that is ending when its client leaves lets go of everything in peace."""
+    talk = await (await connect()).greet()
+    await talk.ask(EVENTS)
+    async with within_patience():
+        await services.started.wait()
+    services.may_stop.clear()
+    await talk.say(id="1", type="complete")
+    await talk.answer("{ square }")
+    await talk.socket.close()
+    services.may_stop.set()
+    async with within_patience():
+        await services.stopped.wait()
+
+
 async def test_client_without_a_heartbeat(connect: Connect, services: PlainServices) -> None:
     """A client that answers no ping is given up."""
     talk = await (await connect(heartbeat_seconds=1, autoping=False)).greet()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from store.connection import Database
 from tests.conftest import Member, sign_up
-from tests.live import HOME, Held, fetched, fetched_edges, keep_up, now, subscribed, watching
+from tests.live import HOME, Held, fetched, fetched_edges, now, subscribed, watching
 
 
 @pytest.fixture
@@ -233,79 +231,3 @@ async def test_removed_as_a_follower(db: Database, alice: Member, bob: Member) -
         await alice.post("unheard")
         own = await bob.post("mine")
         assert await stream.brief() == ("put", own)
-
-
-# ------------------------------------------------------------ agreement
-
-
-class Script:
-    """Random acts of a few members, the same for the same seed."""
-
-    def __init__(self, members: list[Member], seed: int) -> None:
-        self._lot = random.Random(seed)  # noqa: S311  which acts are tried, no secret
-        self._members = members
-        self._posts: dict[str, Member] = {}
-        self._following: set[tuple[str, str]] = set()
-
-    async def act(self) -> None:
-        """Do something that may be done now."""
-        lot, member = self._lot, self._lot.choice(self._members)
-        acts = [self._post, self._follow, self._unfollow]
-        if self._posts:
-            acts += [self._repost] * 4 + [self._quote, self._unrepost, self._unrepost, self._delete]
-        await lot.choice(acts)(member)
-
-    async def _post(self, member: Member) -> None:
-        self._posts[await member.post("words")] = member
-
-    async def _quote(self, member: Member) -> None:
-        self._posts[await member.repost(self._any(), "more words")] = member
-
-    async def _repost(self, member: Member) -> None:
-        await member.repost(self._any())
-
-    async def _unrepost(self, member: Member) -> None:
-        await member.do("unrepost", postId=self._any())
-
-    async def _delete(self, _: Member) -> None:
-        post = self._any()
-        await self._posts.pop(post).do("deletePost", postId=post)
-
-    async def _follow(self, member: Member) -> None:
-        other = self._other(member)
-        await (member.follow(other) if self._lot.random() < 0.8 else other.follow(member))
-
-    async def _unfollow(self, member: Member) -> None:
-        other = self._other(member)
-        if self._lot.random() < 0.5:
-            await member.unfollow(other)
-        else:
-            await member.do("removeFollowers", userIds=[other.id])
-
-    def _any(self) -> str:
-        return self._lot.choice(list(self._posts))
-
-    def _other(self, member: Member) -> Member:
-        return self._lot.choice([other for other in self._members if other is not member])
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_agreement_with_the_stored_home(
-    db: Database, alice: Member, bob: Member, carol: Member, stranger: Member, seed: int
-) -> None:
-    """A home fetched before a random script and kept up by events is the home fetched after it, live or resumed."""
-    members = [alice, bob, carol, stranger]
-    script = Script(members, seed)
-    for _ in range(15):
-        await script.act()
-    live, resumed, before = await fetched(alice), await fetched(alice), await now(db)
-    async with watching(alice, db) as stream:
-        for _ in range(60):
-            await script.act()
-        last = await alice.post("the end")
-        await keep_up(live, stream, last)
-    async with subscribed(alice, HOME, after=before) as stream:
-        await keep_up(resumed, stream, last)
-    stored = (await fetched(alice)).lines()
-    assert live.lines() == stored
-    assert resumed.lines() == stored

@@ -12,7 +12,6 @@ import redis.asyncio as redis
 from resolvers.fanout import Worker
 from store import jobs, keys
 from store.connection import Command, Database
-from store.ids import PARTITIONS
 from store.records import Job, read_job, read_pairs
 from store.settings import Settings
 
@@ -29,7 +28,7 @@ def number(identity: str) -> int:
 
 async def waiting(db: Database) -> list[Job]:
     """Return every job that is not finished, oldest first."""
-    found = await db.ask(*(("XRANGE", keys.jobs(p), "-", "+") for p in range(PARTITIONS)))
+    found = await db.ask(*(("XRANGE", stream, "-", "+") for stream in await db.one("KEYS", "jobs:*")))
     entries = [entry for entries in found for entry in entries]
     pairs = [(int(entry.partition("-")[0]), read_pairs(fields)) for entry, fields in entries]
     return [read_job(str(job), fields["kind"], fields["body"]) for job, fields in sorted(pairs, key=lambda p: p[0])]
@@ -95,7 +94,7 @@ def _readable(name: str, kind: str, reply: Any) -> object:
     return sorted(reply) if name == keys.event_ids() else reply
 
 
-class Crash(Exception):  # noqa: N818  what happens to the process, not a fault of the code
+class Crash(Exception):
     """The process died here."""
 
 
@@ -107,10 +106,12 @@ class Fragile(Database):
         self._calls = calls
         self._halfway = halfway
         self.has_died = False
+        self.has_torn = False  # whether the first half of a call was sent before it died
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         if self.has_died or self._calls == 0:
-            if self._halfway and not self.has_died:
+            if self._halfway and not self.has_died and len(commands) > 1:
+                self.has_torn = True
                 await super().run(commands[: len(commands) // 2])
             self.has_died = True
             raise Crash

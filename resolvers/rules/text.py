@@ -68,7 +68,7 @@ _AFTER_NO_MENTION = regex.compile(
 )
 
 
-class TextRefused(ValueError):  # noqa: N818  a refusal is an answer, not a fault
+class TextRefused(ValueError):
     """A text breaks a rule; `code` says which kind, the message names the rule."""
 
     def __init__(self, code: Literal["BLANK", "TOO_LONG", "INVALID"], message: str) -> None:

@@ -1,7 +1,7 @@
 -- Commits a status, quote or plain repost with all that its author's partition holds, and the job that delivers it.
 -- KEYS minted, jobs, user, profile, home, home state, sources, reposted, idempotency (optional)
 -- ARGV partition, author, status prefix, text, mentions, hashtags, original or '', original's author, digest,
---      life of the idempotency key (s), home size, home slack
+--      life of the idempotency key (s), home size, home slack, '1' when the original is a quote or ''
 -- Returns {'new', id, job body}, {'again', id} for a retry or a second plain repost, {'conflict'} for a key used differently.
 local author, text, original = ARGV[2], ARGV[4], ARGV[7]
 local plain = original ~= '' and text == ''
@@ -27,7 +27,7 @@ end
 local id = str(mint(KEYS[1], ARGV[1]))
 local status = ARGV[3] .. id
 redis.call('HSET', status, 'author', author, 'text', text)
-for _, field in ipairs({{'mentions', ARGV[5]}, {'hashtags', ARGV[6]}, {'original', original}, {'original_author', ARGV[8]}}) do
+for _, field in ipairs({{'mentions', ARGV[5]}, {'hashtags', ARGV[6]}, {'original', original}, {'original_author', ARGV[8]}, {'of_quote', ARGV[13]}}) do
   if field[2] ~= '' then
     redis.call('HSET', status, field[1], field[2])
   end
@@ -45,7 +45,8 @@ if KEYS[9] then
   redis.call('SET', KEYS[9], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
 end
 local body = cjson.encode({
-  author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], plain = plain,
+  author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], of_quote = ARGV[13],
+  plain = plain,
 })
 commit(KEYS[2], tonumber(id), 'post', body)
 return {'new', id, body}

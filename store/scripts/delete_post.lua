@@ -2,7 +2,7 @@
 -- comments, reposts) stays until the job has read it; without the status nothing of it is shown or added.
 -- KEYS minted, jobs, progress, status, user, profile, home, sources, reposted; ARGV partition, post, author, channel
 -- Returns the job's id and body, false when the post is gone or is not the author's.
-local fields = redis.call('HMGET', KEYS[4], 'author', 'text', 'hashtags', 'original', 'original_author')
+local fields = redis.call('HMGET', KEYS[4], 'author', 'text', 'hashtags', 'original', 'original_author', 'of_quote')
 if fields[1] ~= ARGV[3] then
   return false
 end
@@ -28,7 +28,7 @@ end
 local id = mint(KEYS[1], ARGV[1])
 local body = cjson.encode({
   post = ARGV[2], author = ARGV[3], hashtags = fields[3] or '', original = original,
-  original_author = fields[5] or '', plain = plain, overtook = overtook == 1,
+  original_author = fields[5] or '', of_quote = fields[6] or '', plain = plain, overtook = overtook == 1,
 })
 commit(KEYS[2], id, 'delete', body)
 redis.call('PUBLISH', ARGV[4], '')

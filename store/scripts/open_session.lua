@@ -1,7 +1,8 @@
 -- Adds a session; the oldest ones make room.
--- KEYS user, sessions; ARGV session, record (JSON with created), most sessions
--- Returns 1; 0 when there is no such member.
-if redis.call('EXISTS', KEYS[1]) == 0 then
+-- KEYS user, sessions, credentials
+-- ARGV session, record (JSON with created), most sessions, hash of the password that was proved or ''
+-- Returns 1; 0 when there is no such member, or their password has changed since it was proved.
+if redis.call('EXISTS', KEYS[1]) == 0 or ARGV[4] ~= '' and redis.call('HGET', KEYS[3], 'password') ~= ARGV[4] then
   return 0
 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])

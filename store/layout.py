@@ -1,0 +1,64 @@
+"""The data layout as its documentation shows it, read off the docstrings of `store.keys`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+
+from store import keys
+from store.ids import partition
+
+_EXAMPLE_PARTITION = 209
+_KINDS = ("string", "hash", "zset", "stream")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A kind of key: how it looks, what matches it, what it holds."""
+
+    shown: str
+    pattern: re.Pattern[str]
+    kind: str
+    meaning: str
+
+
+def described() -> list[Described]:
+    """Return every kind of key that `store.keys` documents, in its order."""
+    functions = [f for _, f in inspect.getmembers(keys, inspect.isfunction) if f.__module__ == keys.__name__]
+    found = []
+    for function in sorted(functions, key=lambda f: f.__code__.co_firstlineno):
+        kind, colon, meaning = (inspect.getdoc(function) or "").partition(": ")
+        if colon and kind in _KINDS:
+            found.append(_describe(function, kind, meaning))
+    return found
+
+
+def _describe(function: object, kind: str, meaning: str) -> Described:
+    assert callable(function)
+    examples: dict[str, int | str] = {}
+    for number, (name, parameter) in enumerate(inspect.signature(function).parameters.items(), 1):
+        if parameter.annotation == "int":
+            examples[name] = _EXAMPLE_PARTITION if name == "p" else _example(number)
+        else:
+            examples[name] = f"\N{LEFT-POINTING ANGLE BRACKET}{name}\N{RIGHT-POINTING ANGLE BRACKET}"
+    key = function(**examples)
+    pattern, shown = re.escape(key).replace(str(_EXAMPLE_PARTITION), r"\d+"), key
+    for name, example in examples.items():
+        if name != "p":
+            pattern = pattern.replace(re.escape(str(example)), r"\d+" if isinstance(example, int) else r".+")
+            shown = shown.replace(str(example), name.upper())
+    return Described(shown, re.compile(pattern, re.DOTALL), kind, meaning)
+
+
+def _example(number: int) -> int:
+    """Return an id of the example's partition that no other argument has."""
+    example = number << 40 | _EXAMPLE_PARTITION << 4
+    assert partition(example) == _EXAMPLE_PARTITION
+    return example
+
+
+def layout_table() -> str:
+    """Return the table of all keys that the README shows, in Markdown."""
+    rows = [f"| `{d.shown}` | {d.kind} | {d.meaning} |" for d in described()]
+    return "\n".join(["| key | type | holds |", "|---|---|---|", *rows])

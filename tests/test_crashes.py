@@ -1,0 +1,168 @@
+"""Deferred work that dies at any call, is done twice, or by two at once: in the end it is as if done once, in peace."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from itertools import count
+
+import pytest
+
+from resolvers import fanout
+from resolvers.context import Services
+from resolvers.fanout import Worker
+from store import accounts, keys, posts, relations
+from store.connection import Database
+from store.posts import Draft
+from store.records import Job
+from store.settings import Settings
+from tests.conftest import Member, shrunk
+from tests.scene import Scene, scene
+from tests.work import Crash, Fragile, Photo, Turns, dump, photograph, put_back, work_off
+
+ORDERS = 6  # orders tried of two that do the same job
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Batches of one follower, and more followers than are reached in the request."""
+    return shrunk(settings, fanout_batch=1, fanout_inline=2)
+
+
+async def _names(db: Database, s: Scene) -> Job | None:
+    await accounts.reserve(db, keys.login("anna"), s.ann)
+    return await accounts.update(db, s.ann, profile={"login": "anna"}, names={"login": "anna"})
+
+
+async def _status(_: Database, s: Scene) -> Job | None:
+    return s.news
+
+
+async def _repost(_: Database, s: Scene) -> Job | None:
+    return s.echo
+
+
+async def _quote(db: Database, s: Scene) -> Job | None:
+    draft = Draft(s.cat, "well said #tea", hashtags=("tea",), original=s.word, original_author=s.ben)
+    _, _, job = await posts.create(db, draft)
+    return job
+
+
+async def _late_repost(db: Database, s: Scene) -> Job | None:
+    # Its original is deleted, and that delete's job is done, before anything but the repost's commit.
+    if job := await posts.delete(db, s.echoed, s.cat):
+        await fanout.finish(db, job)
+    return s.echo
+
+
+async def _delete(db: Database, s: Scene) -> Job | None:
+    return await posts.delete(db, s.post, s.cat)
+
+
+async def _overtaking_delete(db: Database, s: Scene) -> Job | None:
+    return await posts.delete(db, s.news.id, s.cat)
+
+
+async def _unrepost(db: Database, s: Scene) -> Job | None:
+    return await posts.delete(db, s.bens, s.ben)
+
+
+async def _follow(db: Database, s: Scene) -> Job | None:
+    job, _ = await relations.follow(db, s.ann, [s.cat, s.dan])
+    return job
+
+
+async def _unfollow(db: Database, s: Scene) -> Job | None:
+    return await relations.unfollow(db, s.dan, [s.ben, s.cat])
+
+
+async def _remove_followers(db: Database, s: Scene) -> Job | None:
+    return await relations.remove_followers(db, s.cat, [s.ben, s.dan])
+
+
+Commit = Callable[[Database, Scene], Awaitable[Job | None]]
+KINDS: dict[str, Commit] = {
+    "new login": _names,
+    "status": _status,
+    "repost": _repost,
+    "quote": _quote,
+    "repost whose original is gone": _late_repost,
+    "delete": _delete,
+    "delete before the delivery": _overtaking_delete,
+    "unrepost": _unrepost,
+    "follow": _follow,
+    "unfollow": _unfollow,
+    "removal of followers": _remove_followers,
+}
+of_each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+async def _committed(services: Services, anonymous: Member, kind: str) -> tuple[Job, Photo]:
+    """Return a job just committed, and the store as it is at that moment."""
+    s = await scene(services.db, anonymous, {"ben"})
+    job = await KINDS[kind](services.db, s)
+    assert job
+    return job, await photograph(services.db)
+
+
+async def _in_peace(services: Services, worker: Worker, job: Job) -> dict[str, object]:
+    """Return what the store holds once the job has been done without any trouble."""
+    await fanout.finish(services.db, job)
+    await work_off(services.db, worker)
+    return await dump(services.db)
+
+
+Work = Callable[[Fragile, Job], Awaitable[None]]
+
+
+async def _request(fragile: Fragile, job: Job) -> None:
+    await fanout.finish(fragile, job)
+
+
+async def _worker(fragile: Fragile, job: Job) -> None:
+    with contextlib.suppress(Crash):
+        await fanout.perform(fragile, job, fanout.Budget(float("inf")))
+
+
+@of_each_kind
+@pytest.mark.parametrize("work", [_request, _worker], ids=["request", "worker"])
+async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
+    """Whichever call a request or a worker dies at, before it or halfway, the next worker ends as if nothing had been."""
+    job, photo = await _committed(services, anonymous, kind)
+    wanted = await _in_peace(services, worker, job)
+    for calls in count():
+        for halfway in (False, True):
+            await put_back(services.db, photo)
+            fragile = Fragile(services.settings, calls, halfway=halfway)
+            await work(fragile, job)
+            await fragile.close()
+            if halfway and not fragile.has_torn:
+                continue  # a call of one command has no half
+            await work_off(services.db, worker)
+            assert await dump(services.db) == wanted, f"died at call {calls}, {halfway=}"
+        if not fragile.has_died:
+            return
+
+
+@of_each_kind
+async def test_work_done_again(services: Services, anonymous: Member, worker: Worker, kind: str) -> None:
+    """A job that is done any number of times leaves what it leaves when it is done once."""
+    job, _ = await _committed(services, anonymous, kind)
+    wanted = await _in_peace(services, worker, job)
+    for _ in range(3):
+        await fanout.perform(services.db, job, fanout.Budget(float("inf")))
+        await work_off(services.db, worker)
+        assert await dump(services.db) == wanted
+
+
+@of_each_kind
+async def test_two_at_the_same_work(services: Services, anonymous: Member, worker: Worker, kind: str) -> None:
+    """Two that do the same job at once, because one was thought dead, leave what one alone leaves."""
+    job, photo = await _committed(services, anonymous, kind)
+    wanted = await _in_peace(services, worker, job)
+    for order in range(ORDERS):
+        await put_back(services.db, photo)
+        turns = Turns(services.settings, order)
+        await turns.together(fanout.finish(turns, job), fanout.finish(turns, job))
+        await work_off(services.db, worker)
+        assert await dump(services.db) == wanted, f"order {order}"
