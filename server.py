@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import secrets
 import signal
 import sys
 import time
@@ -26,17 +25,15 @@ from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.tokens import NO_PASSWORD
 from schema.http import begin_shutdown, create_app
-from store import embedded
+from store import opening
 from store.connection import Database, Unavailable, UnsupportedServer
+from store.embedded import EmbeddedStoreError
 from store.layout import layout_table
-from store.settings import SECRET_LENGTH, SettingError, Settings, settings_table
+from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
-RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
 SHOWN = 100  # findings printed
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
-
-log = structlog.get_logger()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     _configure_logging(settings)
     try:
         status: int = asyncio.run(asked.run(settings, asked))
-    except (embedded.EmbeddedStoreError, Unavailable, UnsupportedServer, StartError) as error:
+    except (EmbeddedStoreError, SettingError, StartError, Unavailable, UnsupportedServer) as error:
         print(f"perch: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -185,13 +182,13 @@ async def _load(services: Services, network: imports.Network, password: str | No
 
 
 async def _verify(settings: Settings, asked: argparse.Namespace) -> int:
-    async with _database(settings) as db:
+    async with opening.database(settings) as db:
         report = await _look_over(db, asked)
     return 0 if report.clean else 1
 
 
 async def _repair(settings: Settings, asked: argparse.Namespace) -> int:
-    async with _database(settings) as db:
+    async with opening.database(settings) as db:
         # What a crash has left unfinished is finished first: it is no damage.
         while await Worker(db).run_once():
             pass
@@ -259,63 +256,14 @@ async def _print_tables(_: Settings, __: argparse.Namespace) -> int:
 
 
 @contextlib.asynccontextmanager
-async def _database(settings: Settings) -> AsyncIterator[Database]:
-    """Attach to the embedded store, or connect to the server that REDIS_URL names."""
-    held = None
-    if not settings.redis_url:
-        held = await embedded.attach(settings.data_dir, appendfsync=settings.appendfsync)
-    db = Database(settings.redis_url or held.url if held else settings.redis_url, settings)
-    try:
-        log.info("store_ready", store=await _reach(db, wait=held is None))
-        await db.load_scripts()
-        yield db
-    finally:
-        await db.close()
-        if held:
-            await held.close()
-
-
-async def _reach(db: Database, *, wait: bool) -> str:
-    """Return the server's name and version; waits for one that is away, saying so each time."""
-    pause, longest = RETRY_SECONDS
-    while True:
-        try:
-            return await db.check_server()
-        except Unavailable as error:
-            if not wait:
-                raise
-            print(f"perch: Redis cannot be reached ({error}); next try in {pause:g} s", file=sys.stderr, flush=True)
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, longest)
-
-
-@contextlib.asynccontextmanager
 async def _services(settings: Settings) -> AsyncIterator[Services]:
-    async with _database(settings) as db:
-        services = Services(settings, db, settings.secret_key or _own_secret(settings.data_dir))
+    async with opening.database(settings) as db:
+        services = Services(settings, db, opening.secret(settings))
         try:
             await services.start()
             yield services
         finally:
             await services.close()
-
-
-def _own_secret(data_dir: Path) -> str:
-    """Return the secret kept with the embedded store; the first process to ask makes it."""
-    path = data_dir / "secret.key"
-    with contextlib.suppress(FileExistsError):
-        # Written whole beside it and linked, so that no other process reads half of it.
-        draft = data_dir / f"secret.key.{os.getpid()}"
-        draft.touch(mode=0o600)
-        draft.write_text(secrets.token_urlsafe(SECRET_LENGTH))
-        try:
-            path.hardlink_to(draft)
-        finally:
-            draft.unlink()
-    secret = path.read_text().strip()
-    if len(secret) < SECRET_LENGTH:
-        raise StartError(f"{path} holds no secret of {SECRET_LENGTH} characters or more; remove it to have one made")
-    return secret
 
 
 def _announce(settings: Settings, runner: web.AppRunner, *, worker: bool) -> None:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resolvers import invariants
+from resolvers import home_invariants, invariants
 from resolvers.inputs import batches
 from resolvers.invariants import Check, Finding
 from store import jobs, keys
@@ -32,7 +32,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "quotes": (invariants.quotes,),
     "reposts": (invariants.reposts,),
     "comment": (invariants.comments,),
-    "homestate": (invariants.home_bounds,),
+    "homestate": (home_invariants.home_bounds,),
 }
 
 
@@ -67,7 +67,7 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
         progress(len(batch))
     chosen = members if homes is None else random.Random(seed).sample(members, min(homes, len(members)))  # noqa: S311
     for some in batches(chosen, CHECKED):
-        findings += await invariants.homes_equal(db, some)
+        findings += await home_invariants.homes_equal(db, some)
     again = await _confirm(db, findings)
     backlog, dead = await jobs.backlog(db)
     return Report(again, seen, len(chosen), backlog, dead)
@@ -86,9 +86,11 @@ async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
         return []
     touched = list(dict.fromkeys(finding.key for finding in findings))
     again = await _check(db, touched)
-    again += await invariants.homes_equal(db, [thing for kind, thing in _named(touched) if kind == "home"])
+    again += await home_invariants.homes_equal(db, [thing for kind, thing in _named(touched) if kind == "home"])
     # A key may be checked for another one's sake (sources with their home): those are found again under that name.
-    again += await invariants.home_bounds(db, [thing for kind, thing in _named(touched) if kind in {"home", "sources"}])
+    again += await home_invariants.home_bounds(
+        db, [thing for kind, thing in _named(touched) if kind in {"home", "sources"}]
+    )
     first = set(findings)
     return [finding for finding in dict.fromkeys(again) if finding in first]
 

@@ -127,7 +127,7 @@ async def _worker(fragile: Fragile, job: Job) -> None:
 @of_each_kind
 @pytest.mark.parametrize("work", [_request, _worker], ids=["request", "worker"])
 async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
-    """Whichever call a request or a worker dies at, before it or halfway, the next worker ends as if nothing had been."""
+    """Whichever call a request or a worker dies at, before it or halfway, the next worker leaves what peace leaves."""
     job, photo = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
     for calls in count():

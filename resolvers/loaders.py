@@ -1,0 +1,64 @@
+"""Data loaders: records by id, and how the viewer stands to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from strawberry.dataloader import DataLoader
+
+from resolvers.reader import Reader
+from store import keys
+from store.connection import Command
+from store.records import Comment, Credentials, Post, Source, User, read_pairs, read_post, read_sources
+
+Record = TypeVar("Record")
+
+
+class Loaders:
+    """Records by id, and how the viewer stands to them; each read once per operation, pipelined."""
+
+    def __init__(self, reader: Reader, viewer: int | None) -> None:
+        me = viewer or 0
+        self.user: DataLoader[int, User | None] = _records(reader, keys.user, User.read)
+        self.post: DataLoader[int, Post | None] = _records(reader, keys.status, read_post)
+        self.comment: DataLoader[int, Comment | None] = _records(reader, keys.comment, Comment.read)
+        self.credentials: DataLoader[int, Credentials | None] = _records(
+            reader, keys.credentials, lambda _, fields: Credentials.read(fields)
+        )
+        self.has_liked: DataLoader[int, bool] = _flags(
+            reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts]
+        )
+        self.has_reposted: DataLoader[int, bool] = _flags(reader, lambda posts: [("HMGET", keys.reposted(me), *posts)])
+        self.follows: DataLoader[int, bool] = _flags(reader, lambda users: [("ZMSCORE", keys.following(me), *users)])
+        self.followed_by: DataLoader[int, bool] = _flags(
+            reader, lambda users: [("ZMSCORE", keys.followers(me), *users)]
+        )
+        self.sources: DataLoader[int, tuple[Source, ...]] = DataLoader(_sources(reader, me))
+
+
+def _records(
+    reader: Reader, key: Callable[[int], str], read: Callable[[int, dict[str, str]], Record | None]
+) -> DataLoader[int, Record | None]:
+    async def load(ids: list[int]) -> list[Record | None]:
+        replies = await reader.run([("HGETALL", key(thing)) for thing in ids])
+        return [read(thing, read_pairs(reply)) for thing, reply in zip(ids, replies, strict=True)]
+
+    return DataLoader(load)
+
+
+def _flags(reader: Reader, ask: Callable[[list[int]], list[Command]]) -> DataLoader[int, bool]:
+    async def load(ids: list[int]) -> list[bool]:
+        replies = await reader.run(ask(ids))
+        found = replies[0] if isinstance(replies[0], list) else replies
+        return [reply is not None for reply in found]
+
+    return DataLoader(load)
+
+
+def _sources(reader: Reader, me: int) -> Callable[[list[int]], Any]:
+    async def load(posts: list[int]) -> list[tuple[Source, ...]]:
+        (found,) = await reader.run([("HMGET", keys.sources(me), *posts)])
+        return [read_sources(text) for text in found]
+
+    return load

@@ -1,0 +1,96 @@
+"""Gathers the look-ups of an operation into few round trips; the first one proves who asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from resolvers.errors import UNREACHABLE, RequestError, ServiceUnavailable
+from store.connection import Command, Database, Unavailable
+
+QUIET_TURNS = 3  # turns of the event loop without a new look-up, after which those gathered are sent
+
+
+class Checks(Protocol):
+    """What the first round trip has to prove."""
+
+    def commands(self) -> list[Command]:
+        """Return the commands whose replies prove it."""
+
+    def judge(self, replies: Sequence[Any]) -> None:
+        """Raise the RequestError that the replies call for."""
+
+    def fail(self, error: RequestError) -> RequestError:
+        """Note the error that ends the operation, and return the first one noted."""
+
+
+class Reader:
+    """Gathers the look-ups of an operation: all that are asked for in the same moment leave in one round trip.
+
+    The first round trip also carries the checks of the context. Where one of them fails, every look-up fails with
+    that error, and so the whole operation does.
+    """
+
+    def __init__(self, db: Database, checks: Checks) -> None:
+        self._db = db
+        self._checks = checks
+        self._waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self._checked: asyncio.Future[None] | None = None
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        """Return the replies to some commands, sent together with those of everybody who asks now."""
+        if not commands and self._checked is not None and self._checked.done():
+            self._checked.result()
+            return []
+        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        self._waiting.append((commands, future))
+        if self._flushing is None:
+            self._flushing = asyncio.create_task(self._flush())
+        return await future
+
+    async def _flush(self) -> None:
+        quiet, known = 0, len(self._waiting)
+        while quiet < QUIET_TURNS:
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if len(self._waiting) == known else 0
+            known = len(self._waiting)
+        waiting, self._waiting, self._flushing = self._waiting, [], None
+        try:
+            replies = await self._send([command for commands, _ in waiting for command in commands])
+        except BaseException as error:  # noqa: BLE001  handed to everybody who waits
+            for _, future in waiting:
+                if not future.done():
+                    future.set_exception(error)
+                    future.exception()  # whoever waited may be gone
+            return
+        start = 0
+        for commands, future in waiting:
+            if not future.done():
+                future.set_result(replies[start : start + len(commands)])
+            start += len(commands)
+
+    async def _send(self, commands: list[Command]) -> list[Any]:
+        try:
+            if self._checked is not None:
+                await self._checked
+                return await self._db.ask(*commands)
+            return await self._send_first(commands)
+        except Unavailable as error:
+            raise self._checks.fail(ServiceUnavailable(UNREACHABLE)) from error
+        except RequestError as error:
+            raise self._checks.fail(error) from error
+
+    async def _send_first(self, commands: list[Command]) -> list[Any]:
+        checked = self._checked = asyncio.get_running_loop().create_future()
+        checks = self._checks.commands()
+        try:
+            replies = await self._db.ask(*checks, *commands)
+            self._checks.judge(replies[: len(checks)])
+        except BaseException as error:
+            checked.set_exception(error)
+            checked.exception()  # often nobody else waits
+            raise
+        checked.set_result(None)
+        return replies[len(checks) :]

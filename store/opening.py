@@ -1,0 +1,78 @@
+"""Opens the database that the settings name, and the secret that lies beside the embedded one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import structlog
+
+from store import embedded
+from store.connection import Database, Unavailable
+from store.settings import SECRET_LENGTH, SettingError, Settings
+
+RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
+
+log = structlog.get_logger()
+
+
+@contextlib.asynccontextmanager
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    """Attach to the embedded store, or connect to the server that REDIS_URL names, waiting until it is there.
+
+    Raises EmbeddedStoreError, UnsupportedServer.
+    """
+    held = None if settings.redis_url else await embedded.attach(settings.data_dir, appendfsync=settings.appendfsync)
+    db = Database(held.url if held else settings.redis_url, settings)
+    try:
+        log.info("store_ready", store=await (db.check_server() if held else _reach(db)))
+        await db.load_scripts()
+        yield db
+    finally:
+        await db.close()
+        if held:
+            await held.close()
+
+
+async def _reach(db: Database) -> str:
+    """Return the server's name and version once it can be reached, saying on standard error that it cannot."""
+    pause, longest = RETRY_SECONDS
+    while True:
+        try:
+            return await db.check_server()
+        except Unavailable as error:
+            print(f"perch: Redis cannot be reached ({error}); next try in {pause:g} s", file=sys.stderr, flush=True)  # noqa: T201  the operator waits for it
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, longest)
+
+
+def secret(settings: Settings) -> str:
+    """Return what signs tokens: the setting, or what is kept with the embedded store, made by the first who asks.
+
+    Raises SettingError when the file kept holds no secret.
+    """
+    if settings.secret_key:
+        return settings.secret_key
+    path = settings.data_dir / "secret.key"
+    _make_secret(path)
+    kept = path.read_text().strip()
+    if len(kept) < SECRET_LENGTH:
+        raise SettingError(f"{path} holds no secret of {SECRET_LENGTH} characters or more; remove it to have one made")
+    return kept
+
+
+def _make_secret(path: Path) -> None:
+    # Written whole beside its place and linked, so that of many processes one wins and none reads half of it.
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.touch(mode=0o600)
+    try:
+        draft.write_text(secrets.token_urlsafe(SECRET_LENGTH))
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(draft)
+    finally:
+        draft.unlink()
