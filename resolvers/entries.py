@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from resolvers import hydrate, paging
 from resolvers.context import Context
 from resolvers.rules import merging
-from store import posts, timelines
+from store import keys
+from store.posts import first_reposts, read_first_reposts
 from store.records import Entry, Post, Repost, Source
 
 
@@ -31,14 +32,14 @@ async def home_edges(context: Context, entries: Sequence[Entry]) -> list[Timelin
     found, sources = await asyncio.gather(context.load.post.load_many(ids), context.load.sources.load_many(ids))
     bringers = {source.author for group in sources for source in group}
     reposts = [source.repost for group in sources for source in group]
-    shown, *_ = await asyncio.gather(
+    posts, *_ = await asyncio.gather(
         hydrate.posts(context, ids, also=bringers),
         context.load.follows.load_many(list(bringers | {post.author for post in found if post})),
         context.load.post.load_many(reposts),
     )
     return [
         await _home_edge(context, entry, post, group)
-        for entry, post, group in zip(entries, shown, sources, strict=True)
+        for entry, post, group in zip(entries, posts, sources, strict=True)
     ]
 
 
@@ -61,35 +62,45 @@ async def _brings(context: Context, source: Source, post: Post) -> bool:
 
 
 async def standing_edges(
-    context: Context, following: set[int], brought: Mapping[int, tuple[Source, ...]], scanned: int
+    context: Context,
+    following: set[int],
+    brought: Mapping[int, tuple[Source, ...]],
+    scanned: int,
+    *,
+    below_floor: bool = False,
 ) -> list[tuple[Post, TimelineEdge | None]]:
-    """Return where posts stand in the viewer's home whatever is stored there, None for nowhere.
+    """Return where posts stand in the viewer's home whatever is stored there, None for nowhere; four round trips.
 
-    Left out are those gone, and those below the floor. `brought` has the posts, each with reposts that must not be
-    overlooked; the others are looked for among the oldest `scanned`.
+    Left out are those gone, and unless wanted those below the floor. `brought` has the posts, each with reposts that
+    must not be overlooked; others are looked for among the oldest `scanned` and those stored at home.
     """
     viewer = await context.member()
-    floor = await timelines.floor(context.db, viewer) or 0
-    found = {post.id: post for post in await hydrate.posts(context, list(brought)) if post}
-    sources = await _sources(context, following, {thing: brought[thing] for thing in found}, scanned)
+    posts, sources, (floor,) = await asyncio.gather(
+        hydrate.posts(context, list(brought)),
+        _sources(context, following, brought, scanned),
+        context.reader.run([("HGET", keys.home_state(viewer), "floor")]),
+    )
     edges: list[tuple[Post, TimelineEdge | None]] = []
-    for thing, post in found.items():
-        place = merging.place(thing, post.author, viewer, following, sources[thing])
+    for post in posts:
+        if post is None:
+            continue
+        place = merging.place(post.id, post.author, viewer, following, sources[post.id])
         if place is None:
             edges.append((post, None))
-        elif place > floor:
-            edges.append((post, TimelineEdge(paging.cursor("home", place), post, sources[thing])))
+        elif below_floor or place > int(floor or 0):
+            edges.append((post, TimelineEdge(paging.cursor("home", place), post, sources[post.id])))
     return edges
 
 
 async def _sources(
     context: Context, following: set[int], brought: Mapping[int, tuple[Source, ...]], scanned: int
 ) -> dict[int, tuple[Source, ...]]:
-    """Return by whom the viewer has posts: of the oldest reposts, of those stored at home, and of those named."""
+    """Return by whom the viewer has posts."""
     things = list(brought)
-    scans, stored = await asyncio.gather(
-        posts.first_reposts(context.db, things, scanned), context.load.sources.load_many(things)
+    replies, stored = await asyncio.gather(
+        context.reader.run([first_reposts(thing, scanned) for thing in things]), context.load.sources.load_many(things)
     )
+    scans = [read_first_reposts(reply) for reply in replies]
     reposts = [{*scan, *kept, *brought[thing]} for thing, scan, kept in zip(things, scans, stored, strict=True)]
     standing = {source for scan in scans for source in scan}
     unsure = [source for source in set().union(*reposts) - standing if source.author in following]

@@ -13,6 +13,13 @@ from store.connection import Command, Database
 from store.records import Entry, read_sources
 
 
+async def home_exists(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Every member has a home."""
+    there = await db.ask(*(("EXISTS", key(member)) for member in members for key in (keys.user, keys.home_state)))
+    without = [m for m, user, home in zip(members, there[::2], there[1::2], strict=True) if user and not home]
+    return [Finding(keys.user(member), "has no home", await _anew(db, member)) for member in without]
+
+
 async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
     """A home has its bounded size, nothing at or below its floor, and sources for its entries alone."""
     most = db.settings.home_size + db.settings.home_slack
@@ -22,9 +29,11 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
         floor = await timelines.floor(db, member) or 0
         strange = set(await timelines.sources(db, member)) - {entry.thing for entry in entries}
         if len(entries) > most:
-            found.append(Finding(keys.home(member), f"has {len(entries)} entries, at most {most}"))
+            message = f"has {len(entries)} entries, at most {most}"
+            found.append(Finding(keys.home(member), message, await _anew(db, member)))
         if entries and entries[-1].place <= floor:
-            found.append(Finding(keys.home(member), f"has entries at or below its floor {floor}"))
+            message = f"has entries at or below its floor {floor}"
+            found.append(Finding(keys.home(member), message, await _anew(db, member)))
         if strange:
             mend = (("HDEL", keys.sources(member), *strange),)
             found.append(Finding(keys.sources(member), f"names {len(strange)} posts that are not in the home", mend))
@@ -49,6 +58,13 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
             message = _difference(stored, right) or f"sources of {_first_difference(sources, wanted)} differ"
             found.append(Finding(keys.home(member), message, (_rewrite(member, home, entries),)))
     return found
+
+
+async def _anew(db: Database, member: int) -> tuple[Command, ...]:
+    """Return what writes a home as it should be."""
+    seen = await timelines.home(db, member)  # before those it is computed from: what comes meanwhile makes it differ
+    (home,) = (await homes.Pulling(db).pull([member])).values()
+    return (_rewrite(member, home, seen),)
 
 
 def _rewrite(member: int, home: Home, seen: Sequence[Entry]) -> Command:

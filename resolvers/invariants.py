@@ -32,25 +32,21 @@ Check = Callable[[Database, Sequence[int]], Awaitable[list[Finding]]]
 
 
 async def users(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Counters equal their sets; credentials, home and a lasting login are there."""
+    """Counters equal their sets; credentials and a lasting login are there."""
     found: list[Finding] = []
     counts = await _counts(db, members, COUNTED_BY_USER)
     records = await db.ask(*(("HGETALL", keys.user(member)) for member in members))
-    whole = await db.ask(
-        *(("EXISTS", key(member)) for member in members for key in (keys.credentials, keys.home_state))
-    )
+    known = await _exist(db, members, keys.credentials)
     users = {member: read_pairs(reply) for member, reply in zip(members, records, strict=True) if reply}
     logins = {member: fields["login"].lower() for member, fields in users.items()}
     holders = await db.ask(*(("GET", keys.login(login)) for login in logins.values()))
     lives = await db.ask(*(("TTL", keys.login(login)) for login in logins.values()))
-    for i, member in enumerate(members):
+    for member in members:
         if member not in users:
             continue
         found += _miscounted(keys.user(member), users[member], counts[member], member, COUNTED_BY_USER)
-        if not whole[2 * i]:
+        if member not in known:
             found.append(Finding(keys.user(member), "has no credentials"))
-        if not whole[2 * i + 1]:
-            found.append(Finding(keys.user(member), "has no home", (("HSET", keys.home_state(member), "floor", 0),)))
     for (member, login), holder, life in zip(logins.items(), holders, lives, strict=True):
         if holder != str(member) or life >= 0:
             mend: Command = ("SET", keys.login(login), member)

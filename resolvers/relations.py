@@ -50,8 +50,8 @@ async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> dict
 
 async def _targets(context: Context, user_ids: Sequence[str]) -> tuple[int, dict[int, list[str]], list[UserError]]:
     """Return the viewer, the members that exist with their place in the input, and a refusal for each other one."""
-    identity.at_most(context.settings, user_ids, "userIds")
     viewer = await context.member()
+    identity.at_most(context.settings, user_ids, "userIds")
     errors: list[UserError] = []
     wanted: dict[int, list[str]] = {}
     for i, text in enumerate(user_ids):

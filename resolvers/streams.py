@@ -20,7 +20,7 @@ from store.records import Event, Post, Repost, Source
 
 CURSOR = "event"  # what cursors of the log are marked with
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for
-REPOSTS_MERGED = 100  # the same where a follow or its end is about all that a member has published
+REPOSTS_MERGED = 100  # the same for each of many posts
 PUBLISHED_READ = 1_000  # newest entries of a profile looked at after a follow or its end
 _ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
 
@@ -171,7 +171,6 @@ async def _refollow(context: Context, subscriber: Subscriber) -> None:
 async def _changes(operation: Context, event: Event, before: str, subscriber: Subscriber) -> list[HomeEvent]:
     """Return what an event changes in the viewer's home; `before` is the cursor of the one before it."""
     context = operation.fresh(counted=False)
-    await context.proved()
     changes = await _changes_by(context, event, subscriber)
     # Who goes on from the middle of what one event changes gets all of it once more, and misses nothing.
     return [*(replace(change, cursor=_cursor(before)) for change in changes[:-1]), *changes[-1:]]
@@ -182,10 +181,10 @@ async def _changes_by(context: Context, event: Event, subscriber: Subscriber) ->
     if event.kind == "delete":
         return [_removed(event, event.post, is_repost=bool(event.original))]
     if event.kind == "post":
-        return await _told(context, event, subscriber, {event.post: ()}, REPOSTS_SCANNED)
+        return await _told(context, event, subscriber.following, {event.post: ()})
     if event.kind in {"repost", "unrepost"} and not mine:
-        source = Source(event.post, event.actor)
-        changes = await _told(context, event, subscriber, {event.original: (source,)}, REPOSTS_SCANNED)
+        brought = {event.original: (Source(event.post, event.actor),)}
+        changes = await _told(context, event, subscriber.following, brought)
         if event.kind == "unrepost" and not await context.load.post.load(event.original):
             # Nobody may follow its author, and then its deletion reaches those who had it from this repost only here.
             return [_removed(event, event.original, is_repost=bool(event.of_quote))]
@@ -198,7 +197,8 @@ async def _changes_by(context: Context, event: Event, subscriber: Subscriber) ->
 async def _merged(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
     """Return where all that a member has published stands after a follow or its end."""
     # As it is now, whatever the event says: crashed work is finished late, and a follow logged after its own end.
-    if await context.load.follows.load(event.member):
+    is_followed = await context.load.follows.load(event.member)
+    if is_followed:
         subscriber.following.add(event.member)
         subscriber.former.pop(event.member, None)
         context.services.log.add(subscriber.follower, event.member)
@@ -211,19 +211,34 @@ async def _merged(context: Context, event: Event, subscriber: Subscriber) -> lis
     for entry in found:
         source = (Source(entry.id, event.member),) if entry.original else ()
         brought[entry.original or entry.id] = brought.get(entry.original or entry.id, ()) + source
-    return await _told(context, event, subscriber, brought, REPOSTS_MERGED)
+    changes = await _told(context, event, subscriber.following, brought)
+    return changes + (await _moved_below(context, event, subscriber.following, floor) if is_followed and floor else [])
+
+
+async def _moved_below(context: Context, event: Event, following: set[int], floor: int) -> list[HomeEvent]:
+    """Return the older posts of a newly followed author that reposts had brought: they now stand at their own place."""
+    old = await posts.published(context.db, event.member, below=floor + 1, above=0, count=PUBLISHED_READ)
+    ids = [entry.id for entry in old if not entry.original]
+    replies = await context.reader.run([posts.first_reposts(thing, REPOSTS_MERGED) for thing in ids])
+    scans = {thing: posts.read_first_reposts(reply) for thing, reply in zip(ids, replies, strict=True)}
+    moved = {thing: scan for thing, scan in scans.items() if any(source.author in following for source in scan)}
+    edges = await standing_edges(context, following, moved, REPOSTS_MERGED, below_floor=True)
+    return [_put(event, edge) for _, edge in edges if edge and edge.sources and edge.sources[0].repost > floor]
 
 
 async def _told(
-    context: Context, event: Event, subscriber: Subscriber, brought: Mapping[int, tuple[Source, ...]], scanned: int
+    context: Context, event: Event, following: set[int], brought: Mapping[int, tuple[Source, ...]]
 ) -> list[HomeEvent]:
-    found = await standing_edges(context, subscriber.following, brought, scanned)
+    scanned = REPOSTS_SCANNED if len(brought) == 1 else REPOSTS_MERGED
+    edges = await standing_edges(context, following, brought, scanned)
     return [
-        TimelineEntryPut(_cursor(event.cursor), event.at, edge)
-        if edge
-        else _removed(event, post.id, is_repost=isinstance(post, Repost))
-        for post, edge in found
+        _put(event, edge) if edge else _removed(event, post.id, is_repost=isinstance(post, Repost))
+        for post, edge in edges
     ]
+
+
+def _put(event: Event, edge: TimelineEdge) -> TimelineEntryPut:
+    return TimelineEntryPut(_cursor(event.cursor), event.at, edge)
 
 
 def _removed(event: Event, thing: int, *, is_repost: bool) -> TimelineEntryRemoved:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
@@ -63,6 +64,7 @@ class Database:
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
         self.round_trips = 0
+        self._sending: set[asyncio.Task[list[Any]]] = set()
         pool = _pool(url, settings)
         self.client = redis.Redis(connection_pool=pool)
         # Replies stay as Redis sends them; store.records reads them where their meaning is known.
@@ -104,6 +106,19 @@ class Database:
         return reply
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
+        # In a task of its own: a caller that is cancelled leaves at once, and no connection is given up with a reply
+        # on its way. redis-py may also take the cancellation for something else, and swallow it.
+        sending = asyncio.create_task(self._transmit(commands))
+        self._sending.add(sending)
+        sending.add_done_callback(self._sent)
+        return await asyncio.shield(sending)
+
+    def _sent(self, sending: asyncio.Task[list[Any]]) -> None:
+        self._sending.discard(sending)
+        if not sending.cancelled():
+            sending.exception()  # whoever waited for it may be gone
+
+    async def _transmit(self, commands: Sequence[Command]) -> list[Any]:
         self.round_trips += 1
         pipeline = self.client.pipeline(transaction=False)
         for command in commands:
@@ -154,7 +169,9 @@ class Database:
         return self.channel_prefix + name
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, once what is under way has been answered."""
+        if self._sending:
+            await asyncio.wait(self._sending)
         await self.client.aclose()
         await self.client.connection_pool.disconnect()
 

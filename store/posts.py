@@ -108,10 +108,14 @@ async def reposts_before(db: Database, original: int, repost: int | None, count:
     return read_sources(" ".join(pairs))
 
 
-async def first_reposts(db: Database, originals: Sequence[int], count: int) -> list[tuple[Source, ...]]:
-    """Return the oldest plain reposts of each of some posts, oldest first."""
-    found = await db.ask(*(("ZRANGE", keys.reposts(original), 0, count - 1) for original in originals))
-    return [read_sources(" ".join(pairs)) for pairs in found]
+def first_reposts(original: int, count: int) -> Command:
+    """Return the command that reads the oldest plain reposts of a post, at least one."""
+    return ("ZRANGE", keys.reposts(original), 0, count - 1)
+
+
+def read_first_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
+    """Return what the command has read, oldest first."""
+    return read_sources(" ".join(reply))
 
 
 async def reposted_as(db: Database, member: int, original: int) -> int | None:

@@ -137,7 +137,7 @@ def write_home(
     """
     digest = ""
     if seen is not None:
-        stored = " ".join(f"{e.thing} {e.place}" for e in seen)
+        stored = " ".join(f"{e.thing} {e.place}" for e in reversed(seen))  # the script reads it oldest first
         digest = hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()
     own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.scratch(partition(member))]
     return script("write_home", own, [digest, floor, places, *(part for pair in sources.items() for part in pair)])

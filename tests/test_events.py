@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any
 
 import pytest
@@ -23,10 +22,6 @@ from tests.work import number
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
     """The settings, shrunk as a test's parameter says."""
     return shrunk(settings, **getattr(request, "param", {}))
-
-
-def has_come_to(posts: list[str], count: int) -> bool:
-    return len(posts) >= count
 
 
 async def puts(stream: Stream, count: int) -> list[str]:
@@ -69,23 +64,21 @@ async def test_the_seam_between_past_and_present(db: Database, alice: Member, bo
     await bob.follow(alice)
     before = await now(db)
     posts: list[str] = []
+    came: list[asyncio.Task[list[str]]] = []
 
-    async def publish() -> None:
+    async def publish(group: asyncio.TaskGroup, moment: int) -> None:
         for i in range(50):
-            post = await alice.post(f"{i}")
-            posts.append(post)
+            if i == moment:
+                came.append(group.create_task(subscribe()))
+            posts.append(await alice.post(f"{i}"))
 
     async def subscribe() -> list[str]:
         async with subscribed(bob, HOME, after=before) as stream:
             return await puts(stream, 200)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(4):
-            group.create_task(publish())
-        came = []
-        for count in (1, 60, 120, 180):
-            await until(partial(has_come_to, posts, count))
-            came.append(group.create_task(subscribe()))
+        for moment in (0, 20, 40, 49):
+            group.create_task(publish(group, moment))
     log = [entry for entry in await events.between(db, before.removeprefix("event.")) if entry.kind == "post"]
     assert sorted(posts) == sorted(came[0].result())
     assert [number(post) for post in came[0].result()] == [entry.post for entry in log]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from resolvers import identity
+from resolvers import fanout, identity
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from store import posts
@@ -693,6 +693,27 @@ async def test_a_delete_that_a_crash_has_cut_short_shows_nothing(
         assert await bob.refused(mutation, postId=post) == ("NOT_FOUND", ["postId"])
     assert await bob.refused("comment", postId=post, text="yes") == ("NOT_FOUND", ["postId"])
     assert await bob.refused("deleteComment", commentId=comment) == ("NOT_FOUND", ["commentId"])
+    while await heir.run_once():
+        pass
+    assert {key: value for key, value in (await contents(db)).items() if lasting(key)} == before
+
+
+@pytest.mark.parametrize("text", ["", "see"], ids=["plain", "quote"])
+async def test_late_work_brings_no_repost_back(
+    db: Database, heir: Worker, alice: Member, bob: Member, carol: Member, text: str
+) -> None:
+    """A process that goes on delivering a repost after its deletion leaves nothing of it, neither shown nor stored."""
+    await carol.follow(bob)
+    post = await alice.post("hello")
+    before = {key: value for key, value in (await contents(db)).items() if lasting(key)}
+    draft = posts.Draft(number(bob.id), text, original=number(post), original_author=number(alice.id))
+    _, repost, job = await posts.create(db, draft)
+    assert job
+    await delete(bob, identity.post_id(repost, is_repost=True))
+    await fanout.perform(db, job, fanout.Budget(float("inf")))
+    assert await counts(carol, post) == (0, 0, 0, 0)
+    assert await listed(carol, post, "quotes" if text else "reposts") == []
+    assert await carol.home() == []
     while await heir.run_once():
         pass
     assert {key: value for key, value in (await contents(db)).items() if lasting(key)} == before

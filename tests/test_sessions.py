@@ -15,6 +15,7 @@ from typing import Any
 import jwt
 import pytest
 
+from resolvers.tokens import _DUMMY
 from store import keys
 from store.connection import Database
 from store.settings import Settings
@@ -129,6 +130,7 @@ async def test_log_in(anonymous: Member, alice: Member, identifier: str) -> None
         pytest.param("alice", PASSWORD * 100, id="over-long password"),
         pytest.param("alice@example.org", "wrong password", id="wrong password by e-mail"),
         pytest.param("dora", PASSWORD, id="unknown login"),
+        pytest.param("dora", _DUMMY, id="unknown login, password of the dummy"),
         pytest.param("dora@example.org", PASSWORD, id="unknown e-mail"),
         pytest.param("", PASSWORD, id="no identifier"),
         pytest.param("@", PASSWORD, id="sign alone"),
@@ -153,7 +155,7 @@ async def test_log_in_refuses(anonymous: Member, alice: Member, db: Database, id
 async def test_a_member_without_a_password_cannot_log_in(anonymous: Member, alice: Member, db: Database) -> None:
     """Whose password is disabled logs in with nothing, not even with what is stored."""
     await db.one("HSET", keys.credentials(number(alice)), "password", "!")
-    for password in ("!", "", PASSWORD):
+    for password in ("!", "", PASSWORD, _DUMMY):
         assert refusals(await anonymous.do("logIn", VIEWER, identifier="alice", password=password)) == WRONG_LOG_IN
 
 

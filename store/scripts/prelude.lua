@@ -102,6 +102,10 @@ local function bring_repost(at, floor, post, author, repost, reposter, earlier)
   if tonumber(place) > floor then
     redis.call('ZADD', at.home, 'LT', place, post)
     add_source(at, post, repost, reposter)
+  else
+    -- A later repost that came before this one has brought it: its place is this one, below the floor.
+    redis.call('ZREM', at.home, post)
+    redis.call('HDEL', at.sources, post)
   end
 end
 
