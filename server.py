@@ -33,6 +33,7 @@ from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
 SHOWN = 100  # findings printed
+ROUNDS = 5  # of mending: one repair may bring to light what was hidden, such as comments of a list that is gone
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 
@@ -193,10 +194,12 @@ async def _repair(settings: Settings, asked: argparse.Namespace) -> int:
         while await Worker(db).run_once():
             pass
         report = await _look_over(db, asked)
-        if report.clean:
-            return 0
-        print(f"mending {await verify.repair(db, report.findings):,} of them")
-        report = await _look_over(db, asked)
+        for _ in range(ROUNDS):
+            mended = await verify.repair(db, report.findings)
+            if not mended:
+                break
+            print(f"{mended:,} of them mended")
+            report = await _look_over(db, asked)
     return 0 if report.clean else 1
 
 

@@ -69,12 +69,12 @@ async def standing_edges(
     *,
     below_floor: bool = False,
 ) -> list[tuple[Post, TimelineEdge | None]]:
-    """Return where posts stand in the viewer's home whatever is stored there, None for nowhere; four round trips.
+    """Return where posts stand in the viewer's home whatever is stored there, None for nowhere; three round trips.
 
     Left out are those gone, and unless wanted those below the floor. `brought` has the posts, each with reposts that
     must not be overlooked; others are looked for among the oldest `scanned` and those stored at home.
     """
-    viewer = await context.member()
+    viewer = context.viewer or 0  # proved by the first round trip
     posts, sources, (floor,) = await asyncio.gather(
         hydrate.posts(context, list(brought)),
         _sources(context, following, brought, scanned),

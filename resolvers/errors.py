@@ -46,6 +46,17 @@ def refuse(code: UserErrorCode, message: str, *path: str) -> Refused:
     return Refused(UserError(code, message, list(path) or None))
 
 
+def field_error(code: UserErrorCode, message: str, field: str) -> UserError:
+    """Return the refusal of one input field, to be gathered with others."""
+    return UserError(code, message, [field])
+
+
+def refuse_all(errors: list[UserError]) -> None:
+    """Raise the refusals gathered, if there are any."""
+    if errors:
+        raise Refused(*errors)
+
+
 class RequestError(GraphQLError):
     """An error whose code clients may rely on; its text is meant for them."""
 

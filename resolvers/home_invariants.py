@@ -43,9 +43,11 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
 async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
     """A home is what rule 3 makes of those its owner follows, above its floor."""
     found: list[Finding] = []
+    # Homes are read before what they are computed from: a repair does nothing to one that changes in between.
+    seen = {member: (await timelines.home(db, member), await timelines.floor(db, member)) for member in members}
     pulled = await homes.Pulling(db).pull(members)
     for member, home in pulled.items():
-        entries, floor = await timelines.home(db, member), await timelines.floor(db, member)
+        entries, floor = seen[member]
         if floor is None:
             continue
         above = max(floor, home.floor)

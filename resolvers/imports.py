@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import random
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,8 @@ class Network:
     def dealt(self) -> Iterator[tuple[str, str]]:
         """Yield author and text of each post: members get posts in proportion to their followers."""
         followers = Counter(itertools.chain.from_iterable(self.following.values()))
+        if not self.total:
+            return iter(())
         authors = random.Random(self.seed).choices(list(followers), list(followers.values()), k=self.total)  # noqa: S311
         return zip(authors, itertools.cycle(self.texts), strict=False)
 
@@ -64,35 +67,35 @@ def read_network(
     """Read the files of an import; raises ImportRefused naming file, line and rule."""
     digest = sha256(f"{most} {total} {seed}".encode())
     following: Edges = defaultdict(dict)
-    for number, line in enumerate(_lines(follows), 1):
+    for number, line in _lines(follows):
         digest.update(line.encode())
         names = line.split("\t")
         if len(names) != 2 or not all(map(is_login, names)):  # noqa: PLR2004  follower and followed
             raise ImportRefused(f"{follows}, line {number}: two logins with a tab between them are expected")
-        if names[0] != names[1]:
-            following[names[0].lower()].setdefault(names[1].lower())
+        follower, followed = (name.lower() for name in names)
+        if follower != followed:
+            following[follower].setdefault(followed)
     members = {*following, *itertools.chain.from_iterable(following.values())}
     if most is not None:
         members = _largest(following, most)
-        following = {
-            a: {b: None for b in followed if b in members} for a, followed in following.items() if a in members
-        }
-    for name, followed in following.items():
-        if len(followed) > settings.max_following:
-            raise ImportRefused(f"{follows}: {name} follows {len(followed)} members, at most {settings.max_following}")
+        following = {a: {b: None for b in others if b in members} for a, others in following.items() if a in members}
+    for name, others in following.items():
+        if len(others) > settings.max_following:
+            raise ImportRefused(f"{follows}: {name} follows {len(others)} members, at most {settings.max_following}")
     words = _texts(texts, settings.max_text) if texts else []
     digest.update("\n".join(words).encode())
-    count = (len(words) if total is None else total) if words and members else 0
+    count = (len(words) if total is None else total) if words and any(following.values()) else 0
     return Network(
         digest.hexdigest()[:16], sorted(members), {a: list(b) for a, b in following.items()}, words, count, seed
     )
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, with their numbers."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            yield from (line.rstrip("\n") for line in file if line.strip())
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+            yield from ((number, line.rstrip("\n")) for number, line in enumerate(file, 1) if line.strip())
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise ImportRefused(f"{path}: {error}") from error
 
 
@@ -106,7 +109,7 @@ def _largest(following: Edges, most: int) -> set[str]:
 
 def _texts(path: Path, limit: int) -> list[str]:
     found = []
-    for line in _lines(path):
+    for _, line in _lines(path):
         try:
             found.append(normalise(line, limit=limit))
         except TextRefused:

@@ -32,26 +32,33 @@ Check = Callable[[Database, Sequence[int]], Awaitable[list[Finding]]]
 
 
 async def users(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Counters equal their sets; credentials and a lasting login are there."""
+    """Counters equal their sets; credentials, a lasting login and a lasting e-mail address are there."""
     found: list[Finding] = []
     counts = await _counts(db, members, COUNTED_BY_USER)
     records = await db.ask(*(("HGETALL", keys.user(member)) for member in members))
-    known = await _exist(db, members, keys.credentials)
+    emails = await db.ask(*(("HGET", keys.credentials(member), "email") for member in members))
     users = {member: read_pairs(reply) for member, reply in zip(members, records, strict=True) if reply}
-    logins = {member: fields["login"].lower() for member, fields in users.items()}
-    holders = await db.ask(*(("GET", keys.login(login)) for login in logins.values()))
-    lives = await db.ask(*(("TTL", keys.login(login)) for login in logins.values()))
-    for member in members:
+    owned = [(member, keys.login(fields["login"].lower())) for member, fields in users.items()]
+    for member, email in zip(members, emails, strict=True):
         if member not in users:
             continue
         found += _miscounted(keys.user(member), users[member], counts[member], member, COUNTED_BY_USER)
-        if member not in known:
+        if email is None:
             found.append(Finding(keys.user(member), "has no credentials"))
-    for (member, login), holder, life in zip(logins.items(), holders, lives, strict=True):
+        else:
+            owned.append((member, keys.email(email.lower())))
+    return found + await _names_last(db, owned)
+
+
+async def _names_last(db: Database, owned: Sequence[tuple[int, str]]) -> list[Finding]:
+    found: list[Finding] = []
+    holders = await db.ask(*(("GET", key) for _, key in owned))
+    lives = await db.ask(*(("TTL", key) for _, key in owned))
+    for (member, key), holder, life in zip(owned, holders, lives, strict=True):
         if holder != str(member) or life >= 0:
-            mend: Command = ("SET", keys.login(login), member)
-            message = f"login {login} {'is not lasting' if holder == str(member) else f'belongs to {holder}'}"
-            found.append(Finding(keys.user(member), message, (mend,) if holder in {None, str(member)} else ()))
+            mend = (script("keep_name", [key], [member, 0]),) if holder in {None, str(member)} else ()
+            message = f"{key} {'is not lasting' if holder == str(member) else f'belongs to {holder}'}"
+            found.append(Finding(keys.user(member), message, mend))
     return found
 
 
@@ -134,15 +141,27 @@ async def profiles(db: Database, members: Sequence[int]) -> list[Finding]:
     return found
 
 
-async def likes(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Nothing hangs on a post that is gone."""
-    exists = await _exist(db, posts, keys.status)
+async def reposted(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each plain repost that a member is known to have made exists."""
+    replies = await db.ask(*(("HGETALL", keys.reposted(member)) for member in members))
+    own = [(m, original, repost) for m, r in zip(members, replies, strict=True) for original, repost in _pairs(r)]
+    exists = await _exist(db, [repost for _, _, repost in own], keys.status)
     return [
-        Finding(key(post), "its post is gone", (("DEL", key(post)),))
-        for post in posts
-        if post not in exists
-        for key in (keys.likes, keys.comments)
+        Finding(keys.reposted(m), f"{repost} of {original} is gone", (("HDEL", keys.reposted(m), original),))
+        for m, original, repost in own
+        if repost not in exists
     ]
+
+
+def hanging(listing: Callable[[int], str]) -> Check:
+    """Return the check that a list hangs on no post that is gone."""
+
+    async def check(db: Database, posts: Sequence[int]) -> list[Finding]:
+        exists = await _exist(db, posts, keys.status)
+        gone = [listing(post) for post in posts if post not in exists]
+        return [Finding(key, "its post is gone", (("DEL", key),)) for key in gone]
+
+    return check
 
 
 async def comment_lists(db: Database, posts: Sequence[int]) -> list[Finding]:
@@ -177,7 +196,10 @@ async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
     exists = await _exist(db, posts, keys.status)
     gone = [post for post in posts if post not in exists]
-    found = [Finding(key, f"has {len(posts)} entries, at most {size}")] if len(posts) > size else []
+    found: list[Finding] = []
+    if len(posts) > size:
+        trim = ("ZREMRANGEBYRANK", key, 0, -size - 1)
+        found.append(Finding(key, f"has {len(posts)} entries, at most {size}", (trim,)))
     if gone:
         found.append(Finding(key, f"has {len(gone)} posts that are gone", (("ZREM", key, *gone),)))
     return found
@@ -253,6 +275,10 @@ async def _listed(
         for post, text in entries
         if int(text.split(":")[0]) not in exists
     ]
+
+
+def _pairs(reply: Sequence[str]) -> list[tuple[int, int]]:
+    return [(int(name), int(value)) for name, value in read_pairs(reply).items()]
 
 
 def _profile_member(post: Any) -> str:

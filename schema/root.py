@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, interactions, posts, relations
+from resolvers import accounts, interactions, posts, relations, sessions
 from resolvers.context import Context
 from resolvers.errors import Refused
 from schema import posts as p
@@ -93,22 +93,22 @@ class Query:
 @strawberry.type
 class Mutation:
     sign_up = _mutation(accounts.sign_up, u.SignUpInput, u.SessionPayload)
-    log_in = _mutation(accounts.log_in, u.LogInInput, u.SessionPayload)
+    log_in = _mutation(sessions.log_in, u.LogInInput, u.SessionPayload)
     refresh_session = _mutation(
-        accounts.refresh_session,
+        sessions.refresh_session,
         u.RefreshSessionInput,
         u.SessionPayload,
         description="Trades a refresh token for a new pair; the old refresh token stops working.",
     )
     log_out = _mutation(
-        accounts.log_out,
+        sessions.log_out,
         u.LogOutInput,
         u.LogOutPayload,
         optional=True,
         description="Takes effect at once, on open websockets too.",
     )
     change_password = _mutation(
-        accounts.change_password,
+        sessions.change_password,
         u.ChangePasswordInput,
         u.SessionPayload,
         description="Ends every other session.",

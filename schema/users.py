@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, relations, timelines
+from resolvers import accounts, relations, sessions, timelines
 from resolvers.paging import NodeEdge
 from resolvers.tokens import Claims
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
@@ -149,7 +149,7 @@ async def _role(root: Claims, info: Info) -> records.Role:
 
 
 async def _sessions(root: Claims, info: Info) -> Any:
-    return [(session, session.id == root.session) for session in await accounts.sessions(info.context, root)]
+    return [(session, session.id == root.session) for session in await sessions.sessions(info.context, root)]
 
 
 def _session_id(root: tuple[records.Session, bool]) -> str:

@@ -130,6 +130,21 @@ async def rotate_session(db: Database, member: int, session: str, presented: str
     return str(reply)
 
 
+async def change_password(db: Database, member: int, *, proved: str, password: str, session: str, token: str) -> bool:
+    """Set a password's hash and end every session but one; False when either has changed since `proved` was."""
+    expires = time.time_ns() // 1_000_000 + db.settings.session_days * 86_400_000
+    own = [keys.credentials(member), keys.sessions(member)]
+    ended = await db.call("change_password", own, proved, password, session, token, expires)
+    if ended is None:
+        return False
+    await _announce(db, member, ended)
+    return True
+
+
+async def _announce(db: Database, member: int, ended: Sequence[str]) -> None:
+    await db.ask(*(("PUBLISH", db.channel(SESSIONS), f"{member} {session}") for session in ended))
+
+
 async def sessions(db: Database, member: int) -> list[Session]:
     """Return a member's living sessions, newest first."""
     found = read_pairs(await db.one("HGETALL", keys.sessions(member)))
@@ -138,14 +153,12 @@ async def sessions(db: Database, member: int) -> list[Session]:
     return sorted((s for s in living if s.expires > now), key=lambda s: (s.created, s.id), reverse=True)
 
 
-async def end_sessions(db: Database, member: int, *, only: str | None = None, but: str = "") -> None:
-    """End one session of a member, or all of them but one, and tell every process."""
-    ended = [only] if only else [s for s in await db.one("HKEYS", keys.sessions(member)) if s != but]
+async def end_sessions(db: Database, member: int, *, only: str | None = None) -> None:
+    """End one session of a member, or all of them, and tell every process."""
+    ended = [only] if only else await db.one("HKEYS", keys.sessions(member))
     if ended:
-        await db.ask(
-            ("HDEL", keys.sessions(member), *ended),
-            *(("PUBLISH", db.channel(SESSIONS), f"{member} {session}") for session in ended),
-        )
+        await db.one("HDEL", keys.sessions(member), *ended)
+        await _announce(db, member, ended)
 
 
 async def count_attempt(db: Database, kind: str, subject: str, seconds: int) -> int:

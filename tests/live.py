@@ -68,15 +68,22 @@ class Stream:
         """Wait for the end of the subscription; nothing else may come."""
         assert (await self.hear())["type"] == "complete"
 
-    async def closed(self) -> int | None:
+    async def closed(self) -> int:
         """Return the code the server closes the socket with; nothing else may come."""
         message = await self.socket.receive(timeout=PATIENCE)
-        assert message.type in {WSMsgType.CLOSE, WSMsgType.CLOSED, WSMsgType.CLOSING}, message
-        return self.socket.close_code
+        assert message.type is WSMsgType.CLOSE, message
+        return int(message.data)
 
     async def complete(self) -> None:
         """Tell the server that nothing more is wanted."""
         await self.socket.send_json({"id": "1", "type": "complete"})
+
+
+async def puts(stream: Stream, count: int) -> list[str]:
+    """Return the posts of the next events, each of which puts one."""
+    briefs = [await stream.brief() for _ in range(count)]
+    assert {kind for kind, *_ in briefs} <= {"put"}
+    return [post for _, post, *_ in briefs]
 
 
 def brief(event: dict[str, Any]) -> Brief:

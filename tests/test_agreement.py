@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import pytest
 
+from resolvers import fanout, streams
+from resolvers.context import Services
+from resolvers.fanout import Worker
+from store import posts, relations
 from store.connection import Database
-from tests.conftest import Member, sign_up
+from store.settings import Settings
+from tests.conftest import Member, shrunk, sign_up
 from tests.live import HOME, fetched, keep_up, now, subscribed, watching
+from tests.work import number, work_off
+
+
+@pytest.fixture
+def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
+    """The settings, shrunk as a test's parameter says."""
+    return shrunk(settings, **getattr(request, "param", {}))
 
 
 class Script:
@@ -89,3 +103,96 @@ async def test_agreement_with_the_stored_home(
             await keep_up(held, stream, last)
     stored = (await fetched(alice)).lines()
     assert [held.lines() == stored for held in (steady, absent, fickle)] == [True] * 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_agreement_after_simultaneous_acts(
+    db: Database, worker: Worker, anonymous: Member, alice: Member, bob: Member, carol: Member, seed: int
+) -> None:
+    """The same holds when several act at the same time, once all work is done."""
+    script = Script([alice, bob, carol, await sign_up(anonymous, "dave")], seed)
+
+    async def act() -> None:
+        with suppress(AssertionError):  # what another has just deleted is refused
+            await script.act()
+
+    held = await fetched(alice)
+    async with watching(alice, db) as stream:
+        for _ in range(15):
+            await asyncio.gather(*(act() for _ in range(5)))
+        await work_off(db, worker)
+        await keep_up(held, stream, await alice.post("the end"))
+    assert held.lines() == (await fetched(alice)).lines()
+
+
+# ------------------------------------------------------------ what comes late, or in the wrong order
+
+
+async def test_a_delete_announced_after_the_unfollow(
+    db: Database, services: Services, alice: Member, bob: Member
+) -> None:
+    """What was deleted before an unfollow and is announced only after it is taken out all the same."""
+    await bob.follow(alice)
+    late, other = await alice.post("deleted"), await alice.post("kept")
+    async with watching(bob, db) as stream:
+        job = await posts.delete(services.db, number(late), number(alice.id))
+        assert job
+        await bob.unfollow(alice)
+        assert await stream.brief() == ("removed", other)
+        await fanout.finish(services.db, job)
+        assert await stream.brief() == ("removed", late)
+
+
+async def test_a_follow_announced_after_its_end(db: Database, services: Services, alice: Member, bob: Member) -> None:
+    """A follow whose work is finished late, when it has long ended, brings nothing and nobody."""
+    post = await alice.post("before")
+    async with watching(bob, db) as stream:
+        job, _ = await relations.follow(services.db, number(bob.id), [number(alice.id)])
+        assert job
+        await bob.unfollow(alice)
+        assert await stream.brief() == ("removed", post)
+        await fanout.finish(services.db, job)
+        assert await stream.brief() == ("removed", post)
+        await alice.post("after")
+        own = await bob.post("mine")
+        assert await stream.brief() == ("put", own)
+
+
+async def test_a_repost_among_many(
+    db: Database,
+    anonymous: Member,
+    alice: Member,
+    bob: Member,
+    carol: Member,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where more have passed a post on than are looked at, those followed are named all the same."""
+    monkeypatch.setattr(streams, "REPOSTS_SCANNED", 1)
+    await carol.follow(alice, bob)
+    dave = await sign_up(anonymous, "dave")
+    post = await dave.post("goes around")
+    async with watching(carol, db) as stream:
+        await dave.repost(post)
+        await alice.repost(post)
+        await bob.repost(post)
+        assert await stream.brief() == ("put", post, "alice")
+        assert await stream.brief() == ("put", post, "alice", "bob")
+
+
+@pytest.mark.parametrize("settings", [{"home_size": 10, "home_slack": 1}], indirect=True)
+async def test_a_follow_of_whom_reposts_had_brought(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """A post that a repost had brought moves to its own place when its author is followed, far down as that may be."""
+    await carol.follow(alice)
+    post = await bob.post("old")
+    for i in range(20):
+        await alice.post(f"newer {i}")
+    await alice.repost(post)
+    held = await fetched(carol)
+    assert held.lines()[0][1] == post
+    async with watching(carol, db) as stream:
+        await carol.follow(bob)
+        event = await stream.next()
+        assert event["edge"]["cursor"] == f"home.{number(post):014x}"
+        held.take(event)
+    stored = (await fetched(carol)).lines()
+    assert held.lines()[: len(stored)] == stored

@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
-from resolvers import verify
+from resolvers import fanout, verify
 from resolvers.verify import Report
-from store import jobs, keys, posts
-from store.connection import Command, Database
+from store import keys, posts
+from store.connection import Database
 from store.posts import Draft
 from store.settings import Settings
 from tests.conftest import Member, sign_up
+from tests.damages import BEYOND_REPAIR, MENDABLE, Damage, Site
 from tests.work import number
 
 ROUNDS = 4  # of mending: one repair may bring another finding to light
-GHOST = 4_242 << 12  # an id that nothing has
-
-
-@dataclass(frozen=True)
-class Site:
-    """Ann follows ben, who passes on what cat writes; dan quotes it and is followed by nobody."""
-
-    ann: int
-    ben: int
-    cat: int
-    dan: int
-    post: int  # by cat, liked and commented by ann
-    repost: int  # ben's, of it
-    quote: int  # dan's, of it
-    comment: int
-    word: int  # by ben
 
 
 @pytest.fixture
@@ -65,143 +50,6 @@ async def mended(db: Database) -> Report:
     return report
 
 
-@dataclass(frozen=True)
-class Damage:
-    """What is done to the store by hand, and the key that a finding must name for it."""
-
-    name: str
-    key: Callable[[Site], str]
-    commands: Callable[[Site], list[Command]]
-
-
-def _without_home(s: Site) -> list[Command]:
-    return [("DEL", keys.home(s.ann), keys.home_state(s.ann), keys.sources(s.ann))]
-
-
-MENDABLE = [
-    Damage(
-        "counter of a member",
-        lambda s: keys.user(s.ben),
-        lambda s: [("HSET", keys.user(s.ben), "followers", 7)],
-    ),
-    Damage("counter of a post", lambda s: keys.status(s.post), lambda s: [("HSET", keys.status(s.post), "likes", 9)]),
-    Damage(
-        "follow missing at the followed",
-        lambda s: keys.following(s.ann),
-        lambda s: [("ZREM", keys.followers(s.ben), s.ann)],
-    ),
-    Damage(
-        "follow missing at the follower",
-        lambda s: keys.followers(s.ben),
-        lambda s: [("ZREM", keys.following(s.ann), s.ben)],
-    ),
-    Damage(
-        "ids of a follow differ",
-        lambda s: keys.following(s.ann),
-        lambda s: [("ZADD", keys.followers(s.ben), 1, s.ann)],
-    ),
-    Damage(
-        "ids of a follow differ, and its end is remembered",
-        lambda s: keys.following(s.ann),
-        lambda s: [
-            ("ZADD", keys.followers(s.ben), s.word, s.ann),
-            ("SET", keys.unfollowed(s.ben, s.ann), s.word, "EX", keys.DAY),
-        ],
-    ),
-    Damage(
-        "follower who does not follow",
-        lambda s: keys.followers(s.ben),
-        lambda s: [("ZADD", keys.followers(s.ben), s.word, s.dan)],
-    ),
-    Damage(
-        "follow of nobody",
-        lambda s: keys.following(s.ann),
-        lambda s: [("ZADD", keys.following(s.ann), s.word, GHOST)],
-    ),
-    Damage(
-        "post not in its author's profile",
-        lambda s: keys.status(s.word),
-        lambda s: [("ZREM", keys.profile(s.ben), s.word)],
-    ),
-    Damage(
-        "plain repost not in its author's profile",
-        lambda s: keys.status(s.repost),
-        lambda s: [("ZREM", keys.profile(s.ben), f"{s.repost}:{s.post}:{s.cat}")],
-    ),
-    Damage(
-        "entry of a profile without a post",
-        lambda s: keys.profile(s.ben),
-        lambda s: [("ZADD", keys.profile(s.ben), GHOST, GHOST)],
-    ),
-    Damage(
-        "likes of a post that is gone", lambda _: keys.likes(GHOST), lambda s: [("ZADD", keys.likes(GHOST), 1, s.ann)]
-    ),
-    Damage(
-        "comments of a post that is gone",
-        lambda _: keys.comments(GHOST),
-        lambda s: [("ZADD", keys.comments(GHOST), s.comment, s.comment)],
-    ),
-    Damage(
-        "comment not listed",
-        lambda s: keys.comment(s.comment),
-        lambda s: [("ZREM", keys.comments(s.post), s.comment)],
-    ),
-    Damage("comment gone", lambda s: keys.comments(s.post), lambda s: [("DEL", keys.comment(s.comment))]),
-    Damage("quote gone", lambda s: keys.quotes(s.post), lambda s: [("DEL", keys.status(s.quote))]),
-    Damage("repost gone", lambda s: keys.reposts(s.post), lambda s: [("DEL", keys.status(s.repost))]),
-    Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("ZREM", keys.home(s.ann), s.word)]),
-    Damage(
-        "post too many in a home",
-        lambda s: keys.home(s.ann),
-        lambda s: [("ZADD", keys.home(s.ann), s.quote, s.quote)],
-    ),
-    Damage(
-        "post misplaced in a home",
-        lambda s: keys.home(s.ann),
-        lambda s: [("ZADD", keys.home(s.ann), s.word + 1, s.post)],
-    ),
-    Damage(
-        "sources of another member",
-        lambda s: keys.home(s.ann),
-        lambda s: [("HSET", keys.sources(s.ann), s.post, f"{s.repost}:{s.dan}")],
-    ),
-    Damage(
-        "sources missing",
-        lambda s: keys.home(s.ann),
-        lambda s: [("DEL", keys.sources(s.ann))],
-    ),
-    Damage(
-        "sources of what is not in the home",
-        lambda s: keys.sources(s.ann),
-        lambda s: [("HSET", keys.sources(s.ann), GHOST, f"{s.repost}:{s.ben}")],
-    ),
-    Damage(
-        "home below its floor",
-        lambda s: keys.home(s.ann),
-        lambda s: [("HSET", keys.home_state(s.ann), "floor", s.word)],
-    ),
-    Damage("member without a home", lambda s: keys.user(s.ann), _without_home),
-    Damage("login of nobody", lambda _: keys.login("eve"), lambda _: [("SET", keys.login("eve"), GHOST)]),
-    Damage("e-mail of nobody", lambda _: keys.email("e@e.org"), lambda _: [("SET", keys.email("e@e.org"), GHOST)]),
-    Damage("login that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", keys.login("ann"), 60)]),
-    Damage("login missing", lambda s: keys.user(s.ann), lambda _: [("DEL", keys.login("ann"))]),
-    Damage("gone post in public", lambda _: keys.public(), lambda _: [("ZADD", keys.public(), GHOST, GHOST)]),
-    Damage(
-        "gone post under a tag", lambda _: keys.hashtag("tea"), lambda _: [("ZADD", keys.hashtag("tea"), GHOST, GHOST)]
-    ),
-]
-
-BEYOND_REPAIR = [
-    Damage(
-        "repost its author does not know",
-        lambda s: keys.profile(s.ben),
-        lambda s: [("HDEL", keys.reposted(s.ben), s.post)],
-    ),
-    Damage("login of another", lambda s: keys.user(s.ann), lambda s: [("SET", keys.login("ann"), s.ben)]),
-    Damage("member without credentials", lambda s: keys.user(s.ann), lambda s: [("DEL", keys.credentials(s.ann))]),
-]
-
-
 async def test_a_healthy_site(db: Database, site: Site) -> None:
     """Nothing is found on a site that nobody has damaged, and every home is looked at."""
     report = await look(db)
@@ -227,3 +75,73 @@ async def test_what_cannot_be_mended(db: Database, site: Site, damage: Damage) -
     await db.ask(*damage.commands(site))
     assert damage.key(site) in {finding.key for finding in (await look(db)).findings}
     assert {finding.key for finding in (await mended(db)).findings} == {damage.key(site)}
+
+
+TOO_MANY: list[tuple[dict[str, int], Callable[[Site], str], bool]] = [
+    ({"home_size": 1, "home_slack": 0}, lambda s: keys.home(s.ann), True),
+    ({"public_size": 1}, lambda _: keys.public(), True),
+    ({"hashtag_size": 0}, lambda _: keys.hashtag("tea"), True),
+    ({"max_following": 1}, lambda s: keys.following(s.ben), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("limits", "key", "mendable"), TOO_MANY, ids=lambda v: "".join(v) if isinstance(v, dict) else ""
+)
+async def test_too_many_entries(
+    settings: Settings, site: Site, limits: dict[str, int], key: Callable[[Site], str], *, mendable: bool
+) -> None:
+    """What is longer than a limit that was lowered is found, and cut where nothing is lost by it."""
+    lowered = Database(settings.redis_url, replace(settings, **limits))  # type: ignore[arg-type]
+    named = {finding.key for finding in (await look(lowered)).findings if "at most" in finding.message}
+    assert key(site) in named
+    assert (await mended(lowered)).clean is mendable
+    await lowered.close()
+
+
+async def test_a_comment_of_a_gone_list(db: Database, site: Site) -> None:
+    """What one repair brings to light, the next one mends: a post's record is lost with its lists left behind."""
+    await db.one("DEL", keys.status(site.post))
+    assert (await mended(db)).clean
+    assert not await db.one("EXISTS", keys.comment(site.comment), keys.comments(site.post), keys.likes(site.post))
+
+
+async def test_unfinished_work(db: Database, site: Site) -> None:
+    """What a job has still to do is found, and reported with the number of jobs; once it is done nothing is found."""
+    _, post, job = await posts.create(db, Draft(site.ben, "late", hashtags=("tea",)))
+    assert job
+    report = await look(db)
+    assert {finding.key for finding in report.findings} == {keys.home(site.ann)}
+    assert str(post) in report.findings[0].message
+    assert (report.unfinished_jobs, report.dead_jobs, report.clean) == (1, 0, False)
+    await fanout.finish(db, job)
+    report = await look(db)
+    assert (report.findings, report.unfinished_jobs, report.clean) == ([], 0, True)
+
+
+async def test_a_dead_job(db: Database, site: Site) -> None:
+    """Work set aside is no finding, but the store is not clean."""
+    await db.one("XADD", keys.dead_jobs(0), "*", "job", 1, "kind", "post", "body", "{}")
+    report = await look(db)
+    assert (report.findings, report.dead_jobs, report.clean) == ([], 1, False)
+
+
+async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
+    """A home that changes after it was looked at is left alone: what a delivery brings is not lost."""
+    await db.one("ZREM", keys.home(site.ann), site.word)
+    report = await look(db)
+    _, post, job = await posts.create(db, Draft(site.ben, "meanwhile"))
+    assert job
+    await fanout.finish(db, job)
+    assert await verify.repair(db, report.findings)
+    assert await db.one("ZMSCORE", keys.home(site.ann), post, site.word) == [str(post), None]
+    assert (await mended(db)).clean
+
+
+async def test_some_homes_alone(db: Database, site: Site) -> None:
+    """As many homes are computed as asked for, others with another seed; the rest of the checks see everything."""
+    reports = [await verify.verify(db, homes=1, seed=seed, progress=lambda _: None) for seed in range(8)]
+    assert {report.homes for report in reports} == {1}
+    await db.one("ZREM", keys.home(site.ann), site.word)
+    reports = [await verify.verify(db, homes=1, seed=seed, progress=lambda _: None) for seed in range(12)]
+    assert {report.clean for report in reports} == {True, False}

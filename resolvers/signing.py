@@ -1,0 +1,107 @@
+"""What signing up, logging in and changing credentials share: sessions opened, passwords proved, attempts limited."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from email_validator import EmailNotValidError, validate_email
+
+from resolvers.context import Context
+from resolvers.errors import RateLimited, UserError, UserErrorCode, field_error, refuse
+from resolvers.tokens import Claims, digest, new_session
+from store import accounts
+from store.records import Credentials, Session
+
+PASSWORD_LEAST = 10  # characters
+PASSWORD_MOST = 1_000  # characters: hashing what is longer costs the server, not the attacker
+EMAIL_MOST = 254  # characters, RFC 5321 §4.5.3.1.3 less the brackets
+USER_AGENT_MOST = 200  # characters
+DAY_MS = 86_400_000
+UNKNOWN = "this login or e-mail and this password do not belong together"
+IDENTIFIER, ADDRESS = "identifier", "address"  # what log-in attempts are counted for
+
+
+async def sign_in(context: Context, member: int, proved: str = "") -> dict[str, object]:
+    """Open a session and return its tokens; raises the refusal of a member who is gone.
+
+    `proved` is the hash of the password that was right: where it has been changed since, there is no session.
+    """
+    session = new_session()
+    refresh_token = context.services.tokens.first_refresh_token(member, session)
+    now = time.time_ns() // 1_000_000
+    opened = Session(
+        id=session,
+        token=digest(refresh_token),
+        created=now,
+        expires=now + context.settings.session_days * DAY_MS,
+        user_agent=context.user_agent[:USER_AGENT_MOST],
+    )
+    if not await accounts.open_session(context.db, member, opened, proved):
+        raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
+    return session_answer(context, member, session, refresh_token)
+
+
+def session_answer(context: Context, member: int, session: str, refresh_token: str) -> dict[str, object]:
+    """Return the tokens of a session with its viewer; what is read from now on is read anew."""
+    access_token, expires = context.services.tokens.sign(member, session)
+    context.forget()
+    return {
+        "access_token": access_token,
+        "refresh_token": refresh_token,
+        "expires_at": datetime.fromtimestamp(expires, UTC),
+        "viewer": Claims(member, session, expires),
+    }
+
+
+async def confirm(context: Context, member: int, password: str) -> Credentials:
+    """Return the member's credentials once the password is proved; attempts are limited."""
+    await limit_log_ins(context, f"member {member}")
+    found = await accounts.credentials(context.db, member)
+    right = len(password) <= PASSWORD_MOST
+    if not await context.services.passwords.matches(found.password if found else None, password if right else ""):
+        raise refuse(UserErrorCode.WRONG_CREDENTIALS, "currentPassword: this is not your password", "currentPassword")
+    await accounts.forget_attempts(context.db, IDENTIFIER, f"member {member}", accounts.WINDOW_SECONDS)
+    assert found
+    return found
+
+
+async def limit_log_ins(context: Context, subject: str) -> None:
+    """Count an attempt for whom it is meant, existing or not, and for where it comes from; raises RateLimited."""
+    if not context.settings.rate_limit:
+        return
+    window = accounts.WINDOW_SECONDS
+    by_subject = await accounts.count_attempt(context.db, IDENTIFIER, subject, window)
+    by_address = await accounts.count_attempt(context.db, ADDRESS, context.address, window)
+    if by_subject > context.settings.log_in_attempts or by_address > context.settings.log_in_attempts_per_address:
+        raise RateLimited("too many log-in attempts: try again later", window)
+
+
+def checked_email(email: str, errors: list[UserError]) -> str:
+    """Return an e-mail address in normal form; adds the refusal of one that is none."""
+    if not email.strip():
+        errors.append(field_error(UserErrorCode.BLANK, "email: must not be blank", "email"))
+        return ""
+    if len(email) > EMAIL_MOST:
+        errors.append(field_error(UserErrorCode.TOO_LONG, f"email: must be at most {EMAIL_MOST} characters", "email"))
+        return ""
+    try:
+        return validate_email(email.strip(), check_deliverability=False, test_environment=True).normalized
+    except EmailNotValidError as error:
+        errors.append(field_error(UserErrorCode.INVALID, f"email: {error}", "email"))
+        return ""
+
+
+def password_errors(password: str, names: tuple[str, ...], field: str) -> list[UserError]:
+    """Return what is wrong with a new password; `names` are what it must not be."""
+    if len(password) < PASSWORD_LEAST:
+        message = f"{field}: must have at least {PASSWORD_LEAST} characters"
+    elif password.lower() in {name.lower() for name in names}:
+        message = f"{field}: must not be the login or the e-mail address"
+    elif len(set(password)) == 1:
+        message = f"{field}: must not be one character repeated"
+    elif len(password) > PASSWORD_MOST:
+        return [field_error(UserErrorCode.TOO_LONG, f"{field}: must be at most {PASSWORD_MOST} characters", field)]
+    else:
+        return []
+    return [field_error(UserErrorCode.WEAK_PASSWORD, message, field)]

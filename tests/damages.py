@@ -1,0 +1,176 @@
+"""A small site, and what may be damaged in its store by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from store import keys
+from store.connection import Command
+
+EMAIL = keys.email("ann@example.org")
+GHOST = 4_242 << 12  # an id that nothing has
+
+
+@dataclass(frozen=True)
+class Site:
+    """Ann follows ben, who passes on what cat writes; dan quotes it and is followed by nobody."""
+
+    ann: int
+    ben: int
+    cat: int
+    dan: int
+    post: int  # by cat, liked and commented by ann
+    repost: int  # ben's, of it
+    quote: int  # dan's, of it
+    comment: int
+    word: int  # by ben
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is done to the store by hand, and the key that a finding must name for it."""
+
+    name: str
+    key: Callable[[Site], str]
+    commands: Callable[[Site], list[Command]]
+
+
+def _without_home(s: Site) -> list[Command]:
+    return [("DEL", keys.home(s.ann), keys.home_state(s.ann), keys.sources(s.ann))]
+
+
+MENDABLE = [
+    Damage(
+        "counter of a member",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.user(s.ben), "followers", 7)],
+    ),
+    Damage("counter of a post", lambda s: keys.status(s.post), lambda s: [("HSET", keys.status(s.post), "likes", 9)]),
+    Damage(
+        "follow missing at the followed",
+        lambda s: keys.following(s.ann),
+        lambda s: [("ZREM", keys.followers(s.ben), s.ann)],
+    ),
+    Damage(
+        "follow missing at the follower",
+        lambda s: keys.followers(s.ben),
+        lambda s: [("ZREM", keys.following(s.ann), s.ben)],
+    ),
+    Damage(
+        "ids of a follow differ",
+        lambda s: keys.following(s.ann),
+        lambda s: [("ZADD", keys.followers(s.ben), 1, s.ann)],
+    ),
+    Damage(
+        "ids of a follow differ, and its end is remembered",
+        lambda s: keys.following(s.ann),
+        lambda s: [
+            ("ZADD", keys.followers(s.ben), s.word, s.ann),
+            ("SET", keys.unfollowed(s.ben, s.ann), s.word, "EX", keys.DAY),
+        ],
+    ),
+    Damage(
+        "follower who does not follow",
+        lambda s: keys.followers(s.ben),
+        lambda s: [("ZADD", keys.followers(s.ben), s.word, s.dan)],
+    ),
+    Damage(
+        "follow of nobody",
+        lambda s: keys.following(s.ann),
+        lambda s: [("ZADD", keys.following(s.ann), s.word, GHOST)],
+    ),
+    Damage(
+        "post not in its author's profile",
+        lambda s: keys.status(s.word),
+        lambda s: [("ZREM", keys.profile(s.ben), s.word)],
+    ),
+    Damage(
+        "plain repost not in its author's profile",
+        lambda s: keys.status(s.repost),
+        lambda s: [("ZREM", keys.profile(s.ben), f"{s.repost}:{s.post}:{s.cat}")],
+    ),
+    Damage(
+        "entry of a profile without a post",
+        lambda s: keys.profile(s.ben),
+        lambda s: [("ZADD", keys.profile(s.ben), GHOST, GHOST)],
+    ),
+    Damage(
+        "likes of a post that is gone", lambda _: keys.likes(GHOST), lambda s: [("ZADD", keys.likes(GHOST), 1, s.ann)]
+    ),
+    Damage(
+        "comments of a post that is gone",
+        lambda _: keys.comments(GHOST),
+        lambda s: [("ZADD", keys.comments(GHOST), s.comment, s.comment)],
+    ),
+    Damage(
+        "comment not listed",
+        lambda s: keys.comment(s.comment),
+        lambda s: [("ZREM", keys.comments(s.post), s.comment)],
+    ),
+    Damage("comment gone", lambda s: keys.comments(s.post), lambda s: [("DEL", keys.comment(s.comment))]),
+    Damage("quote gone", lambda s: keys.quotes(s.post), lambda s: [("DEL", keys.status(s.quote))]),
+    Damage("repost gone", lambda s: keys.reposts(s.post), lambda s: [("DEL", keys.status(s.repost))]),
+    Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("ZREM", keys.home(s.ann), s.word)]),
+    Damage(
+        "post too many in a home",
+        lambda s: keys.home(s.ann),
+        lambda s: [("ZADD", keys.home(s.ann), s.quote, s.quote)],
+    ),
+    Damage(
+        "post misplaced in a home",
+        lambda s: keys.home(s.ann),
+        lambda s: [("ZADD", keys.home(s.ann), s.word + 1, s.post)],
+    ),
+    Damage(
+        "sources of another member",
+        lambda s: keys.home(s.ann),
+        lambda s: [("HSET", keys.sources(s.ann), s.post, f"{s.repost}:{s.dan}")],
+    ),
+    Damage(
+        "sources missing",
+        lambda s: keys.home(s.ann),
+        lambda s: [("DEL", keys.sources(s.ann))],
+    ),
+    Damage(
+        "sources of what is not in the home",
+        lambda s: keys.sources(s.ann),
+        lambda s: [("HSET", keys.sources(s.ann), GHOST, f"{s.repost}:{s.ben}")],
+    ),
+    Damage(
+        "home below its floor",
+        lambda s: keys.home(s.ann),
+        lambda s: [("HSET", keys.home_state(s.ann), "floor", s.word)],
+    ),
+    Damage("member without a home", lambda s: keys.user(s.ann), _without_home),
+    Damage("login of nobody", lambda _: keys.login("eve"), lambda _: [("SET", keys.login("eve"), GHOST)]),
+    Damage("e-mail of nobody", lambda _: keys.email("e@e.org"), lambda _: [("SET", keys.email("e@e.org"), GHOST)]),
+    Damage("login that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", keys.login("ann"), 60)]),
+    Damage("e-mail that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", EMAIL, 60)]),
+    Damage("e-mail missing", lambda s: keys.user(s.ann), lambda _: [("DEL", EMAIL)]),
+    Damage(
+        "repost noted but gone",
+        lambda s: keys.reposted(s.dan),
+        lambda s: [("HSET", keys.reposted(s.dan), s.post, GHOST)],
+    ),
+    Damage(
+        "lists of posts that are gone",
+        lambda _: keys.quotes(GHOST),
+        lambda s: [("ZADD", keys.quotes(GHOST), s.quote, s.quote), ("ZADD", keys.reposts(GHOST), 1, f"1:{s.ann}")],
+    ),
+    Damage("login missing", lambda s: keys.user(s.ann), lambda _: [("DEL", keys.login("ann"))]),
+    Damage("gone post in public", lambda _: keys.public(), lambda _: [("ZADD", keys.public(), GHOST, GHOST)]),
+    Damage(
+        "gone post under a tag", lambda _: keys.hashtag("tea"), lambda _: [("ZADD", keys.hashtag("tea"), GHOST, GHOST)]
+    ),
+]
+
+BEYOND_REPAIR = [
+    Damage(
+        "repost its author does not know",
+        lambda s: keys.profile(s.ben),
+        lambda s: [("HDEL", keys.reposted(s.ben), s.post)],
+    ),
+    Damage("login of another", lambda s: keys.user(s.ann), lambda s: [("SET", keys.login("ann"), s.ben)]),
+    Damage("member without credentials", lambda s: keys.user(s.ann), lambda s: [("DEL", keys.credentials(s.ann))]),
+]
