@@ -10,10 +10,8 @@ import logging
 import os
 import signal
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import NoReturn
 
 import structlog
 from aiohttp import web
@@ -29,6 +27,7 @@ from store import opening
 from store.connection import Database, Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
 from store.layout import layout_table
+from store.phases import Phases
 from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
@@ -179,7 +178,7 @@ async def _load(services: Services, network: imports.Network, password: str | No
         await imports.create_posts(db, network, members, bar.update)
     async with phases.phase("homes", len(members)) as bar:
         entries = await imports.create_homes(db, list(members.values()), bar.update)
-    phases.report(homes=entries)
+    print(phases.report(homes=entries))
 
 
 async def _verify(settings: Settings, asked: argparse.Namespace) -> int:
@@ -218,31 +217,6 @@ async def _look_over(db: Database, asked: argparse.Namespace) -> verify.Report:
     if report.dead_jobs:
         print(f"{report.dead_jobs:,} jobs have failed too often and are set aside")
     return report
-
-
-class Phases:
-    """Shows how a long command comes on, and what each phase has cost in time and memory of the store."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        self._rows: list[tuple[str, int, float, int]] = []
-
-    @contextlib.asynccontextmanager
-    async def phase(self, name: str, total: int) -> AsyncIterator[tqdm[NoReturn]]:
-        """Run one phase under a progress bar."""
-        before, began = await self._db.used_memory(), time.monotonic()
-        with tqdm(total=total, desc=name, unit="", mininterval=0.5) as bar:
-            yield bar
-        spent = time.monotonic() - began
-        self._rows.append((name, total, spent, await self._db.used_memory() - before))
-
-    def report(self, **entries: int) -> None:
-        """Print a row a phase; `entries` counts what a phase has written where that is not its total."""
-        print(f"{'':8} {'count':>11} {'seconds':>9} {'per second':>11} {'MiB':>8} {'bytes each':>11}")
-        for name, total, seconds, memory in self._rows:
-            count = entries.get(name, total)
-            rate, each = count / max(seconds, 1e-3), memory / max(count, 1)
-            print(f"{name:8} {count:>11,} {seconds:>9.1f} {rate:>11,.0f} {memory / 2**20:>8.1f} {each:>11.1f}")
 
 
 async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:

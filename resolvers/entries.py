@@ -24,7 +24,7 @@ class TimelineEdge:
 
 
 async def home_edges(context: Context, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
-    """Return what the viewer may see of home entries, with who brought each; three round trips.
+    """Return what the viewer may see of home entries, with who brought each; two round trips.
 
     What brought an entry is checked anew, so that a delivery or retraction still under way shows nothing wrong.
     """

@@ -48,6 +48,8 @@ async def finish(db: Database, job: Job) -> None:
     """Do a job just committed, in the request, as far as `FANOUT_INLINE` followers; never fails what is committed."""
     try:
         await _conclude(db, job, await perform(db, job, Budget(db.settings.fanout_inline)))
+    except Unavailable as error:
+        log.warning("job_left_to_worker", job=job.id, kind=job.kind, error=str(error))
     except Exception:
         log.exception("job_left_to_worker", job=job.id, kind=job.kind)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 from resolvers import identity
 from resolvers.context import Context
@@ -11,7 +11,8 @@ from resolvers.errors import UserErrorCode, refuse
 from resolvers.rules import visibility
 from store.records import Comment, Post, Repost, User
 
-VIEWER_FLAGS = {"viewerHasLiked": "has_liked", "viewerHasReposted": "has_reposted"}
+POST_FLAGS = {"viewerHasLiked": "has_liked", "viewerHasReposted": "has_reposted"}
+MEMBER_FLAGS = {"viewerIsFollowing": "follows", "isFollowingViewer": "followed_by"}
 
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
@@ -21,26 +22,29 @@ async def users(context: Context, members: Sequence[int]) -> list[User | None]:
 
 
 async def posts(context: Context, ids: Sequence[int], *, also: Iterable[int] = ()) -> list[Post | None]:
-    """Return posts as the viewer sees them, None for those they cannot see; three round trips.
+    """Return posts as the viewer sees them, None for those they cannot see; two round trips.
 
-    Records, then authors and originals, then the originals' authors. `also` are members read along with the authors.
+    Records, then what they name: authors, originals, the originals' authors, and how the viewer stands to all of them.
+    `also` are members read along with the authors.
     """
     found = await context.load.post.load_many(ids)
-    reposts = [post for post in found if isinstance(post, Repost)]
+    known = [post for post in found if post]
+    reposts = [post for post in known if isinstance(post, Repost)]
+    originals = [repost.original_id for repost in reposts]
+    authors = list({post.author for post in known} | {repost.original_author for repost in reposts})
     await asyncio.gather(
-        context.load.post.load_many([repost.original_id for repost in reposts]),
-        context.load.user.load_many([*{post.author for post in found if post}, *also]),
-        *_read_flags(context, [acts_for(post) for post in found if post]),
+        context.load.post.load_many(originals),
+        context.load.user.load_many([*authors, *also]),
+        *_read_flags(context, POST_FLAGS, [*(acts_for(post) for post in known), *originals]),
+        *_read_flags(context, MEMBER_FLAGS, authors),
     )
-    originals = [await context.load.post.load(repost.original_id) for repost in reposts]
-    await context.load.user.load_many(list({original.author for original in originals if original}))
     return [post if await _sees(context, post) else None for post in found]
 
 
-def _read_flags(context: Context, ids: Sequence[int]) -> list[Awaitable[list[bool]]]:
+def _read_flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Awaitable[list[bool]]]:
     if context.viewer is None:
         return []
-    loaders = [getattr(context.load, loader) for field, loader in VIEWER_FLAGS.items() if context.wants(field)]
+    loaders = [getattr(context.load, loader) for field, loader in flags.items() if context.wants(field)]
     return [loader.load_many(ids) for loader in loaders]
 
 
@@ -58,6 +62,13 @@ async def post(context: Context, thing: int) -> Post | None:
     """Return one post as the viewer sees it."""
     (found,) = await posts(context, [thing])
     return found
+
+
+async def original(context: Context, repost: Repost) -> Post | None:
+    """Return what a repost passes on; no round trip where the repost was read by `posts`."""
+    found = await context.load.post.load(repost.original_id)
+    author = await context.load.user.load(repost.original_author)
+    return found if visibility.sees_post(found, author, None, None) else None
 
 
 async def user(context: Context, member: int) -> User | None:

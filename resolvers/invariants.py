@@ -184,11 +184,23 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
     replies = await db.ask(*(("HGET", keys.comment(thing), "post") for thing in things))
     below = [(thing, int(post)) for thing, post in zip(things, replies, strict=True) if post]
     listed = await db.ask(*(("ZSCORE", keys.comments(post), thing) for thing, post in below))
+    exists = await _exist(db, {post for _, post in below}, keys.status)
     return [
-        Finding(keys.comment(thing), f"is not listed at {post}", (("DEL", keys.comment(thing)),))
+        Finding(
+            keys.comment(thing),
+            f"is not listed at {post}",
+            _relisted(thing, post) if post in exists else (("DEL", keys.comment(thing)),),
+        )
         for (thing, post), score in zip(below, listed, strict=True)
         if score is None
     ]
+
+
+def _relisted(comment: int, post: int) -> tuple[Command, ...]:
+    return (
+        ("ZADD", keys.comments(post), comment, comment),
+        script("recount", [keys.status(post), keys.comments(post)], ["comments"]),
+    )
 
 
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:

@@ -153,7 +153,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
 
 async def original(context: Context, repost: Repost) -> Post | None:
     """Return what a repost passes on, None once it is deleted."""
-    return await hydrate.post(context, repost.original_id)
+    return await hydrate.original(context, repost)
 
 
 async def stands_for(context: Context, post: Post) -> Post:

@@ -85,7 +85,9 @@ class Settings:
     home_slack: int = _setting(50, "entries a home may hold above its size before it is trimmed", least=1, most=10_000)
     public_size: int = _setting(100_000, "newest posts kept in the public timeline", least=10)
     hashtag_size: int = _setting(10_000, "newest posts kept per hashtag", least=10)
-    fanout_inline: int = _setting(1_000, "followers reached before a post is answered; the worker reaches the rest")
+    fanout_inline: int = _setting(
+        1_000, "followers reached before a post is answered; the worker reaches the rest", least=0
+    )
     fanout_batch: int = _setting(1_000, "followers reached per step of the worker", least=1, most=10_000)
     job_lease_seconds: int = _setting(10, "silence after which unfinished work is taken over, s", least=1)
     job_attempts: int = _setting(8, "failures after which work is set aside as dead", least=1)

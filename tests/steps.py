@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from resolvers import fanout
@@ -47,6 +48,7 @@ class Steps:
     worker: Worker
     seed: int
     crash: float = 0.0
+    weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
     model: Model = field(default_factory=Model)
     people: dict[str, Member] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)  # what was done, for the report of a difference
@@ -58,7 +60,7 @@ class Steps:
 
     async def step(self) -> None:
         """Do one thing at random."""
-        (name,) = self.lot.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        (name,) = self.lot.choices(list(self.weights), list(self.weights.values()))
         if len(self.people) < 3:
             name = "sign_up"
         await getattr(self, f"_{name}")()
@@ -162,7 +164,8 @@ class Steps:
         await self._end(post, "unrepost", self.lot.choice([post.id, post.original]))
 
     async def _delete(self) -> None:
-        if thing := self._a_post():
+        thing = self._a_post()
+        if thing and (not self.model.posts[thing].is_plain or "unrepost" in self.weights):
             self._tell(f"{self.model.posts[thing].author} deletes {thing}")
             await self._end(self.model.posts[thing], "deletePost", thing)
 
@@ -241,6 +244,14 @@ class Steps:
             fragile = Fragile(self.db.settings, calls, halfway=self.lot.random() < 0.5)
             await fanout.finish(fragile, job)
             await fragile.close()
+
+    def same(self, what: str, got: object, wanted: object) -> None:
+        """Fail with seed and steps where an answer is not what the model says."""
+        if got != wanted:
+            steps = "\n  ".join(self.told)
+            raise AssertionError(
+                f"seed {self.seed}, step {len(self.told)}: {what}\n got:    {got}\n wanted: {wanted}\n  {steps}"
+            )
 
     # ---- chance
 

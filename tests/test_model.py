@@ -98,11 +98,11 @@ class Checks(Steps):
             for edge in answer["edges"]
         ]
         wanted = [(line.post, line.place, len(line.sources), [*line.sources]) for line in self.model.home(login)]
-        self._same(f"home of {login}", got, wanted)
-        self._same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
+        self.same(f"home of {login}", got, wanted)
+        self.same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
         # What the read path would filter is not left lying in the store either.
         stored = await timelines.home(self.db, number(self.people[login].id))
-        self._same(f"stored home of {login}", [(entry.thing, entry.place) for entry in stored], [w[:2] for w in wanted])
+        self.same(f"stored home of {login}", [(entry.thing, entry.place) for entry in stored], [w[:2] for w in wanted])
 
     async def _check_member(self, login: str, viewer: Member) -> None:
         answer = await viewer.ask(MEMBER, login=login)
@@ -120,11 +120,11 @@ class Checks(Steps):
             "followers": {"nodes": [{"login": other} for other in followers]},
             "following": {"nodes": [{"login": other} for other in following]},
         }
-        self._same(f"{login} as {viewer.login} sees them", answer, wanted)
+        self.same(f"{login} as {viewer.login} sees them", answer, wanted)
         ids = [(number(edge["node"]["id"]), place(edge["cursor"]), edge["repostedByCount"]) for edge in timeline]
-        self._same(f"profile of {login}", ids, [(post, post, 0) for post in self.model.profile(login)])
+        self.same(f"profile of {login}", ids, [(post, post, 0) for post in self.model.profile(login)])
         for edge in timeline:
-            self._same("a post", edge["node"], self._facts(number(edge["node"]["id"]), viewer))
+            self.same("a post", edge["node"], self._facts(number(edge["node"]["id"]), viewer))
 
     def _facts(self, thing: int, viewer: Member) -> dict[str, Any]:
         post, target = self.model.posts[thing], self.model.stands_for(thing)
@@ -162,12 +162,12 @@ class Checks(Steps):
     async def _check_site(self) -> None:
         answer = await self.anonymous.ask(SITE)
         public = [(number(edge["node"]["id"]), place(edge["cursor"])) for edge in answer["publicTimeline"]["edges"]]
-        self._same("public", public, [(post, post) for post in self.model.public()])
+        self.same("public", public, [(post, post) for post in self.model.public()])
         for tag in TAGS:
             wanted = self.model.tagged(tag)
             nodes = [{"id": self.ids[post]} for post in wanted]
             hashtag = {"postCount": len(wanted), "timeline": {"nodes": nodes}} if wanted else None
-            self._same(f"#{tag}", answer[tag], hashtag)
+            self.same(f"#{tag}", answer[tag], hashtag)
 
     async def check_pages(self, name: str, size: int) -> None:
         """Compare a list read in pages, either way, with the whole list."""
@@ -176,14 +176,14 @@ class Checks(Steps):
         if whole is None:
             return  # a tag that nothing carries
         cursors = [edge["cursor"] for edge in whole["edges"]]
-        self._same(f"{name}: newest first", sorted(cursors, key=place, reverse=True), cursors)
+        self.same(f"{name}: newest first", sorted(cursors, key=place, reverse=True), cursors)
         sizes = [size] * (len(cursors) // size) + [len(cursors) % size] * (len(cursors) % size > 0)
         for forward in (True, False) if "$last" in PAGED[name] else (True,):
             what = f"{name} of {member.login} in pages of {size}, {forward=}"
             pages = await self._walk(member, name, size, forward=forward)
-            self._same(f"{what}: lengths", [len(page) for page in pages], sizes or [0])
+            self.same(f"{what}: lengths", [len(page) for page in pages], sizes or [0])
             joined = pages if forward else pages[::-1]
-            self._same(what, [cursor for page in joined for cursor in page], cursors)
+            self.same(what, [cursor for page in joined for cursor in page], cursors)
 
     async def _walk(self, member: Member, name: str, size: int, *, forward: bool) -> list[list[str]]:
         pages: list[list[str]] = []
@@ -196,7 +196,7 @@ class Checks(Steps):
             more, behind = info["hasNextPage"], info["hasPreviousPage"]
             if not forward:
                 more, behind = behind, more
-            self._same(f"{name}, page {len(pages)}: something lies behind it", behind, bool(cursor))
+            self.same(f"{name}, page {len(pages)}: something lies behind it", behind, bool(cursor))
             if not more:
                 return pages
             cursor = info["endCursor" if forward else "startCursor"]
@@ -206,13 +206,6 @@ class Checks(Steps):
         while answer is not None and "edges" not in answer:
             answer = next(iter(answer.values()))
         return answer
-
-    def _same(self, what: str, got: object, wanted: object) -> None:
-        if got != wanted:
-            steps = "\n  ".join(self.told)
-            raise AssertionError(
-                f"seed {self.seed}, step {len(self.told)}: {what}\n got:    {got}\n wanted: {wanted}\n  {steps}"
-            )
 
 
 def place(cursor: str) -> int:

@@ -1,0 +1,38 @@
+"""How a long command comes on, and what each of its phases costs."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import NoReturn
+
+from tqdm import tqdm
+
+from store.connection import Database
+
+
+class Phases:
+    """Shows how a long command comes on, and what each phase has cost in time and memory of the store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._rows: list[tuple[str, int, float, int]] = []
+
+    @contextlib.asynccontextmanager
+    async def phase(self, name: str, total: int) -> AsyncIterator[tqdm[NoReturn]]:
+        """Run one phase under a progress bar."""
+        before, began = await self._db.used_memory(), time.monotonic()
+        with tqdm(total=total, desc=name, unit="", mininterval=0.5) as bar:
+            yield bar
+        spent = time.monotonic() - began
+        self._rows.append((name, total, spent, await self._db.used_memory() - before))
+
+    def report(self, **entries: int) -> str:
+        """Return a row a phase; `entries` counts what a phase has written where that is not its total."""
+        rows = [f"{'':8} {'count':>11} {'seconds':>9} {'per second':>11} {'MiB':>8} {'bytes each':>11}"]
+        for name, total, seconds, memory in self._rows:
+            count = entries.get(name, total)
+            rate, each = count / max(seconds, 1e-3), memory / max(count, 1)
+            rows.append(f"{name:8} {count:>11,} {seconds:>9.1f} {rate:>11,.0f} {memory / 2**20:>8.1f} {each:>11.1f}")
+        return "\n".join(rows)
