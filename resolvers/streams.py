@@ -1,22 +1,20 @@
-"""Subscriptions: computed from the event log against whom the subscriber follows, never from writes to homes."""
+"""The live home: computed from the event log against whom the subscriber follows, never from writes to homes."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from resolvers import hydrate, identity
+from resolvers import identity
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge, standing_edges
 from resolvers.errors import BadUserInput
-from store import events, keys, posts, relations, timelines
+from store import events, posts, relations, timelines
 from store.events import Follower
 from store.ids import instant
-from store.records import Event, Post, Repost, Source
+from store.records import Event, Repost, Source
 
 CURSOR = "event"  # what cursors of the log are marked with
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for
@@ -54,29 +52,6 @@ class TimelineEntryRemoved:
 HomeEvent = StreamGap | TimelineEntryPut | TimelineEntryRemoved
 
 
-@dataclass(frozen=True, slots=True)
-class PostActivity:
-    """How a post's numbers stand."""
-
-    post: Post
-
-    @property
-    def like_count(self) -> int:
-        return self.post.like_count
-
-    @property
-    def repost_count(self) -> int:
-        return self.post.repost_count
-
-    @property
-    def quote_count(self) -> int:
-        return self.post.quote_count
-
-    @property
-    def comment_count(self) -> int:
-        return self.post.comment_count
-
-
 @dataclass(slots=True)
 class Subscriber:
     """Whose events come to a subscriber, and which of them can change the home."""
@@ -85,6 +60,8 @@ class Subscriber:
     follower: Follower
     following: set[int]
     former: dict[int, datetime]  # unfollowed, and when
+    resume: str  # the cursor from which one can go on
+    held_until: str = "0-0"  # the cursor before which `resume` stays
 
     def hears(self, event: Event) -> bool:
         """Return whether an event can change the home.
@@ -97,18 +74,24 @@ class Subscriber:
         ended = self.former.get(event.actor)
         return ended is not None and event.kind in {"delete", "unrepost"} and instant(event.post) <= ended
 
+    def move(self, cursor: str) -> None:
+        """Have an event behind."""
+        if events.position(cursor) >= events.position(self.held_until):
+            self.resume = cursor
+
 
 async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[HomeEvent, None]:
     """Yield what changes in the viewer's home: first what came since `after`, then live, without gap or repetition."""
+    viewer = await context.member()
     newest = await events.newest(context.db)
     gap = None if after is None else await _gap(context, after, newest)
     position = newest if after is None or gap else read_event_cursor(after)
-    subscriber = await _subscribe(context, position)
+    subscriber = await _subscribe(context, viewer, position)
     try:
         if gap:
             yield gap
         async for event in _replay(context, position, subscriber):
-            for change in await _changes(context, event, position, subscriber):
+            for change in await _changes(context, event, subscriber):
                 yield change
             position = event.cursor
         while True:
@@ -116,9 +99,9 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
             if isinstance(taken, str):
                 await _refollow(context, subscriber)  # first, so that nobody's events are missed after the gap
                 yield StreamGap(_cursor(taken), datetime.now(UTC))
-                position = taken
+                position = subscriber.resume = taken
             elif subscriber.hears(taken) and events.position(taken.cursor) > events.position(position):
-                for change in await _changes(context, taken, position, subscriber):
+                for change in await _changes(context, taken, subscriber):
                     yield change
                 position = taken.cursor
     finally:
@@ -130,17 +113,18 @@ async def _gap(context: Context, after: str, newest: str) -> StreamGap | None:
     return None if kept else StreamGap(_cursor(newest), datetime.now(UTC))
 
 
-async def _subscribe(context: Context, position: str) -> Subscriber:
+async def _subscribe(context: Context, viewer: int, position: str) -> Subscriber:
     """Take a place in the live log, for those the viewer follows and those they have unfollowed since a cursor."""
-    viewer = await context.member()
     # Read before the place is taken: what changes in between is replayed.
     following = set(await relations.following(context.db, viewer))
     former: dict[int, datetime] = {}
-    while batch := await events.between(context.db, position):
-        position = batch[-1].cursor
+    scanned = position
+    while batch := await events.between(context.db, scanned):
+        scanned = batch[-1].cursor
         unfollows = [event for event in batch if event.kind == "unfollow" and event.actor == viewer]
         former |= {event.member: event.at for event in unfollows if event.member not in following}
-    return Subscriber(viewer, context.services.log.follow({viewer, *following, *former}), following, former)
+    follower = context.services.log.follow({viewer, *following, *former})
+    return Subscriber(viewer, follower, following, former, position)
 
 
 async def _replay(context: Context, position: str, subscriber: Subscriber) -> AsyncIterator[Event]:
@@ -168,12 +152,15 @@ async def _refollow(context: Context, subscriber: Subscriber) -> None:
         log.add(follower, member)
 
 
-async def _changes(operation: Context, event: Event, before: str, subscriber: Subscriber) -> list[HomeEvent]:
-    """Return what an event changes in the viewer's home; `before` is the cursor of the one before it."""
+async def _changes(operation: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
+    """Return what an event changes in the viewer's home."""
     context = operation.fresh(counted=False)
     changes = await _changes_by(context, event, subscriber)
     # Who goes on from the middle of what one event changes gets all of it once more, and misses nothing.
-    return [*(replace(change, cursor=_cursor(before)) for change in changes[:-1]), *changes[-1:]]
+    cursors = [subscriber.resume] * len(changes)
+    subscriber.move(event.cursor)
+    cursors[-1:] = [subscriber.resume] if changes else []
+    return [replace(change, cursor=_cursor(cursor)) for change, cursor in zip(changes, cursors, strict=True)]
 
 
 async def _changes_by(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
@@ -198,13 +185,19 @@ async def _merged(context: Context, event: Event, subscriber: Subscriber) -> lis
     """Return where all that a member has published stands after a follow or its end."""
     # As it is now, whatever the event says: crashed work is finished late, and a follow logged after its own end.
     is_followed = await context.load.follows.load(event.member)
+    was_heard = event.member in subscriber.follower.actors
+    context.services.log.add(subscriber.follower, event.member)
     if is_followed:
         subscriber.following.add(event.member)
         subscriber.former.pop(event.member, None)
-        context.services.log.add(subscriber.follower, event.member)
     else:
         subscriber.following.discard(event.member)
         subscriber.former[event.member] = event.at
+        # What they have taken back by now is found no more; who goes on amid the events of that must hear of it.
+        subscriber.held_until = await events.newest(context.db)
+        if event.kind == "unfollow" and not was_heard:
+            # The subscription began between the unfollow and its event: what they took back since was not heard.
+            return [StreamGap(_cursor(event.cursor), event.at)]
     floor = await timelines.floor(context.db, subscriber.viewer) or 0
     found = await posts.published(context.db, event.member, below=None, above=floor, count=PUBLISHED_READ)
     brought: dict[int, tuple[Source, ...]] = {}
@@ -243,37 +236,6 @@ def _put(event: Event, edge: TimelineEdge) -> TimelineEntryPut:
 
 def _removed(event: Event, thing: int, *, is_repost: bool) -> TimelineEntryRemoved:
     return TimelineEntryRemoved(_cursor(event.cursor), event.at, identity.post_id(thing, is_repost=is_repost))
-
-
-async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostActivity, None]:
-    """Yield how a post's numbers stand after each change; a slow reader gets the latest only."""
-    await context.member()
-    kind, thing = identity.expect_argument(post_id, "postId")
-    found = await hydrate.post(context, thing) if kind in identity.POSTS else None
-    target = await hydrate.post(context, hydrate.acts_for(found)) if found else None
-    if target is None or not identity.is_of(post_id, found):
-        raise BadUserInput("postId: there is no such post")
-    changed = asyncio.Event()
-
-    def wake(_: str) -> None:
-        changed.set()
-
-    channel, hearing, last = keys.activity(target.id), context.services.hearing, target
-    await hearing.listen(channel, wake)
-    changed.set()  # for what happened between the first look and now
-    try:
-        while True:
-            await changed.wait()
-            changed.clear()
-            now = await hydrate.post(context.fresh(counted=False), target.id)
-            if now is None:
-                return
-            if now != last:  # nothing but its numbers ever changes
-                last = now
-                yield PostActivity(now)
-    finally:
-        with contextlib.suppress(asyncio.CancelledError):
-            await hearing.ignore(channel, wake)
 
 
 def _cursor(entry: str) -> str:

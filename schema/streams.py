@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import strawberry
 
-from resolvers import streams
+from resolvers import activity, streams
 from schema.nodes import Info, is_a
 from schema.posts import Post
 from schema.timelines import TimelineEdge
@@ -68,6 +68,6 @@ async def home_timeline(info: Info, after: str | None = None) -> AsyncGenerator[
 
 
 async def post_activity(info: Info, post_id: strawberry.ID) -> AsyncGenerator[Any, None]:
-    async with aclosing(streams.post_activity(info.context, post_id)) as events:
+    async with aclosing(activity.post_activity(info.context, post_id)) as events:
         async for event in events:
             yield event

@@ -1,0 +1,68 @@
+"""How a post's numbers stand, live."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from resolvers import hydrate, identity
+from resolvers.context import Context
+from resolvers.errors import BadUserInput
+from store import keys
+from store.records import Post
+
+
+@dataclass(frozen=True, slots=True)
+class PostActivity:
+    """How a post's numbers stand."""
+
+    post: Post
+
+    @property
+    def like_count(self) -> int:
+        return self.post.like_count
+
+    @property
+    def repost_count(self) -> int:
+        return self.post.repost_count
+
+    @property
+    def quote_count(self) -> int:
+        return self.post.quote_count
+
+    @property
+    def comment_count(self) -> int:
+        return self.post.comment_count
+
+
+async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostActivity, None]:
+    """Yield how a post's numbers stand after each change; a slow reader gets the latest only."""
+    await context.member()
+    kind, thing = identity.expect_argument(post_id, "postId")
+    found = await hydrate.post(context, thing) if kind in identity.POSTS else None
+    target = await hydrate.post(context, hydrate.acts_for(found)) if found else None
+    if target is None or not identity.is_of(post_id, found):
+        raise BadUserInput("postId: there is no such post")
+    changed = asyncio.Event()
+
+    def wake(_: str) -> None:
+        changed.set()
+
+    channel, hearing, last = keys.activity(target.id), context.services.hearing, target
+    await hearing.listen(channel, wake)
+    changed.set()  # for what happened between the first look and now
+    try:
+        while True:
+            await changed.wait()
+            changed.clear()
+            now = await hydrate.post(context.fresh(counted=False), target.id)
+            if now is None:
+                return
+            if now != last:  # nothing but its numbers ever changes
+                last = now
+                yield PostActivity(now)
+    finally:
+        with contextlib.suppress(asyncio.CancelledError):
+            await hearing.ignore(channel, wake)

@@ -1,0 +1,91 @@
+"""Channels: what waits for a slow client, and writing that is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from strawberry.http.exceptions import WebSocketDisconnected
+
+from schema.channels import MESSAGES_WAITING, Channel
+from schema.encoding import dumps
+
+
+class Slow:
+    """A websocket and its view, of which the client reads only when it is told to."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.reads = asyncio.Semaphore(0)
+        self.sent: list[str] = []
+
+    async def send_str(self, text: str) -> None:
+        await self.reads.acquire()
+        if text == "{}":
+            raise asyncio.CancelledError
+        self.sent.append(text)
+
+    def encode_json(self, message: object) -> str:
+        return dumps(message)
+
+
+@pytest.fixture
+async def slow() -> AsyncIterator[tuple[Slow, Channel]]:
+    slow = Slow()
+    channel: Any = Channel(slow, None, slow)  # type: ignore[arg-type]
+    yield slow, channel
+    await channel.stop()
+
+
+async def turns_of_the_loop() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_sender_waits_for_a_slow_client(slow: tuple[Slow, Channel]) -> None:
+    """A few messages wait for a client that does not read; whoever sends more waits with them, in order."""
+    socket_, channel = slow
+    messages = [{"n": number} for number in range(MESSAGES_WAITING + 10)]
+    sending = [asyncio.create_task(channel.send_json(message)) for message in messages]
+    await turns_of_the_loop()
+    assert sum(task.done() for task in sending) == MESSAGES_WAITING + 1  # one of them is with the writer
+    for _ in messages:
+        socket_.reads.release()
+    await asyncio.gather(*sending)
+    await turns_of_the_loop()
+    assert socket_.sent == [dumps(message) for message in messages]
+
+
+async def test_sender_that_is_cancelled_disturbs_nobody(slow: tuple[Slow, Channel]) -> None:
+    """An operation cancelled while it waits to send takes its message along, and no other."""
+    socket_, channel = slow
+    sending = [asyncio.create_task(channel.send_json({"n": number})) for number in range(MESSAGES_WAITING + 3)]
+    await turns_of_the_loop()
+    sending[-2].cancel()
+    for _ in sending:
+        socket_.reads.release()
+    results = await asyncio.gather(*sending, return_exceptions=True)
+    assert [type(result) for result in results].count(asyncio.CancelledError) == 1
+    await turns_of_the_loop()
+    assert len(socket_.sent) == len(sending) - 1
+
+
+async def test_writing_outlives_a_cancelled_neighbour(slow: tuple[Slow, Channel]) -> None:
+    """All who wait for aiohttp to make room are cancelled when one of them is: the writer goes on."""
+    socket_, channel = slow
+    await channel.send_json({})
+    await channel.send_json({"n": 1})
+    socket_.reads.release()
+    socket_.reads.release()
+    await turns_of_the_loop()
+    assert socket_.sent == ['{"n":1}']
+
+
+async def test_nothing_is_sent_to_a_closed_socket(slow: tuple[Slow, Channel]) -> None:
+    """Who sends to a closed socket is told so."""
+    socket_, channel = slow
+    socket_.closed = True
+    with pytest.raises(WebSocketDisconnected):
+        await channel.send_json({"n": 1})
