@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from resolvers import hydrate, paging
 from resolvers.context import Context
 from resolvers.rules import merging
-from store import keys
 from store.posts import first_reposts, read_first_reposts
 from store.records import Entry, Post, Repost, Source
 
@@ -62,23 +61,16 @@ async def _brings(context: Context, source: Source, post: Post) -> bool:
 
 
 async def standing_edges(
-    context: Context,
-    following: set[int],
-    brought: Mapping[int, tuple[Source, ...]],
-    scanned: int,
-    *,
-    below_floor: bool = False,
+    context: Context, following: set[int], brought: Mapping[int, tuple[Source, ...]], scanned: int, floor: int
 ) -> list[tuple[Post, TimelineEdge | None]]:
     """Return where posts stand in the viewer's home whatever is stored there, None for nowhere; three round trips.
 
-    Left out are those gone, and unless wanted those below the floor. `brought` has the posts, each with reposts that
-    must not be overlooked; others are looked for among the oldest `scanned` and those stored at home.
+    Left out are those gone, and those not above the floor. `brought` has the posts, each with reposts that must not be
+    overlooked; others are looked for among the oldest `scanned` and those stored at home.
     """
     viewer = context.viewer or 0  # proved by the first round trip
-    posts, sources, (floor,) = await asyncio.gather(
-        hydrate.posts(context, list(brought)),
-        _sources(context, following, brought, scanned),
-        context.reader.run([("HGET", keys.home_state(viewer), "floor")]),
+    posts, sources = await asyncio.gather(
+        hydrate.posts(context, list(brought)), _sources(context, following, brought, scanned)
     )
     edges: list[tuple[Post, TimelineEdge | None]] = []
     for post in posts:
@@ -87,7 +79,7 @@ async def standing_edges(
         place = merging.place(post.id, post.author, viewer, following, sources[post.id])
         if place is None:
             edges.append((post, None))
-        elif below_floor or place > int(floor or 0):
+        elif place > floor:
             edges.append((post, TimelineEdge(paging.cursor("home", place), post, sources[post.id])))
     return edges
 

@@ -24,16 +24,28 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
     """A home has its bounded size, nothing at or below its floor, and sources for its entries alone."""
     most = db.settings.home_size + db.settings.home_slack
     found: list[Finding] = []
-    for member in members:
-        entries = await timelines.home(db, member)
-        floor = await timelines.floor(db, member) or 0
-        strange = set(await timelines.sources(db, member)) - {entry.thing for entry in entries}
-        if len(entries) > most:
-            message = f"has {len(entries)} entries, at most {most}"
+    facts = await db.ask(
+        *(
+            command
+            for member in members
+            for command in (
+                ("ZCARD", keys.home(member)),
+                ("ZRANGE", keys.home(member), 0, 0, "WITHSCORES"),
+                ("HGET", keys.home_state(member), "floor"),
+                ("HKEYS", keys.sources(member)),
+            )
+        )
+    )
+    for i, member in enumerate(members):
+        size, lowest, floor, sourced = facts[4 * i : 4 * i + 4]
+        if size > most:
+            message = f"has {size} entries, at most {most}"
             found.append(Finding(keys.home(member), message, await _anew(db, member)))
-        if entries and entries[-1].place <= floor:
+        if lowest and int(lowest[1]) <= int(floor or 0):
             message = f"has entries at or below its floor {floor}"
             found.append(Finding(keys.home(member), message, await _anew(db, member)))
+        places = await db.one("ZMSCORE", keys.home(member), *sourced) if sourced else []
+        strange = [post for post, place in zip(sourced, places, strict=True) if place is None]
         if strange:
             mend = (("HDEL", keys.sources(member), *strange),)
             found.append(Finding(keys.sources(member), f"names {len(strange)} posts that are not in the home", mend))

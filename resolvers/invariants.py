@@ -185,22 +185,14 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
     below = [(thing, int(post)) for thing, post in zip(things, replies, strict=True) if post]
     listed = await db.ask(*(("ZSCORE", keys.comments(post), thing) for thing, post in below))
     exists = await _exist(db, {post for _, post in below}, keys.status)
-    return [
-        Finding(
-            keys.comment(thing),
-            f"is not listed at {post}",
-            _relisted(thing, post) if post in exists else (("DEL", keys.comment(thing)),),
-        )
-        for (thing, post), score in zip(below, listed, strict=True)
-        if score is None
-    ]
-
-
-def _relisted(comment: int, post: int) -> tuple[Command, ...]:
-    return (
-        ("ZADD", keys.comments(post), comment, comment),
-        script("recount", [keys.status(post), keys.comments(post)], ["comments"]),
-    )
+    found: list[Finding] = []
+    for (thing, post), score in zip(below, listed, strict=True):
+        listing = keys.comments(post)
+        relist = (("ZADD", listing, thing, thing), _recount(keys.status(post), listing, "comments"))
+        if score is None:
+            mend = relist if post in exists else (("DEL", keys.comment(thing)),)
+            found.append(Finding(keys.comment(thing), f"is not listed at {post}", mend))
+    return found
 
 
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
@@ -217,15 +209,20 @@ async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
     return found
 
 
-async def names(db: Database, key: str) -> list[Finding]:
+async def names(db: Database, found: Sequence[str]) -> list[Finding]:
     """A login or e-mail without a time limit belongs to a member."""
-    holder, life = await db.ask(("GET", key), ("TTL", key))
-    if holder is None or life >= 0 or await db.one("EXISTS", keys.user(int(holder))):
-        return []
-    return [Finding(key, f"belongs to {holder}, who does not exist", (("DEL", key),))]
-
-
-# ---------------------------------------------------------------- steps of the checks
+    replies = await db.ask(*(command for key in found for command in (("GET", key), ("TTL", key))))
+    lasting = {
+        key: int(holder)
+        for key, holder, life in zip(found, replies[::2], replies[1::2], strict=True)
+        if holder is not None and life < 0
+    }
+    exists = await _exist(db, lasting.values(), keys.user)
+    return [
+        Finding(key, f"belongs to {holder}, who does not exist", (("DEL", key),))
+        for key, holder in lasting.items()
+        if holder not in exists
+    ]
 
 
 async def _counts(
@@ -243,15 +240,19 @@ def _miscounted(
         Finding(
             key,
             f"says {fields.get(name, 0)} {name}, there are {count}",
-            (script("recount", [key, counted[name](thing)], [name]),),
+            (_recount(key, counted[name](thing), name),),
         )
         for name, count in counts.items()
         if int(fields.get(name, 0)) != count
     ]
 
 
+def _recount(record: str, counted: str, name: str) -> Command:
+    return script("recount", [record, counted], [name])
+
+
 def _recount_user(member: int, name: str) -> tuple[Command, ...]:
-    return (script("recount", [keys.user(member), COUNTED_BY_USER[name](member)], [name]),)
+    return (_recount(keys.user(member), COUNTED_BY_USER[name](member), name),)
 
 
 async def _edges(db: Database, members: Sequence[int], key: Callable[[int], str]) -> list[tuple[int, int, int]]:
@@ -281,7 +282,7 @@ async def _listed(
             f"{text} is gone",
             (
                 ("ZREM", listing(post), text),
-                script("recount", [keys.status(post), listing(post)], [counter]),
+                _recount(keys.status(post), listing(post), counter),
             ),
         )
         for post, text in entries

@@ -167,21 +167,22 @@ async def _changes_by(context: Context, event: Event, subscriber: Subscriber) ->
     mine = event.actor == subscriber.viewer
     if event.kind == "delete":
         return [_removed(event, event.post, is_repost=bool(event.original))]
+    floor = await timelines.floor(context.db, subscriber.viewer) or 0
     if event.kind == "post":
-        return await _told(context, event, subscriber.following, {event.post: ()})
+        return await _told(context, event, subscriber.following, {event.post: ()}, floor)
     if event.kind in {"repost", "unrepost"} and not mine:
         brought = {event.original: (Source(event.post, event.actor),)}
-        changes = await _told(context, event, subscriber.following, brought)
+        changes = await _told(context, event, subscriber.following, brought, floor)
         if event.kind == "unrepost" and not await context.load.post.load(event.original):
             # Nobody may follow its author, and then its deletion reaches those who had it from this repost only here.
             return [_removed(event, event.original, is_repost=bool(event.of_quote))]
         return changes
     if event.kind in {"follow", "unfollow"} and mine:
-        return await _merged(context, event, subscriber)
+        return await _merged(context, event, subscriber, floor)
     return []
 
 
-async def _merged(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
+async def _merged(context: Context, event: Event, subscriber: Subscriber, floor: int) -> list[HomeEvent]:
     """Return where all that a member has published stands after a follow or its end."""
     # As it is now, whatever the event says: crashed work is finished late, and a follow logged after its own end.
     is_followed = await context.load.follows.load(event.member)
@@ -198,13 +199,12 @@ async def _merged(context: Context, event: Event, subscriber: Subscriber) -> lis
         if event.kind == "unfollow" and not was_heard:
             # The subscription began between the unfollow and its event: what they took back since was not heard.
             return [StreamGap(_cursor(event.cursor), event.at)]
-    floor = await timelines.floor(context.db, subscriber.viewer) or 0
     found = await posts.published(context.db, event.member, below=None, above=floor, count=PUBLISHED_READ)
     brought: dict[int, tuple[Source, ...]] = {}
     for entry in found:
         source = (Source(entry.id, event.member),) if entry.original else ()
         brought[entry.original or entry.id] = brought.get(entry.original or entry.id, ()) + source
-    changes = await _told(context, event, subscriber.following, brought)
+    changes = await _told(context, event, subscriber.following, brought, floor)
     return changes + (await _moved_below(context, event, subscriber.following, floor) if is_followed and floor else [])
 
 
@@ -215,15 +215,15 @@ async def _moved_below(context: Context, event: Event, following: set[int], floo
     replies = await context.reader.run([posts.first_reposts(thing, REPOSTS_MERGED) for thing in ids])
     scans = {thing: posts.read_first_reposts(reply) for thing, reply in zip(ids, replies, strict=True)}
     moved = {thing: scan for thing, scan in scans.items() if any(source.author in following for source in scan)}
-    edges = await standing_edges(context, following, moved, REPOSTS_MERGED, below_floor=True)
+    edges = await standing_edges(context, following, moved, REPOSTS_MERGED, 0)
     return [_put(event, edge) for _, edge in edges if edge and edge.sources and edge.sources[0].repost > floor]
 
 
 async def _told(
-    context: Context, event: Event, following: set[int], brought: Mapping[int, tuple[Source, ...]]
+    context: Context, event: Event, following: set[int], brought: Mapping[int, tuple[Source, ...]], floor: int
 ) -> list[HomeEvent]:
     scanned = REPOSTS_SCANNED if len(brought) == 1 else REPOSTS_MERGED
-    edges = await standing_edges(context, following, brought, scanned)
+    edges = await standing_edges(context, following, brought, scanned, floor)
     return [
         _put(event, edge) if edge else _removed(event, post.id, is_repost=isinstance(post, Repost))
         for post, edge in edges

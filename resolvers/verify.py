@@ -105,7 +105,7 @@ async def _scan(db: Database) -> AsyncIterator[list[str]]:
             return
 
 
-async def _check(db: Database, found: Iterable[str]) -> list[Finding]:
+async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
     kinds: dict[str, list[int]] = defaultdict(list)
     findings: list[Finding] = []
     for kind, thing in _named(found):
@@ -119,8 +119,7 @@ async def _check(db: Database, found: Iterable[str]) -> list[Finding]:
             findings += await invariants.timeline_entries(db, key, db.settings.public_size)
         elif key.startswith("hashtag:"):
             findings += await invariants.timeline_entries(db, key, db.settings.hashtag_size)
-        elif key.startswith(("login:", "email:")):
-            findings += await invariants.names(db, key)
+    findings += await invariants.names(db, [key for key in found if key.startswith(("login:", "email:"))])
     return findings
 
 

@@ -51,6 +51,18 @@ async def test_the_newest_cursor(db: Database, services: Services, alice: Member
         assert await puts(one, 1) == await puts(other, 1) == [post]
 
 
+async def test_a_log_that_lags(db: Database, services: Services, alice: Member) -> None:
+    """Who subscribes while the process has still to read what has happened gets none of that."""
+    await db.one("CLIENT", "KILL", "TYPE", "pubsub")
+    await alice.post("past")
+    async with subscribed(alice, HOME) as stream:
+        await until(lambda: followers(services, alice))
+        newest = await events.newest(db)
+        await until(lambda: services.log.cursor == newest)
+        post = await alice.post("present")
+        assert await puts(stream, 1) == [post]
+
+
 async def test_the_seam_between_past_and_present(db: Database, alice: Member, bob: Member) -> None:
     """Of 200 posts made while subscribers come, each gets every one once, in the order of the log."""
     await bob.follow(alice)
@@ -101,6 +113,20 @@ async def test_what_an_unfollowed_member_took_back_before(db: Database, alice: M
     await bob.unfollow(alice)
     async with subscribed(bob, HOME, after=before) as stream:
         assert await stream.brief() == ("removed", post)
+
+
+async def test_leaving_amid_what_an_unfollowed_member_took_back(db: Database, alice: Member, bob: Member) -> None:
+    """Who leaves after an unfollow that comes late still loses what that member has deleted since."""
+    await bob.follow(alice)
+    deleted, kept = await alice.post("deleted"), await alice.post("kept")
+    before = await now(db)
+    await bob.unfollow(alice)
+    await alice.do("deletePost", postId=deleted)
+    async with subscribed(bob, HOME, after=before) as stream:
+        assert await stream.brief() == ("removed", kept)
+    async with subscribed(bob, HOME, after=stream.cursor) as stream:
+        assert await stream.brief() == ("removed", kept)
+        assert await stream.brief() == ("removed", deleted)
 
 
 @pytest.mark.parametrize("settings", [{"events_kept": 3}], indirect=True)
