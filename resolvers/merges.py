@@ -21,9 +21,12 @@ async def merge(db: Database, follower: int, member: int, edge: int) -> None:
     entries = [_as_delivery(member, entry) for entry in found]
     if horizon or await timelines.floor(db, follower):
         entries = [await with_earlier(db, entry) for entry in entries]
-        # Older posts of theirs that somebody's repost had brought now stand at their own place, below the horizon.
-        old = await posts.published_among(db, member, list(await timelines.sources(db, follower)))
-        entries += [Delivery(member, post, member) for post in old if post <= horizon]
+        # What somebody's repost had brought now stands below the horizon if it is an older post of theirs, or one that
+        # they passed on earlier.
+        brought = list(await timelines.sources(db, follower))
+        old = {post for post in await posts.published_among(db, member, brought) if post <= horizon}
+        old |= await posts.reposted_until(db, member, brought, horizon)
+        entries += [Delivery(member, post, member) for post in old]
     await timelines.merge(db, follower, member, edge, entries, horizon)
 
 

@@ -154,6 +154,12 @@ def read_profile(reply: Sequence[str]) -> list[Published]:
     return [read_published(text) for text in reply]
 
 
+async def reposted_until(db: Database, member: int, posts: Sequence[int], last: int) -> set[int]:
+    """Return which of some posts a member has passed on plainly, by a repost up to an id."""
+    reposts = await db.one("HMGET", keys.reposted(member), *posts) if posts else []
+    return {post for post, repost in zip(posts, reposts, strict=True) if repost and int(repost) <= last}
+
+
 async def published_among(db: Database, member: int, posts: Sequence[int]) -> set[int]:
     """Return which of some statuses and quotes are a member's own and not deleted."""
     scores = await db.one("ZMSCORE", keys.profile(member), *posts) if posts else []

@@ -37,12 +37,19 @@ HISTORIES = [
     "follow done unfollow remove follow",
     "follow done unfollow follow remove",
     "follow remove",
+    "follow told unfollow",
+    "follow told unfollow follow",
+    "follow told remove",
+    "follow told remove unfollow follow",
 ]
 
 
 async def _commit(db: Database, step: str, follower: int, member: int) -> None:
-    """Commit a step and die before its job is begun."""
-    if step == "follow":
+    """Commit a step and die before its job is begun, or has done more than to tell the other side."""
+    if step == "told":
+        (job,) = await waiting(db)
+        await relations.tell_followed(db, follower, relations.read_edges(job), ended=False)
+    elif step == "follow":
         await relations.follow(db, follower, [member])
     elif step == "unfollow":
         await relations.unfollow(db, follower, [member])
@@ -101,13 +108,14 @@ async def _run(db: Database, order: tuple[Job, ...]) -> None:
 async def test_an_old_job_done_again_after_newer_ones(
     services: Services, alice: Member, bob: Member, worker: Worker
 ) -> None:
-    """A follow or unfollow that is done once more after newer ones changes nothing."""
+    """A follow, unfollow or removal that is done once more after newer ones changes nothing."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     post = await bob.post("a post")
-    for step in ("follow", "unfollow", "follow", "unfollow"):
+    told: list[Job] = []
+    for step in ("follow", "unfollow", "follow", "remove", "follow", "unfollow"):
         await _commit(db, step, follower, member)
-    told = await waiting(db)
-    await work_off(db, worker)
+        told += await waiting(db)
+        await work_off(db, worker)
     for job in told:
         await fanout.perform(db, job, fanout.Budget(float("inf")))
         assert not await _sides(alice, bob)

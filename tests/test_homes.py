@@ -86,15 +86,18 @@ async def test_a_follow_of_somebody_older(services: Services, alice: Member, bob
     await assert_clean(services.db)
 
 
-async def test_a_follow_of_somebody_with_more_than_a_home(services: Services, alice: Member, bob: Member) -> None:
-    """Following somebody with a long profile gives the newest of it, and a floor below which nothing is promised."""
-    old = await alice.post("older than all of them")
+@pytest.mark.parametrize("older", [0, 1, 3])
+async def test_a_follow_of_somebody_with_more_than_a_home(
+    services: Services, alice: Member, bob: Member, older: int
+) -> None:
+    """Following somebody with a long profile gives the newest of it, and the floor is what came just before them."""
+    await fill(alice, older)
     made = await fill(bob, SIZE + SLACK + 5)
     await alice.follow(bob)
     home = await alice.home()
     assert home == made[: -len(home) - 1 : -1]
     assert SIZE <= len(home) <= SIZE + SLACK
-    assert old not in home
+    assert await timelines.floor(services.db, number(alice.id)) == number(made[-len(home) - 1])
     await assert_clean(services.db)
 
 
@@ -136,6 +139,39 @@ async def test_an_old_post_whose_reposter_is_followed_later(
     await carol.repost(fresh)
     await alice.follow(carol)
     assert await alice.home() == [fresh, *made[: -SIZE - 1 : -1]]
+    await assert_clean(services.db)
+
+
+async def test_an_older_repost_that_comes_late(
+    services: Services, anonymous: Member, alice: Member, bob: Member, carol: Member, worker: Worker
+) -> None:
+    """When a repost below the floor comes after a newer one, it takes the post to its own place: out of the home."""
+    (dave,) = await crowd(anonymous, 1)
+    old = await dave.post("old")
+    await alice.follow(bob, carol)
+    await posts.create(services.db, Draft(number(bob.id), "", original=number(old), original_author=number(dave.id)))
+    made = await fill(alice, SIZE + SLACK + 1)
+    await carol.repost(old)
+    assert await alice.home() == [old, *made[: -SIZE - 1 : -1]]
+    await work_off(services.db, worker)
+    assert await alice.home() == made[: -SIZE - 1 : -1]
+    await assert_clean(services.db)
+
+
+async def test_an_older_repost_by_somebody_with_more_than_a_home(
+    services: Services, anonymous: Member, alice: Member, bob: Member, carol: Member
+) -> None:
+    """A follow takes what the followed member passed on long ago out of the home, where a newer repost had it."""
+    (dave,) = await crowd(anonymous, 1)
+    old = await dave.post("old")
+    await alice.follow(bob)
+    await carol.repost(old)
+    made = await fill(carol, SIZE + SLACK + 1)
+    await bob.repost(old)
+    assert await alice.home() == [old]
+    await alice.follow(carol)
+    home = await alice.home()
+    assert home == made[: -len(home) - 1 : -1]
     await assert_clean(services.db)
 
 
