@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 
 from resolvers.context import Services
+from schema.http import SERVICES
 from store import events
 from store.connection import Database
 from store.events import Follower
@@ -122,8 +123,11 @@ async def subscribed(member: Member, query: str, session: Any = None, **variable
 
 @asynccontextmanager
 async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
-    """Subscribe to a member's home: whatever happens from now on is delivered."""
+    """Subscribe to a member's home: whatever happens from now on is delivered, the server has begun to listen."""
+    services = cast("Services", cast("web.Application", member.client.app)[SERVICES])
+    before = followers(services, member)
     async with subscribed(member, HOME, after=await now(db)) as stream:
+        await until(lambda: followers(services, member) - before)
         yield stream
 
 

@@ -6,23 +6,25 @@ import asyncio
 
 import pytest
 
+from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
-from store import events, jobs, keys, timelines
+from store import events, jobs, keys, relations, timelines
 from store.connection import Database
 from store.ids import partition
 from store.settings import Settings
+from store.timelines import Delivery
 from tests.conftest import Member, crowd, shrunk
 from tests.work import number, waiting, work_off
 
-INLINE, FOLLOWERS, ATTEMPTS = 3, 8, 3
+INLINE, FOLLOWERS, BATCH, ATTEMPTS = 3, 8, 2, 3
 PATIENCE = 10  # s
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """More followers than are reached in the request, in small batches, and few attempts."""
-    return shrunk(settings, fanout_inline=INLINE, fanout_batch=2, job_attempts=ATTEMPTS)
+    return shrunk(settings, fanout_inline=INLINE, fanout_batch=BATCH, job_attempts=ATTEMPTS)
 
 
 @pytest.fixture
@@ -121,6 +123,41 @@ async def test_an_unfollow_meanwhile(alice: Member, fans: list[Member], worker: 
     assert await reached(fans, post) == [False, False] + [True] * (FOLLOWERS - 4) + [False, False]
 
 
+@pytest.mark.parametrize("passed_on", [False, True])
+async def test_an_unfollow_during_a_batch(
+    services: Services, alice: Member, bob: Member, fans: list[Member], *, passed_on: bool
+) -> None:
+    """A batch that was put together before an unfollow, and comes after it, brings nothing."""
+    post = number(await (bob if passed_on else alice).post("to all"))
+    repost = number(await alice.repost(f"status_{post:014x}")) if passed_on else None
+    batch = await relations.followers_after(services.db, number(alice.id), 0, FOLLOWERS)
+    for member in (fans[-1], fans[-2]):
+        await member.unfollow(alice)
+    delivery = Delivery(number(alice.id), post, number((bob if passed_on else alice).id), repost)
+    await timelines.deliver(services.db, delivery, [follower.thing for follower in batch])
+    stored = [await timelines.home(services.db, number(member.id)) for member in fans]
+    assert [bool(home) for home in stored] == [True] * (FOLLOWERS - 2) + [False, False]
+
+
+async def test_an_unfollow_whose_job_has_not_run(
+    services: Services, alice: Member, bob: Member, carol: Member, fans: list[Member], worker: Worker
+) -> None:
+    """Whom a member has unfollowed brings nothing from that moment on, and is no source, before any home is changed."""
+    await carol.follow(alice, bob)
+    post, stranger = await bob.post("from bob"), await fans[0].post("from a stranger")
+    await alice.post("from alice")
+    await alice.repost(post)
+    await alice.repost(stranger)
+    await work_off(services.db, worker)
+    assert len(await carol.home()) == 3
+    await relations.unfollow(services.db, number(carol.id), [number(alice.id)])
+    query = "{ homeTimeline(first: 9) { edges { repostedByCount node { ... on Node { id } } } } }"
+    for _ in range(2):
+        edges = (await carol.ask(query))["edges"]
+        assert edges == [{"repostedByCount": 0, "node": {"id": post}}]
+        await work_off(services.db, worker)
+
+
 async def test_a_follow_meanwhile(anonymous: Member, alice: Member, fans: list[Member], worker: Worker) -> None:
     """Who follows before the worker comes has the post at once, and once."""
     post = await alice.post("to all")
@@ -148,6 +185,20 @@ async def test_a_delete_meanwhile(
         assert not await timelines.home(services.db, number(member.id))
         assert not await timelines.sources(services.db, number(member.id))
     assert await alice.ask('{ hashtag(name: "tea") { postCount } }') is None
+
+
+async def test_a_delivery_that_a_delete_has_overtaken(
+    services: Services, alice: Member, fans: list[Member], worker: Worker
+) -> None:
+    """A delivery that still runs when its post is deleted stops at its next checkpoint, and nobody sees what it did."""
+    post = await alice.post("soon gone")
+    (delivery,) = await jobs.take_over(services.db)
+    await alice.do("deletePost", postId=post)
+    await work_off(services.db, worker)
+    await fanout.perform(services.db, delivery, fanout.Budget(float("inf")))
+    homes = [await timelines.home(services.db, number(member.id)) for member in fans]
+    assert sum(bool(home) for home in homes) <= BATCH
+    assert not any(await reached(fans, post))
 
 
 async def test_a_delete_with_more_followers_than_are_reached(
