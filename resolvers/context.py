@@ -16,6 +16,7 @@ from store.accounts import MINUTE_SECONDS, SESSIONS
 from store.connection import Command, Database, Unavailable
 from store.events import Log
 from store.hearing import Hearing
+from store.reach import BigAuthors
 from store.records import Session
 from store.settings import Settings
 
@@ -32,6 +33,7 @@ class Services:
         self.passwords = Passwords(settings)
         self.hearing = Hearing(db)
         self.log = Log(db, self.hearing)
+        self.big = BigAuthors()
         self._on_session_end: list[OnSessionEnd] = []
 
     async def start(self) -> None:

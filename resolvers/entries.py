@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from resolvers import hydrate, paging
 from resolvers.context import Context
 from resolvers.rules import merging
-from store.posts import first_reposts, read_first_reposts
+from store import keys, posts
 from store.records import Entry, Post, Repost, Source
+
+EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below the floor is looked for
+REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the viewer's followed ones are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,34 +25,92 @@ class TimelineEdge:
     sources: tuple[Source, ...] = ()
 
 
-async def home_edges(context: Context, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
+async def home_edges(
+    context: Context, found: Sequence[Entry], *, big: Sequence[int] = (), floor: int = 0
+) -> list[TimelineEdge | None]:
     """Return what the viewer may see of home entries, with who brought each; two round trips.
 
-    What brought an entry is checked anew, so that a delivery or retraction still under way shows nothing wrong.
+    What brought an entry is checked anew, so that a delivery or retraction still under way shows nothing wrong. `big`
+    are the followed authors whose posts are not stored: their entries are among those found.
     """
-    ids = [entry.thing for entry in entries]
-    found, sources = await asyncio.gather(context.load.post.load_many(ids), context.load.sources.load_many(ids))
+    ids = [entry.thing for entry in found]
+    records, stored, known, places = await asyncio.gather(
+        context.load.post.load_many(ids),
+        context.load.sources.load_many(ids),
+        _not_stored(context, found, big, floor),
+        context.load.place.load_many(ids) if big or floor else _same_places(found),
+    )
+    sources = [{*kept, *more} for kept, more in zip(stored, known, strict=True)]
     bringers = {source.author for group in sources for source in group}
-    reposts = [source.repost for group in sources for source in group]
-    posts, *_ = await asyncio.gather(
+    reposts = {source.repost for group in sources for source in group}
+    seen, *_ = await asyncio.gather(
         hydrate.posts(context, ids, also=bringers),
-        context.load.follows.load_many(list(bringers | {post.author for post in found if post})),
-        context.load.post.load_many(reposts),
+        context.load.follows.load_many(list(bringers | {post.author for post in records if post})),
+        context.load.post.load_many(list(reposts)),
     )
     return [
-        await _home_edge(context, entry, post, group)
-        for entry, post, group in zip(entries, posts, sources, strict=True)
+        await _home_edge(context, entry, post, list(group), place, set(big), floor)
+        for entry, post, group, place in zip(found, seen, sources, places, strict=True)
     ]
 
 
+async def _same_places(found: Sequence[Entry]) -> list[int | None]:
+    return [entry.place for entry in found]
+
+
+async def _not_stored(
+    context: Context, found: Sequence[Entry], big: Sequence[int], floor: int
+) -> list[tuple[Source, ...]]:
+    """Return plain reposts that the stored sources do not name: by big authors, and at or below the floor."""
+    first, theirs = await asyncio.gather(_first_reposts(context, found, big, floor), _reposts_by(context, found, big))
+    return [(*first.get(entry, ()), *theirs.get(entry, ())) for entry in found]
+
+
+async def _first_reposts(
+    context: Context, found: Sequence[Entry], big: Sequence[int], floor: int
+) -> dict[Entry, tuple[Source, ...]]:
+    """Return the first reposts of entries below the floor; of others those there, by which a post stands there."""
+    counts = {e: (REPOSTS_SHOWN, None) if e.place <= floor else (EARLIER_REPOSTS, floor + 1) for e in found}
+    asked = [entry for entry in found if floor and (big or entry.place <= floor)]
+    replies = await context.reader.run([posts.first_reposts(e.thing, *counts[e]) for e in asked]) if asked else []
+    return {entry: posts.read_reposts(reply) for entry, reply in zip(asked, replies, strict=True)}
+
+
+async def _reposts_by(
+    context: Context, found: Sequence[Entry], authors: Sequence[int]
+) -> dict[Entry, tuple[Source, ...]]:
+    if not authors:
+        return {}
+    replies = await context.reader.run([("ZMSCORE", keys.reposts(entry.thing), *authors) for entry in found])
+    return {
+        entry: tuple(Source(int(repost), a) for a, repost in zip(authors, scores, strict=True) if repost is not None)
+        for entry, scores in zip(found, replies, strict=True)
+    }
+
+
 async def _home_edge(
-    context: Context, entry: Entry, post: Post | None, sources: Sequence[Source]
+    context: Context,
+    entry: Entry,
+    post: Post | None,
+    sources: Sequence[Source],
+    stored: int | None,
+    big: Collection[int],
+    floor: int,
 ) -> TimelineEdge | None:
     if post is None:
         return None
     bringing = {source.repost for source in sources if await _brings(context, source, post)}
     standing = merging.sources_of(sources, brings=lambda source: source.repost in bringing)
-    if not standing and post.author != context.viewer and not await context.load.follows.load(post.author):
+    facts = merging.Standing(
+        post=post.id,
+        has_author=post.author == context.viewer or await context.load.follows.load(post.author),
+        is_pulled=post.author in big,
+        stored=stored,
+        sources=standing,
+        pulled=frozenset(source.repost for source in standing if source.author in big),
+        floor=floor,
+    )
+    if not merging.stands_at(entry.place, facts):
         return None
     return TimelineEdge(paging.cursor("home", entry.place), post, standing)
 
@@ -69,11 +130,11 @@ async def standing_edges(
     overlooked; others are looked for among the oldest `scanned` and those stored at home.
     """
     viewer = context.viewer or 0  # proved by the first round trip
-    posts, sources = await asyncio.gather(
+    seen, sources = await asyncio.gather(
         hydrate.posts(context, list(brought)), _sources(context, following, brought, scanned)
     )
     edges: list[tuple[Post, TimelineEdge | None]] = []
-    for post in posts:
+    for post in seen:
         if post is None:
             continue
         place = merging.place(post.id, post.author, viewer, following, sources[post.id])
@@ -90,9 +151,10 @@ async def _sources(
     """Return by whom the viewer has posts."""
     things = list(brought)
     replies, stored = await asyncio.gather(
-        context.reader.run([first_reposts(thing, scanned) for thing in things]), context.load.sources.load_many(things)
+        context.reader.run([posts.first_reposts(thing, scanned) for thing in things]),
+        context.load.sources.load_many(things),
     )
-    scans = [read_first_reposts(reply) for reply in replies]
+    scans = [posts.read_reposts(reply) for reply in replies]
     reposts = [{*scan, *kept, *brought[thing]} for thing, scan, kept in zip(things, scans, stored, strict=True)]
     standing = {source for scan in scans for source in scan}
     unsure = [source for source in set().union(*reposts) - standing if source.author in following]

@@ -1,17 +1,107 @@
-"""Homes computed by pulling: what deliveries must have made of them, for imports, checks and repairs."""
+"""Homes computed by pulling: for members who come back, for imports, and as what deliveries must have made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 
+from resolvers.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import Home
-from store import keys, posts
+from store import keys, posts, reach, timelines
 from store.connection import Database
 from store.records import Published
 
-EARLIER_REPOSTS = 1_000  # reposts of a post among which one below the horizon is looked for
+EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below the floor is looked for
 PROFILES_KEPT = 50_000  # profiles remembered while many homes are computed
+PROFILES_READ = 200  # profiles per round trip while one home is built
+IDLE_BATCH = 50  # homes of one partition let go of at a time
+ATTEMPTS = 8  # at building a home that changes meanwhile; the last one takes it as it is
+
+
+async def build(db: Database, member: int) -> None:
+    """Build a home that is absent, while deliveries add to it; bounded in memory and round trips.
+
+    What changes the home in another way (an unfollow, a delete) may concern what was read before: it is read again.
+    Two builders at once do no harm: the second finds the home ready.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        changed = await db.one(*timelines.begin_home(member))
+        if changed is None:
+            return
+        home = await _compute(db, member)
+        if await db.one(*_write(db, member, "" if attempt == ATTEMPTS else changed, home)) != -1:
+            return
+
+
+async def read(db: Database, member: int) -> None:
+    """Have a member's home kept up: whoever reads it, or listens to it, is not idle."""
+    floor, building = await db.one("HMGET", keys.home_state(member), "floor", "building")
+    if floor is None or building:
+        await build(db, member)
+    await db.one(*timelines.touch_home(member))
+
+
+async def let_go_idle(db: Database) -> int:
+    """Let go of the homes of members who have been away for `HOME_IDLE_DAYS`; returns how many."""
+    last, count = timelines.today() - db.settings.home_idle_days, 0
+    while idle := await timelines.idle(db, last, IDLE_BATCH):
+        count += sum(await db.ask(*(timelines.drop_home(member, last) for member in idle)))
+    return count
+
+
+async def rebuild(db: Database, member: int) -> int:
+    """Let go of a home and build it anew; returns how many entries it has."""
+    await db.one(*timelines.drop_home(member))
+    await build(db, member)
+    return int(await db.one("ZCARD", keys.home(member)))
+
+
+async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) -> int:
+    """Add to many homes what their owners' new follows bring, in few round trips; returns how many entries that is.
+
+    Homes are not let go of, since the profiles remembered may be older than what has been delivered.
+    """
+    changed = await db.ask(*(timelines.begin_home(member, again=True) for member in members))
+    _, big = await reach.big_authors(db)
+    made = await pulling.pull(members, without=big)
+    written = await db.ask(*(_write(db, m, c, made[m]) for m, c in zip(members, changed, strict=True)))
+    for member in (m for m, reply in zip(members, written, strict=True) if reply == -1):
+        await build(db, member)
+    return sum(len(home.places) for home in made.values())
+
+
+def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object, ...]:
+    entries = " ".join(str(post) if post == place else f"{post}:{place}" for post, place in home.places.items())
+    sources = {post: " ".join(f"{s.repost}:{s.author}" for s in bringing) for post, bringing in home.sources.items()}
+    return timelines.write_home(db, member, changed, entries, sources, home.floor)
+
+
+async def _compute(db: Database, member: int) -> Home:
+    """Return what a member's home should be; of many followed members no more is kept than the home can hold."""
+    (_, big), following = await asyncio.gather(reach.big_authors(db), db.one("ZRANGE", keys.following(member), 0, -1))
+    followed = {int(author) for author in following}
+    size, limit = db.settings.home_size, _limit(db)
+    profiles: dict[int, list[Published]] = {}
+    horizon = timelines.oldest(db)
+    for some in batches(sorted(followed.difference(big) | {member}), PROFILES_READ):
+        replies = await db.ask(*(posts.published_command(author, limit, horizon) for author in some))
+        read = {author: posts.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
+        horizon = max(horizon, _horizon(read, limit))
+        profiles |= read
+        horizon = max(horizon, merging.horizon(member, profiles, size))
+        profiles = {author: [e for e in found if e.id > horizon] for author, found in profiles.items()}
+    home = merging.pull(member, followed, profiles, horizon, size)
+    return (await _without_older(db, {member: home}, {member: followed}))[member]
+
+
+def _limit(db: Database) -> int:
+    return db.settings.home_size + db.settings.home_slack
+
+
+def _horizon(profiles: Mapping[int, Sequence[Published]], limit: int) -> int:
+    """Return the id below which some of the profiles were not read."""
+    return max((found[-1].id for found in profiles.values() if len(found) >= limit), default=0)
 
 
 class Pulling:
@@ -19,46 +109,45 @@ class Pulling:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._limit = db.settings.home_size + db.settings.home_slack
         self._profiles: dict[int, list[Published]] = {}
 
-    async def pull(self, members: Sequence[int]) -> dict[int, Home]:
-        """Return what members' homes should be, in two round trips."""
-        db = self._db
+    async def pull(self, members: Sequence[int], *, without: Collection[int] = ()) -> dict[int, Home]:
+        """Return what members' homes should be, `without` what some authors bring, in three round trips."""
+        db, left_out = self._db, set(without)
         replies = await db.ask(*(("ZRANGE", keys.following(member), 0, -1) for member in members))
-        following = {member: [int(f) for f in reply] for member, reply in zip(members, replies, strict=True)}
-        await self._read([*members, *(f for followed in following.values() for f in followed)])
-        return {member: await self._home(member, followed) for member, followed in following.items()}
+        following = {member: {int(f) for f in reply} for member, reply in zip(members, replies, strict=True)}
+        await self._read({*members, *(f for followed in following.values() for f in followed)})
+        made = {member: self._home(member, followed, left_out) for member, followed in following.items()}
+        return await _without_older(db, made, following)
 
-    async def _read(self, authors: Sequence[int]) -> None:
+    async def _read(self, authors: Collection[int]) -> None:
         if len(self._profiles) > PROFILES_KEPT:
             self._profiles.clear()
-        wanted = [author for author in dict.fromkeys(authors) if author not in self._profiles]
-        found = await self._db.ask(*(posts.published_command(author, self._limit) for author in wanted))
+        wanted = [author for author in authors if author not in self._profiles]
+        found = await self._db.ask(*(posts.published_command(author, _limit(self._db)) for author in wanted))
         self._profiles |= {author: posts.read_profile(reply) for author, reply in zip(wanted, found, strict=True)}
 
-    async def _home(self, member: int, following: Sequence[int]) -> Home:
-        profiles = {author: self._profiles[author] for author in (*following, member)}
-        horizon = max((found[-1].id for found in profiles.values() if len(found) >= self._limit), default=0)
-        home = merging.pull(member, profiles, horizon, self._db.settings.home_size)
-        return await self._without_older(home, set(following)) if horizon and home.sources else home
-
-    async def _without_older(self, home: Home, following: set[int]) -> Home:
-        """Leave out posts that a repost below the horizon, where a profile was not read, had brought before."""
-        places = dict(home.places)
-        for post, place in home.places.items():
-            if place != post:
-                earlier = await posts.reposts_before(self._db, post, place, EARLIER_REPOSTS)
-                if any(source.author in following for source in earlier):
-                    del places[post]
-        return Home(places, {post: found for post, found in home.sources.items() if post in places}, home.floor)
+    def _home(self, member: int, following: set[int], left_out: set[int]) -> Home:
+        profiles = {author: self._profiles[author] for author in (*following.difference(left_out), member)}
+        horizon = max(_horizon(profiles, _limit(self._db)), timelines.oldest(self._db))
+        return merging.pull(member, following, profiles, horizon, self._db.settings.home_size)
 
 
-def written(home: Home) -> str:
-    """Return the entries of a home as they are written."""
-    return " ".join(str(post) if post == place else f"{post}:{place}" for post, place in home.places.items())
-
-
-def written_sources(home: Home) -> dict[int, str]:
-    """Return the sources of a home as they are stored."""
-    return {post: " ".join(f"{s.repost}:{s.author}" for s in bringing) for post, bringing in home.sources.items()}
+async def _without_older(
+    db: Database, made: Mapping[int, Home], following: Mapping[int, Collection[int]]
+) -> dict[int, Home]:
+    """Take out posts that a repost at or below the floor, where profiles were not read, had brought before."""
+    unsure = [
+        (member, post)
+        for member, home in made.items()
+        for post, place in home.places.items()
+        if home.floor and place != post
+    ]
+    replies = await db.ask(
+        *(posts.first_reposts(post, EARLIER_REPOSTS, below=made[member].floor + 1) for member, post in unsure)
+    )
+    older: dict[int, set[int]] = {}
+    for (member, post), reply in zip(unsure, replies, strict=True):
+        if any(source.author in following[member] for source in posts.read_reposts(reply)):
+            older.setdefault(member, set()).add(post)
+    return {**made, **{member: made[member].without(gone) for member, gone in older.items()}}

@@ -55,7 +55,7 @@ async def _sees(context: Context, post: Post | None) -> bool:
     author = await context.load.user.load(post.author)
     original = await context.load.post.load(post.original_id) if isinstance(post, Repost) else None
     original_author = await context.load.user.load(original.author) if original else None
-    return visibility.sees_post(post, author, original, original_author)
+    return visibility.sees_post(context.viewer, post, author, original, original_author)
 
 
 async def post(context: Context, thing: int) -> Post | None:
@@ -68,7 +68,7 @@ async def original(context: Context, repost: Repost) -> Post | None:
     """Return what a repost passes on; no round trip where the repost was read by `posts`."""
     found = await context.load.post.load(repost.original_id)
     author = await context.load.user.load(repost.original_author)
-    return found if visibility.sees_post(found, author, None, None) else None
+    return found if visibility.sees_post(context.viewer, found, author, None, None) else None
 
 
 async def user(context: Context, member: int) -> User | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from resolvers import homes
 from resolvers.inputs import batches
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
-from store import accounts, jobs, keys, posts, relations, timelines
+from store import accounts, jobs, keys, posts, relations
 from store.connection import Command, Database, script
 from store.ids import PARTITIONS, partition
 from store.posts import Draft
@@ -172,7 +172,7 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
     }
     await db.ask(
         *(
-            relations.apply_command(member, other, edge, ended=False)
+            relations.apply_command(db, member, other, edge, ended=False)
             for member, job in made.items()
             for other, edge in relations.read_edges(job)
         )
@@ -232,10 +232,6 @@ async def create_homes(db: Database, members: Sequence[int], progress: Progress)
     """Compute every home as rule 3 has it, instead of delivering post by post; returns how many entries they hold."""
     pulling, entries = homes.Pulling(db), 0
     for batch in batches(members, HOMES_BATCH):
-        made = await pulling.pull(batch)
-        await db.ask(
-            *(timelines.write_home(m, homes.written(h), homes.written_sources(h), h.floor) for m, h in made.items())
-        )
-        entries += sum(len(home.places) for home in made.values())
+        entries += await homes.add_to_many(db, pulling, batch)
         progress(len(batch))
     return entries

@@ -35,6 +35,8 @@ async def users(db: Database, members: Sequence[int]) -> list[Finding]:
     """Counters equal their sets; credentials, a lasting login and a lasting e-mail address are there."""
     found: list[Finding] = []
     counts = await _counts(db, members, COUNTED_BY_USER)
+    for member, hidden in zip(members, await db.ask(*(("ZCARD", keys.hidden(m)) for m in members)), strict=True):
+        counts[member]["posts"] -= hidden
     records = await db.ask(*(("HGETALL", keys.user(member)) for member in members))
     emails = await db.ask(*(("HGET", keys.credentials(member), "email") for member in members))
     users = {member: read_pairs(reply) for member, reply in zip(members, records, strict=True) if reply}
@@ -42,7 +44,10 @@ async def users(db: Database, members: Sequence[int]) -> list[Finding]:
     for member, email in zip(members, emails, strict=True):
         if member not in users:
             continue
-        found += _miscounted(keys.user(member), users[member], counts[member], member, COUNTED_BY_USER)
+        for name, count in counts[member].items():
+            if int(users[member].get(name, 0)) != count:
+                message = f"says {users[member].get(name, 0)} {name}, there are {count}"
+                found.append(Finding(keys.user(member), message, _recount_user(member, name)))
         if email is None:
             found.append(Finding(keys.user(member), "has no credentials"))
         else:
@@ -80,7 +85,7 @@ async def following(db: Database, members: Sequence[int]) -> list[Finding]:
             mend = (
                 ("DEL", keys.unfollowed(other, member)),
                 ("ZREM", keys.followers(other), member),
-                relations.apply_command(member, other, edge, ended=False),
+                relations.apply_command(db, member, other, edge, ended=False),
             )
             found.append(Finding(keys.following(member), f"follow of {other} is {mirrored} there, {edge} here", mend))
     return found
@@ -176,7 +181,18 @@ async def quotes(db: Database, posts: Sequence[int]) -> list[Finding]:
 
 async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each plain repost listed exists."""
-    return await _listed(db, posts, keys.reposts, keys.status, "reposts")
+    replies = await db.ask(*(("ZRANGE", keys.reposts(post), 0, -1, "WITHSCORES") for post in posts))
+    listed = [(post, e) for post, reply in zip(posts, replies, strict=True) for e in read_entries(reply)]
+    exists = await _exist(db, [entry.place for _, entry in listed], keys.status)
+    return [
+        Finding(
+            keys.reposts(post),
+            f"{entry.place} by {entry.thing} is gone",
+            (("ZREM", keys.reposts(post), entry.thing), _recount(keys.status(post), keys.reposts(post), "reposts")),
+        )
+        for post, entry in listed
+        if entry.place not in exists
+    ]
 
 
 async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
@@ -252,7 +268,8 @@ def _recount(record: str, counted: str, name: str) -> Command:
 
 
 def _recount_user(member: int, name: str) -> tuple[Command, ...]:
-    return (_recount(keys.user(member), COUNTED_BY_USER[name](member), name),)
+    without = [keys.hidden(member)] if name == "posts" else []
+    return (script("recount", [keys.user(member), COUNTED_BY_USER[name](member), *without], [name]),)
 
 
 async def _edges(db: Database, members: Sequence[int], key: Callable[[int], str]) -> list[tuple[int, int, int]]:
@@ -275,7 +292,7 @@ async def _listed(
 ) -> list[Finding]:
     replies = await db.ask(*(("ZRANGE", listing(post), 0, -1) for post in posts))
     entries = [(post, text) for post, reply in zip(posts, replies, strict=True) for text in reply]
-    exists = await _exist(db, [int(text.split(":")[0]) for _, text in entries], record)
+    exists = await _exist(db, [int(text) for _, text in entries], record)
     return [
         Finding(
             listing(post),
@@ -286,7 +303,7 @@ async def _listed(
             ),
         )
         for post, text in entries
-        if int(text.split(":")[0]) not in exists
+        if int(text) not in exists
     ]
 
 

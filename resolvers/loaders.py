@@ -34,6 +34,7 @@ class Loaders:
         self.followed_by: DataLoader[int, bool] = _flags(
             reader, lambda users: [("ZMSCORE", keys.followers(me), *users)]
         )
+        self.place: DataLoader[int, int | None] = DataLoader(_places(reader, me))
         self.sources: DataLoader[int, tuple[Source, ...]] = DataLoader(_sources(reader, me))
 
 
@@ -54,6 +55,14 @@ def _flags(reader: Reader, ask: Callable[[list[int]], list[Command]]) -> DataLoa
         return [reply is not None for reply in found]
 
     return DataLoader(load)
+
+
+def _places(reader: Reader, me: int) -> Callable[[list[int]], Any]:
+    async def load(posts: list[int]) -> list[int | None]:
+        (scores,) = await reader.run([("ZMSCORE", keys.home(me), *posts)])
+        return [None if score is None else int(score) for score in scores]
+
+    return load
 
 
 def _sources(reader: Reader, me: int) -> Callable[[list[int]], Any]:

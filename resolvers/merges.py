@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
-from store import posts, timelines
+from store import posts, reach, timelines
 from store.connection import Database
 from store.records import Published, Source
 from store.timelines import Delivery
 
-EARLIER_REPOSTS = 1_000  # reposts before this one that are told to followers whose homes were trimmed
+EARLIER_REPOSTS = 1_000  # first reposts that are told to followers whose homes were trimmed
 MERGE_CHUNK = 1_000  # entries of a profile read at a time
 
 
-async def merge(db: Database, follower: int, member: int, edge: int) -> None:
-    """Bring what a newly followed member has published into the follower's home."""
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a member has published above a horizon, on its way to homes."""
+
+    entries: list[Delivery]
+    horizon: int
+
+
+async def published(db: Database, member: int, *, above: int, trimmed: bool) -> Brought:
+    """Return the newest that a member has published, with earlier reposts where homes are trimmed."""
     limit = db.settings.home_size + db.settings.home_slack
-    found = await posts.published(db, member, below=None, above=0, count=limit)
+    found = await posts.published(db, member, below=None, above=above, count=limit)
     horizon = found[-1].id if len(found) == limit else 0
     entries = [_as_delivery(member, entry) for entry in found]
-    if horizon or await timelines.floor(db, follower):
-        entries = [await with_earlier(db, entry) for entry in entries]
-        # What somebody's repost had brought now stands below the horizon if it is an older post of theirs, or one that
+    return Brought(await _with_earlier(db, entries) if trimmed or horizon else entries, horizon)
+
+
+async def follow(db: Database, follower: int, member: int, edge: int) -> None:
+    """Bring what a newly followed member has published into the follower's home; readers pull a big author's."""
+    if await reach.pushed_until(db, member) is None:
+        floor = await timelines.floor(db, follower)
+        if floor is not None:
+            brought = await published(db, member, above=floor, trimmed=floor > 0)
+            await merge(db, follower, member, edge, brought)
+
+
+async def merge(db: Database, follower: int, member: int, edge: int, brought: Brought) -> None:
+    """Bring what was read of a member's profile into the home of a follower."""
+    floor = max(brought.horizon, await timelines.floor(db, follower) or 0)
+    entries = brought.entries
+    if floor:
+        # What somebody's repost had brought now stands below the floor if it is an older post of theirs, or one that
         # they passed on earlier.
-        brought = list(await timelines.sources(db, follower))
-        old = {post for post in await posts.published_among(db, member, brought) if post <= horizon}
-        old |= await posts.reposted_until(db, member, brought, horizon)
-        entries += [Delivery(member, post, member) for post in old]
-    await timelines.merge(db, follower, member, edge, entries, horizon)
+        known = list(await timelines.sources(db, follower))
+        old = {post for post in await posts.published_among(db, member, known) if post <= floor}
+        old |= await posts.reposted_until(db, member, known, floor)
+        entries = [*entries, *(Delivery(member, post, member) for post in old)]
+    await timelines.merge(db, follower, member, edge, entries, brought.horizon)
 
 
 async def unmerge(db: Database, follower: int, member: int) -> None:
@@ -36,10 +60,24 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
     below: int | None = None
     while floor is not None:
         found = await posts.published(db, member, below=below, above=floor, count=MERGE_CHUNK)
-        await timelines.unmerge(db, follower, member, [_as_delivery(member, entry) for entry in found])
+        entries = [_as_delivery(member, entry) for entry in found]
+        if floor:
+            entries = await _with_earlier(db, entries, ended=True)
+        await timelines.unmerge(db, follower, member, entries)
         if len(found) < MERGE_CHUNK:
-            return
+            break
         below = found[-1].id
+    if floor:
+        await timelines.unmerge(db, follower, member, await _standing_below(db, follower))
+
+
+async def _standing_below(db: Database, follower: int) -> list[Delivery]:
+    """Return the posts of which a home knows newer reposts while they stand at or below its floor."""
+    known = list(await timelines.sources(db, follower))
+    placed = await timelines.places(db, follower, known)
+    found = [await posts.post(db, post) for post in known if post not in placed]
+    below = [Delivery(post.author, post.id, post.author) for post in found if post]
+    return await _with_earlier(db, below, ended=True, all_of_them=True)
 
 
 async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
@@ -56,22 +94,31 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
         for source in sources
         if source.author in members
     ]
-    gone = await posts.gone(db, [*entries, *(source.repost for _, source in brought)])
-    for post in entries:
-        if post in gone:
-            await timelines.retract(db, Delivery(follower, post, follower), [follower])
+    known = {*entries, *(post for post, _ in brought)}
+    gone = await posts.gone(db, [*known, *(source.repost for _, source in brought)])
+    for post in known & gone:
+        await timelines.retract(db, Delivery(follower, post, follower), [follower])
     for post, source in brought:
         if source.repost in gone and (found := await posts.post(db, post)):
             undone = Delivery(source.author, post, found.author, source.repost)
-            await timelines.retract(db, undone, [follower])
+            await timelines.retract(db, await with_earlier(db, undone, ended=True), [follower])
 
 
-async def with_earlier(db: Database, delivery: Delivery) -> Delivery:
-    """Return the delivery of a repost with those who made one before."""
-    if delivery.repost is None:
-        return delivery
-    earlier = await posts.reposts_before(db, delivery.post, delivery.repost, EARLIER_REPOSTS)
-    return Delivery(delivery.deliverer, delivery.post, delivery.author, delivery.repost, _written(earlier))
+async def with_earlier(db: Database, delivery: Delivery, *, ended: bool = False) -> Delivery:
+    """Return the delivery of a repost with those who made one before; of one that is undone, with the first of all."""
+    (found,) = await _with_earlier(db, [delivery], ended=ended)
+    return found
+
+
+async def _with_earlier(
+    db: Database, entries: Sequence[Delivery], *, ended: bool = False, all_of_them: bool = False
+) -> list[Delivery]:
+    reposts = [entry for entry in entries if entry.repost or all_of_them]
+    replies = await db.ask(
+        *(posts.first_reposts(e.post, EARLIER_REPOSTS, below=None if ended else e.repost) for e in reposts)
+    )
+    earlier = {e: _written(posts.read_reposts(reply)) for e, reply in zip(reposts, replies, strict=True)}
+    return [replace(entry, earlier=earlier.get(entry, "")) for entry in entries]
 
 
 def _as_delivery(member: int, entry: Published) -> Delivery:

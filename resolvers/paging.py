@@ -174,11 +174,13 @@ async def read_list(
     asked: Window,
     key: str,
     present: Callable[[Sequence[int]], Awaitable[Sequence[Node | None]]],
+    *,
+    by_place: bool = False,
 ) -> Page[NodeEdge[Node]]:
-    """Read a page of a sorted set whose members are ids of things to present."""
+    """Read a page of a sorted set whose members, or scores, are ids of things to present."""
 
     async def edges(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
-        nodes = await present([entry.thing for entry in entries])
+        nodes = await present([entry.place if by_place else entry.thing for entry in entries])
         return [
             None if node is None else NodeEdge(cursor(asked.kind, entry.place), node, entry.place)
             for entry, node in zip(entries, nodes, strict=True)

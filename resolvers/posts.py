@@ -51,6 +51,8 @@ async def repost(
         if standing is None:
             raise
         return {"repost": standing}
+    if original.is_hidden:
+        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
     draft = Draft(
         author=author,
         text=words,
@@ -81,18 +83,48 @@ async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
 async def delete_post(context: Context, *, post_id: str) -> dict[str, object]:
     """Delete a post of the viewer's own, everywhere and for good."""
     viewer = await context.member()
-    thing = identity.expect(post_id, identity.POSTS, "postId")
-    found = await hydrate.post(context, thing)
-    if found is None or not identity.is_of(post_id, found):
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    if found.author != viewer:
-        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: only its author can delete a post", "postId")
-    job = await posts.delete(context.db, thing, viewer)
+    found = await _own(context, post_id, viewer, "delete")
+    job = await posts.delete(context.db, found.id, viewer)
     if job is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     await fanout.finish(context.db, job)
     context.forget()
     return {"deleted_post_id": post_id, "author": await hydrate.user(context, viewer)}
+
+
+async def hide_post(context: Context, *, post_id: str) -> dict[str, object]:
+    """Hide a post of the viewer's own from everybody else; doing it twice changes nothing."""
+    return await _hide(context, post_id, hidden=True)
+
+
+async def unhide_post(context: Context, *, post_id: str) -> dict[str, object]:
+    """Show a hidden post again; doing it twice changes nothing."""
+    return await _hide(context, post_id, hidden=False)
+
+
+async def _hide(context: Context, post_id: str, *, hidden: bool) -> dict[str, object]:
+    viewer = await context.member()
+    found = await _own(context, post_id, viewer, "hide")
+    if isinstance(found, Repost) and found.is_plain:
+        message = "postId: a plain repost cannot be hidden, only taken back"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+    there, job = await posts.hide(context.db, found.id, viewer, hidden=hidden)
+    if not there:
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if job:
+        await fanout.finish(context.db, job)
+    context.forget()
+    return {"post": await hydrate.post(context, found.id)}
+
+
+async def _own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
+    """Return a post of the viewer's; raises the refusal where there is none, or it is another's."""
+    found = await hydrate.post(context, identity.expect(post_id, identity.POSTS, "postId"))
+    if found is None or not identity.is_of(post_id, found):
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if found.author != viewer:
+        raise refuse(UserErrorCode.NOT_ALLOWED, f"postId: only its author can {verb} a post", "postId")
+    return found
 
 
 async def _publish(context: Context, draft: Draft, kind: str) -> Post:
@@ -183,7 +215,7 @@ async def reposts(context: Context, post: Post, first: int | None, after: str | 
     """Return the plain reposts of a post."""
     asked = paging.window(context.settings, "reposts", first=first, after=after)
     key = keys.reposts(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids), by_place=True)
 
 
 async def quotes(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from resolvers import identity
+from resolvers import homes, hydrate, identity
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge, standing_edges
 from resolvers.errors import BadUserInput
@@ -83,6 +83,7 @@ class Subscriber:
 async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[HomeEvent, None]:
     """Yield what changes in the viewer's home: first what came since `after`, then live, without gap or repetition."""
     viewer = await context.member()
+    await homes.read(context.db, viewer)
     newest = await events.newest(context.db)
     gap = None if after is None else await _gap(context, after, newest)
     position = newest if after is None or gap else read_event_cursor(after)
@@ -164,22 +165,29 @@ async def _changes(operation: Context, event: Event, subscriber: Subscriber) -> 
 
 
 async def _changes_by(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
-    mine = event.actor == subscriber.viewer
-    if event.kind == "delete":
-        return [_removed(event, event.post, is_repost=bool(event.original))]
+    mine, following = event.actor == subscriber.viewer, subscriber.following
     floor = await timelines.floor(context.db, subscriber.viewer) or 0
-    if event.kind == "post":
-        return await _told(context, event, subscriber.following, {event.post: ()}, floor)
-    if event.kind in {"repost", "unrepost"} and not mine:
-        brought = {event.original: (Source(event.post, event.actor),)}
-        changes = await _told(context, event, subscriber.following, brought, floor)
-        if event.kind == "unrepost" and not await context.load.post.load(event.original):
-            # Nobody may follow its author, and then its deletion reaches those who had it from this repost only here.
-            return [_removed(event, event.original, is_repost=bool(event.of_quote))]
-        return changes
-    if event.kind in {"follow", "unfollow"} and mine:
-        return await _merged(context, event, subscriber, floor)
+    match event.kind:
+        case "post":
+            return await _told(context, event, following, {event.post: ()}, floor)
+        case "hide" | "unhide" if await hydrate.post(context, event.post):
+            return await _told(context, event, following, {event.post: ()}, floor)
+        case "delete" | "hide" | "unhide":
+            return [_removed(event, event.post, is_repost=bool(event.original))]
+        case "repost" | "unrepost" if not mine:
+            return await _passed_on(context, event, following, floor)
+        case "follow" | "unfollow" if mine:
+            return await _merged(context, event, subscriber, floor)
     return []
+
+
+async def _passed_on(context: Context, event: Event, following: set[int], floor: int) -> list[HomeEvent]:
+    brought = {event.original: (Source(event.post, event.actor),)}
+    changes = await _told(context, event, following, brought, floor)
+    if event.kind == "unrepost" and not await context.load.post.load(event.original):
+        # Nobody may follow its author, and then its deletion reaches those who had it from this repost only here.
+        return [_removed(event, event.original, is_repost=bool(event.of_quote))]
+    return changes
 
 
 async def _merged(context: Context, event: Event, subscriber: Subscriber, floor: int) -> list[HomeEvent]:
@@ -213,7 +221,7 @@ async def _moved_below(context: Context, event: Event, following: set[int], floo
     old = await posts.published(context.db, event.member, below=floor + 1, above=0, count=PUBLISHED_READ)
     ids = [entry.id for entry in old if not entry.original]
     replies = await context.reader.run([posts.first_reposts(thing, REPOSTS_MERGED) for thing in ids])
-    scans = {thing: posts.read_first_reposts(reply) for thing, reply in zip(ids, replies, strict=True)}
+    scans = {thing: posts.read_reposts(reply) for thing, reply in zip(ids, replies, strict=True)}
     moved = {thing: scan for thing, scan in scans.items() if any(source.author in following for source in scan)}
     edges = await standing_edges(context, following, moved, REPOSTS_MERGED, 0)
     return [_put(event, edge) for _, edge in edges if edge and edge.sources and edge.sources[0].repost > floor]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from resolvers import hydrate, paging
+from resolvers import home_pages, hydrate, paging
 from resolvers.context import Context
-from resolvers.entries import TimelineEdge, home_edges
+from resolvers.entries import TimelineEdge
 from resolvers.errors import Unauthenticated
 from resolvers.paging import Page
 from resolvers.rules.text import hashtag_name
@@ -38,15 +38,7 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
     """Return a page of the viewer's home timeline; raises Unauthenticated for an anonymous request."""
     if context.viewer is None:
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
-    asked = _window(context, "home", span)
-    key = keys.home(context.viewer)
-
-    async def present(entries: Sequence[Entry]) -> list[TimelineEdge | None]:
-        return await home_edges(context, entries)
-
-    return await paging.page(
-        asked, paging.fetch_from(context, key), present, goes_on=paging.beyond(context, asked, key)
-    )
+    return await home_pages.page(context, context.viewer, _window(context, "home", span))
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:

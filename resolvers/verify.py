@@ -22,7 +22,7 @@ _KEY = re.compile(r"([a-z-]+):\{\d+\}:(\d+)")
 Progress = Callable[[int], object]  # how many keys more have been looked at
 
 CHECKS: dict[str, tuple[Check, ...]] = {
-    "user": (invariants.users, home_invariants.home_exists),
+    "user": (invariants.users,),
     "following": (invariants.following,),
     "followers": (invariants.followers,),
     "status": (invariants.statuses,),

@@ -76,6 +76,9 @@ class Post(Node):
     repost_count: int = strawberry.field(description="Plain reposts; quotes are counted apart.")
     quote_count: int
     comment_count: int
+    is_hidden: bool = strawberry.field(
+        description="Hidden by its author: until it is shown again, nobody else sees it."
+    )
     viewer_has_liked = strawberry.field(resolver=_viewer_has_liked, graphql_type=bool)
     viewer_has_reposted = strawberry.field(resolver=_viewer_has_reposted, graphql_type=bool)
     liked_by = strawberry.field(resolver=_liked_by, graphql_type=later("LikeConnection", __name__))

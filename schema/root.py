@@ -126,6 +126,10 @@ class Mutation:
         posts.unrepost, p.PostIdInput, p.PostIdPayload, description="Takes back the viewer's plain repost of a post."
     )
     delete_post = _mutation(posts.delete_post, p.PostIdInput, p.DeletePostPayload)
+    hide_post = _mutation(
+        posts.hide_post, p.PostIdInput, p.PostIdPayload, description="Until it is shown again, only its author sees it."
+    )
+    unhide_post = _mutation(posts.unhide_post, p.PostIdInput, p.PostIdPayload)
     like = _mutation(interactions.like, p.PostIdInput, p.PostIdPayload)
     unlike = _mutation(interactions.unlike, p.PostIdInput, p.PostIdPayload)
     comment = _mutation(interactions.comment, p.CommentInput, p.CommentPayload)

@@ -51,8 +51,10 @@ def create_command(
 ) -> Command:
     """Return the command that creates a member, whose reply is the job's id; `password` is its hash."""
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.home_state(member)]
-    return script("create_member", own, [p, member, login, name, email, password, role.value])
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member)]
+    own += [keys.home_state(member), keys.active(p)]
+    today = int(time.time()) // keys.DAY
+    return script("create_member", own, [p, member, login, name, email, password, role.value, today])
 
 
 async def update(

@@ -101,13 +101,28 @@ def home(member: int) -> str:
 
 
 def home_state(member: int) -> str:
-    """hash: floor, the highest id ever trimmed from the home, 0 while it is complete; absent when there is no home"""
+    """hash: floor, the highest id ever trimmed from the home, 0 while complete; while it is built, that and changes"""
     return f"homestate:{{{partition(member)}}}:{member}"
 
 
 def sources(member: int) -> str:
-    """hash: post of the home → the plain reposts that brought it, as `repost:author` oldest first"""
+    """hash: post → plain reposts above the floor that bring it, as `repost:author` oldest first; of posts below, too"""
     return f"sources:{{{partition(member)}}}:{member}"
+
+
+def active(p: int) -> str:
+    """zset: member with a home → day on which it was last read; idle ones lose it after `HOME_IDLE_DAYS`"""
+    return f"active:{{{p}}}"
+
+
+def big() -> str:
+    """zset: member with so many followers that readers pull their posts → job that made them so"""
+    return "big:{big}"
+
+
+def big_version() -> str:
+    """string: how often the set of big authors has changed"""
+    return "big-version:{big}"
 
 
 def scratch(p: int) -> str:
@@ -123,6 +138,11 @@ def reposted(member: int) -> str:
 def liked(member: int) -> str:
     """zset: post → its id; an index of likes that may name too much, the truth is `likes`"""
     return f"liked:{{{partition(member)}}}:{member}"
+
+
+def hidden(member: int) -> str:
+    """zset: own posts that are hidden → their own id"""
+    return f"hidden:{{{partition(member)}}}:{member}"
 
 
 def idempotency(member: int, mutation: str, key: str) -> str:
@@ -141,7 +161,7 @@ def likes(post: int) -> str:
 
 
 def reposts(post: int) -> str:
-    """zset: `repost:author` of each plain repost → repost"""
+    """zset: member who has passed the post on plainly → their repost"""
     return f"reposts:{{{partition(post)}}}:{post}"
 
 

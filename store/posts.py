@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
-from store.records import Job, Post, Published, Source, read_job, read_pairs, read_post, read_published, read_sources
+from store.records import Job, Post, Published, Source, read_job, read_pairs, read_post, read_published
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def create_command(db: Database, draft: Draft) -> Command:
     """Return the command that commits a post."""
     a, p = draft.author, partition(draft.author)
     own = [keys.minted(p), keys.jobs(p), keys.user(a), keys.profile(a)]
-    own += [keys.home(a), keys.home_state(a), keys.sources(a), keys.reposted(a)]
+    own += [keys.home(a), keys.home_state(a), keys.sources(a), keys.reposted(a), keys.hidden(a)]
     if draft.idempotency_key:
         mutation = "repost" if draft.original else "post"
         own.append(keys.idempotency(a, mutation, draft.idempotency_key))
@@ -66,7 +66,8 @@ def delete_command(db: Database, post: int, author: int) -> Command:
     """Return the command that deletes a post."""
     p = partition(post)
     own = [keys.minted(p), keys.jobs(p), keys.progress(p), keys.status(post), keys.user(author)]
-    own += [keys.profile(author), keys.home(author), keys.sources(author), keys.reposted(author)]
+    own += [keys.profile(author), keys.home(author), keys.home_state(author), keys.sources(author)]
+    own += [keys.reposted(author), keys.hidden(author)]
     return script("delete_post", own, [p, post, author, db.channel(keys.activity(post))])
 
 
@@ -81,13 +82,13 @@ async def unlist_repost(db: Database, original: int, repost: int, author: int, *
     """Take a repost or quote off its original's list."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost)]
-    await db.call("unlist_repost", own, member, keys.DAY, counter, db.channel(keys.activity(original)))
+    await db.call("unlist_repost", own, member, repost, keys.DAY, counter, db.channel(keys.activity(original)))
 
 
-def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[str, str, str]:
+def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[int, str, str]:
     if plain:
-        return f"{repost}:{author}", "reposts", keys.reposts(original)
-    return str(repost), "quotes", keys.quotes(original)
+        return author, "reposts", keys.reposts(original)
+    return repost, "quotes", keys.quotes(original)
 
 
 async def post(db: Database, thing: int) -> Post | None:
@@ -103,19 +104,51 @@ async def gone(db: Database, things: Sequence[int]) -> set[int]:
 
 async def reposts_before(db: Database, original: int, repost: int | None, count: int) -> tuple[Source, ...]:
     """Return the oldest plain reposts of a post that came before one, oldest first."""
-    last = "+inf" if repost is None else f"({repost}"
-    pairs = await db.one("ZRANGE", keys.reposts(original), "-inf", last, "BYSCORE", "LIMIT", 0, count)
-    return read_sources(" ".join(pairs))
+    return read_reposts(await db.one(*first_reposts(original, count, below=repost)))
 
 
-def first_reposts(original: int, count: int) -> Command:
-    """Return the command that reads the oldest plain reposts of a post, at least one."""
-    return ("ZRANGE", keys.reposts(original), 0, count - 1)
+async def reposts_between(db: Database, original: int, above: int, below: int, count: int) -> tuple[Source, ...]:
+    """Return the oldest plain reposts of a post between two ids, oldest first."""
+    bounds = (f"({above}", f"({below}", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
+    return read_reposts(await db.one("ZRANGE", keys.reposts(original), *bounds))
 
 
-def read_first_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
-    """Return what the command has read, oldest first."""
-    return read_sources(" ".join(reply))
+async def relist_quote(db: Database, original: int, quote: int, author: int) -> None:
+    """List a quote at its original, also one that was taken off before."""
+    await db.one("DEL", keys.withdrawn(original, quote))
+    await list_repost(db, original, quote, author, plain=False)
+
+
+def first_reposts(original: int, count: int, below: int | None = None) -> Command:
+    """Return the command that reads the oldest plain reposts of a post, of those before an id."""
+    last = "+inf" if below is None else f"({below}"
+    return ("ZRANGE", keys.reposts(original), "-inf", last, "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
+
+
+def read_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
+    """Return the plain reposts that a command has read, in its order."""
+    return tuple(Source(int(repost), int(author)) for author, repost in zip(reply[::2], reply[1::2], strict=True))
+
+
+async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job | None]:
+    """Hide a status or quote, or show it again; returns whether there is one, and the job when that is a change."""
+    p, kind = partition(post), "hide" if hidden else "unhide"
+    own = [
+        keys.minted(p),
+        keys.jobs(p),
+        keys.status(post),
+        keys.user(author),
+        keys.profile(author),
+        keys.hidden(author),
+    ]
+    reply = await db.call("hide_post", own, p, post, author, kind, db.channel(keys.activity(post)))
+    return reply is not None, read_job(reply[0], kind, reply[1]) if reply else None
+
+
+async def is_shown(db: Database, post: int) -> bool:
+    """Return whether a post exists and is not hidden."""
+    author, hidden = await db.one("HMGET", keys.status(post), "author", "hidden")
+    return author is not None and hidden is None
 
 
 async def reposted_as(db: Database, member: int, original: int) -> int | None:
@@ -144,9 +177,9 @@ async def published(db: Database, member: int, *, below: int | None, above: int,
     return [read_published(text) for text in found]
 
 
-def published_command(member: int, count: int) -> Command:
-    """Return the command that reads the newest entries of a profile."""
-    return ("ZRANGE", keys.profile(member), 0, count - 1, "REV")
+def published_command(member: int, count: int, above: int = 0) -> Command:
+    """Return the command that reads the newest entries of a profile above an id."""
+    return ("ZRANGE", keys.profile(member), "+inf", f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
 
 
 def read_profile(reply: Sequence[str]) -> list[Published]:

@@ -111,6 +111,7 @@ class Status:
     repost_count: int
     quote_count: int
     comment_count: int
+    is_hidden: bool
 
     @property
     def created_at(self) -> datetime:
@@ -146,6 +147,7 @@ def read_post(post: int, fields: Fields) -> Post | None:
         "repost_count": int(fields.get("reposts", 0)),
         "quote_count": int(fields.get("quotes", 0)),
         "comment_count": int(fields.get("comments", 0)),
+        "is_hidden": "hidden" in fields,
     }
     if "original" not in fields:
         return Status(**shared)  # type: ignore[arg-type]

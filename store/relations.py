@@ -30,7 +30,7 @@ async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job |
     """End follows on the follower's side; returns the job, None when nothing changed."""
     p = partition(follower)
     own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower)]
-    reply = await db.call("unfollow", own, p, follower, "following", "unfollow", "", 0, *members)
+    reply = await db.call("unfollow", own, p, follower, "following", "unfollow", "", 0, 0, *members)
     return read_job(reply[0], "unfollow", reply[1]) if reply else None
 
 
@@ -39,30 +39,28 @@ async def remove_followers(db: Database, member: int, followers: Sequence[int]) 
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.followers(member)]
     tombstones = keys.unfollowed_prefix(member)
-    args = (p, member, "followers", "remove_followers", tombstones, keys.DAY, *followers)
-    reply = await db.call("unfollow", own, *args)
+    args = (p, member, "followers", "remove_followers", tombstones, keys.DAY, db.settings.big_author)
+    reply = await db.call("unfollow", own, *args, *followers)
     return read_job(reply[0], "remove_followers", reply[1]) if reply else None
 
 
 async def tell_followed(db: Database, follower: int, edges: Edges, *, ended: bool) -> None:
     """Apply follows, or their ends, on the followed members' side."""
-    await db.ask(*(apply_command(follower, member, edge, ended=ended) for member, edge in edges))
+    await db.ask(*(apply_command(db, follower, member, edge, ended=ended) for member, edge in edges))
 
 
-def apply_command(follower: int, member: int, edge: int, *, ended: bool) -> Command:
+def apply_command(db: Database, follower: int, member: int, edge: int, *, ended: bool) -> Command:
     """Return the command that applies a follow, or its end, on the followed member's side."""
-    own = [keys.user(member), keys.followers(member), keys.unfollowed(member, follower)]
+    p = partition(member)
+    own = [keys.user(member), keys.followers(member), keys.unfollowed(member, follower), keys.minted(p), keys.jobs(p)]
     step = "remove" if ended else "add"
-    return script("apply_edge", own, [step, follower, edge, "followers", keys.DAY])
+    return script("apply_edge", own, [step, follower, edge, keys.DAY, p, member, db.settings.big_author])
 
 
 async def tell_followers(db: Database, member: int, edges: Edges) -> None:
     """Apply the end of follows on the followers' side."""
     await db.ask(
-        *(
-            script("apply_edge", [keys.user(f), keys.following(f)], ["remove", member, edge, "following"])
-            for f, edge in edges
-        )
+        *(script("apply_edge", [keys.user(f), keys.following(f)], ["remove", member, edge]) for f, edge in edges)
     )
 
 

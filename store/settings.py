@@ -83,6 +83,11 @@ class Settings:
     # Timelines
     home_size: int = _setting(800, "newest entries that every home keeps", least=10, most=10_000)
     home_slack: int = _setting(50, "entries a home may hold above its size before it is trimmed", least=1, most=10_000)
+    home_max_age: int = _setting(0, "days after which an entry leaves the home; 0 never", least=0, most=10_000)
+    home_idle_days: int = _setting(14, "days without a read after which a member's home is let go of", least=1)
+    big_author: int = _setting(
+        10_000, "followers from which an author's posts are pulled by readers; pushed again below nine tenths", least=1
+    )
     public_size: int = _setting(100_000, "newest posts kept in the public timeline", least=10)
     hashtag_size: int = _setting(10_000, "newest posts kept per hashtag", least=10)
     fanout_inline: int = _setting(

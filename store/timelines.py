@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from store import keys
 from store.connection import Command, Database, script
-from store.ids import partition
+from store.ids import PARTITIONS, first_of, partition
 from store.records import Entry, Source, read_entries, read_pairs, read_sources
 
 
@@ -48,11 +49,10 @@ def _by_partition(members: Iterable[int]) -> dict[int, list[int]]:
 async def deliver(db: Database, delivery: Delivery, followers: Iterable[int]) -> None:
     """Bring a post to followers' homes, one script per partition."""
     d = delivery
-    limits = [db.settings.home_size, db.settings.home_slack]
     what = [d.deliverer, d.post, d.author, d.repost or "", d.earlier]
     await db.ask(
         *(
-            script("deliver", [keys.minted(p)], [*_prefixes(p), *limits, *what, *members])
+            script("deliver", [keys.minted(p)], [*_prefixes(p), *_limits(db), *what, *members])
             for p, members in _by_partition(followers).items()
         )
     )
@@ -60,7 +60,7 @@ async def deliver(db: Database, delivery: Delivery, followers: Iterable[int]) ->
 
 async def retract(db: Database, delivery: Delivery, followers: Iterable[int]) -> None:
     """Take a deleted post, or an undone plain repost, out of homes."""
-    what = [delivery.post, delivery.author, delivery.repost or ""]
+    what = [delivery.post, delivery.author, delivery.repost or "", delivery.earlier]
     await db.ask(
         *(
             script("retract", [keys.minted(p)], [*_prefixes(p), *what, *members])
@@ -69,25 +69,33 @@ async def retract(db: Database, delivery: Delivery, followers: Iterable[int]) ->
     )
 
 
+def _limits(db: Database) -> list[int]:
+    return [db.settings.home_size, db.settings.home_slack, oldest(db)]
+
+
+def oldest(db: Database) -> int:
+    """Return the id at and below which homes keep nothing because of its age; 0 without such a limit."""
+    days = db.settings.home_max_age
+    return first_of(datetime.now(UTC) - timedelta(days=days)) if days else 0
+
+
 async def merge(
     db: Database, follower: int, followed: int, edge: int, entries: Sequence[Delivery], horizon: int
 ) -> None:
     """Bring a newly followed member's posts into a home; below `horizon` their profile was not read."""
     p = partition(follower)
-    limits = [db.settings.home_size, db.settings.home_slack]
-    args = [*_prefixes(p), *limits, follower, followed, edge, horizon]
-    for e in entries:
-        args += [e.post, e.author, e.repost or "", e.earlier]
-    await db.call("merge_home", [keys.minted(p)], *args)
+    args = [*_prefixes(p), *_limits(db), follower, followed, edge, horizon]
+    await db.call("merge_home", [keys.minted(p)], *args, *_written(entries))
 
 
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
     """Take what an unfollowed member brought out of a home."""
     p = partition(follower)
-    args: list[str | int] = [*_prefixes(p), follower, unfollowed]
-    for e in entries:
-        args += [e.post, e.author, e.repost or ""]
-    await db.call("unmerge_home", [keys.minted(p)], *args)
+    await db.call("unmerge_home", [keys.minted(p)], *_prefixes(p), follower, unfollowed, *_written(entries))
+
+
+def _written(entries: Sequence[Delivery]) -> list[str | int]:
+    return [part for e in entries for part in (e.post, e.author, e.repost or "", e.earlier)]
 
 
 async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
@@ -128,16 +136,43 @@ async def home(db: Database, member: int) -> list[Entry]:
     return read_entries(await db.one("ZRANGE", keys.home(member), 0, -1, "REV", "WITHSCORES"))
 
 
-def write_home(
-    member: int, places: str, sources: Mapping[int, str], floor: int, seen: Sequence[Entry] | None = None
-) -> Command:
-    """Return the command that writes a computed home: in place of the one seen, or else added to what is there.
+def begin_home(member: int, *, again: bool = False) -> Command:
+    """Return the command that begins to build a home; its reply is the home's count of changes, None when it is ready.
+
+    `again` adds to a home that is ready.
+    """
+    return script("begin_home", [keys.home_state(member)], ["again" if again else ""])
+
+
+def write_home(db: Database, member: int, changed: str, places: str, sources: Mapping[int, str], floor: int) -> Command:
+    """Return the command that ends building a home; it replies -1 when the home has changed since it was begun.
 
     `places` are its entries, as `post` or `post:place` separated by spaces.
     """
-    digest = ""
-    if seen is not None:
-        stored = " ".join(f"{e.thing} {e.place}" for e in reversed(seen))  # the script reads it oldest first
-        digest = hashlib.sha1(stored.encode(), usedforsecurity=False).hexdigest()
-    own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.scratch(partition(member))]
-    return script("write_home", own, [digest, floor, places, *(part for pair in sources.items() for part in pair)])
+    p = partition(member)
+    own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.scratch(p), keys.active(p)]
+    args = [member, changed, floor, today(), db.settings.home_size, db.settings.home_slack, places]
+    return script("write_home", own, [*args, *(part for pair in sources.items() for part in pair)])
+
+
+def drop_home(member: int, last_read: int | None = None) -> Command:
+    """Return the command that lets go of a home, of one read later than a day only if none is given."""
+    own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.active(partition(member))]
+    return script("drop_home", own, [member, "" if last_read is None else last_read])
+
+
+def touch_home(member: int) -> Command:
+    """Return the command that notes that a home is read today."""
+    return ("ZADD", keys.active(partition(member)), "GT", today(), member)
+
+
+async def idle(db: Database, last_read: int, count: int) -> list[int]:
+    """Return members whose homes nobody has read since a day, some of each partition."""
+    bounds = ("-inf", last_read, "BYSCORE", "LIMIT", 0, count)
+    found = await db.ask(*(("ZRANGE", keys.active(p), *bounds) for p in range(PARTITIONS)))
+    return [int(member) for members in found for member in members]
+
+
+def today() -> int:
+    """Return the number of the day, in UTC."""
+    return int(time.time()) // keys.DAY

@@ -193,6 +193,8 @@ INPUTS = {
     "repost": "RepostInput",
     "unrepost": "PostIdInput",
     "deletePost": "PostIdInput",
+    "hidePost": "PostIdInput",
+    "unhidePost": "PostIdInput",
     "like": "PostIdInput",
     "unlike": "PostIdInput",
     "comment": "CommentInput",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from store import keys
 from store.connection import Command
+from store.ids import partition
 
 EMAIL = keys.email("ann@example.org")
 GHOST = 4_242 << 12  # an id that nothing has
@@ -34,10 +35,6 @@ class Damage:
     name: str
     key: Callable[[Site], str]
     commands: Callable[[Site], list[Command]]
-
-
-def _without_home(s: Site) -> list[Command]:
-    return [("DEL", keys.home(s.ann), keys.home_state(s.ann), keys.sources(s.ann))]
 
 
 MENDABLE = [
@@ -134,7 +131,7 @@ MENDABLE = [
     ),
     Damage(
         "sources of what is not in the home",
-        lambda s: keys.sources(s.ann),
+        lambda s: keys.home(s.ann),
         lambda s: [("HSET", keys.sources(s.ann), GHOST, f"{s.repost}:{s.ben}")],
     ),
     Damage(
@@ -142,7 +139,16 @@ MENDABLE = [
         lambda s: keys.home(s.ann),
         lambda s: [("HSET", keys.home_state(s.ann), "floor", s.word)],
     ),
-    Damage("member without a home", lambda s: keys.user(s.ann), _without_home),
+    Damage(
+        "home of nobody",
+        lambda _: keys.home(GHOST),
+        lambda _: [("HSET", keys.home_state(GHOST), "floor", 0), ("ZADD", keys.active(partition(GHOST)), 1, GHOST)],
+    ),
+    Damage(
+        "home not known to be read",
+        lambda s: keys.home_state(s.ann),
+        lambda s: [("ZREM", keys.active(partition(s.ann)), s.ann)],
+    ),
     Damage("login of nobody", lambda _: keys.login("eve"), lambda _: [("SET", keys.login("eve"), GHOST)]),
     Damage("e-mail of nobody", lambda _: keys.email("e@e.org"), lambda _: [("SET", keys.email("e@e.org"), GHOST)]),
     Damage("login that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", keys.login("ann"), 60)]),
@@ -156,7 +162,7 @@ MENDABLE = [
     Damage(
         "lists of posts that are gone",
         lambda _: keys.quotes(GHOST),
-        lambda s: [("ZADD", keys.quotes(GHOST), s.quote, s.quote), ("ZADD", keys.reposts(GHOST), 1, f"1:{s.ann}")],
+        lambda s: [("ZADD", keys.quotes(GHOST), s.quote, s.quote), ("ZADD", keys.reposts(GHOST), 1, s.ann)],
     ),
     Damage("login missing", lambda s: keys.user(s.ann), lambda _: [("DEL", keys.login("ann"))]),
     Damage("gone post in public", lambda _: keys.public(), lambda _: [("ZADD", keys.public(), GHOST, GHOST)]),

@@ -78,6 +78,7 @@ class Model:
     posts: dict[int, Post] = field(default_factory=dict)
     likes: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
     remarks: dict[int, Comment] = field(default_factory=dict)
+    hidden: set[int] = field(default_factory=set)
 
     # ---- what happens
 
@@ -92,6 +93,7 @@ class Model:
 
     def delete(self, post: int) -> None:
         del self.posts[post]
+        self.hidden.discard(post)
         for repost in [p for p in self.posts.values() if p.is_plain and p.original == post]:
             del self.posts[repost.id]
         self.likes = {like: None for like in self.likes if like[1] != post}
@@ -115,8 +117,16 @@ class Model:
         mine = (p.id for p in self.posts.values() if p.is_plain and p.author == member and p.original == original)
         return next(mine, None)
 
+    def sees(self, viewer: str, post: int) -> bool:
+        """Return whether a post is there for a viewer; what is hidden is so for its author alone."""
+        found = self.posts.get(post)
+        if found is None or (post in self.hidden and found.author != viewer):
+            return False
+        return not found.is_plain or found.original is None or self.sees(viewer, found.original)
+
     def home(self, member: str) -> list[Line]:
-        return home(member, self.following(member), self.posts.values())
+        lines = home(member, self.following(member), self.posts.values())
+        return [line for line in lines if self.sees(member, line.post)]
 
     def following(self, member: str) -> list[str]:
         return [followed for follower, followed in reversed(self.follows) if follower == member]
@@ -124,11 +134,13 @@ class Model:
     def followers(self, member: str) -> list[str]:
         return [follower for follower, followed in reversed(self.follows) if followed == member]
 
-    def profile(self, member: str) -> list[int]:
-        return sorted((p.id for p in self.posts.values() if p.author == member), reverse=True)
+    def profile(self, member: str, viewer: str | None = None) -> list[int]:
+        """Return what a member has published, as a viewer sees it, or all of it that is not hidden."""
+        mine = sorted((p.id for p in self.posts.values() if p.author == member), reverse=True)
+        return [post for post in mine if (self.sees(viewer, post) if viewer else post not in self.hidden)]
 
     def public(self) -> list[int]:
-        return sorted((p.id for p in self.posts.values() if not p.is_plain), reverse=True)
+        return sorted((p.id for p in self.posts.values() if not p.is_plain and p.id not in self.hidden), reverse=True)
 
     def tagged(self, tag: str) -> list[int]:
         return [post for post in self.public() if tag in self.posts[post].tags]
@@ -143,6 +155,5 @@ class Model:
     def passed_on(self, post: int, *, plain: bool) -> list[int]:
         """Return the plain reposts or the quotes of a post, newest first."""
         original = self.stands_for(post)
-        return sorted(
-            (p.id for p in self.posts.values() if p.original == original and p.is_plain == plain), reverse=True
-        )
+        found = (p.id for p in self.posts.values() if p.original == original and p.is_plain == plain)
+        return sorted((thing for thing in found if thing not in self.hidden), reverse=True)

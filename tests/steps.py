@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from resolvers import fanout
 from resolvers.fanout import Worker
-from store import jobs, posts, relations
+from store import jobs, posts, relations, timelines
 from store.connection import Database
 from store.posts import Draft
 from store.records import Job
@@ -30,6 +30,9 @@ WEIGHTS = {
     "repost": 18,
     "unrepost": 7,
     "delete": 9,
+    "hide": 4,
+    "unhide": 3,
+    "absence": 3,
     "like": 8,
     "unlike": 4,
     "comment": 6,
@@ -155,7 +158,7 @@ class Steps:
         self.model.publish(Post(number(identity), me.login, text, original))
 
     async def _unrepost(self) -> None:
-        mine = [post for post in self.model.posts.values() if post.is_plain]
+        mine = [p for p in self.model.posts.values() if p.is_plain and self.model.sees(p.author, p.id)]
         if not mine:
             return
         post = self.lot.choice(mine)
@@ -164,8 +167,7 @@ class Steps:
         await self._end(post, "unrepost", self.lot.choice([post.id, post.original]))
 
     async def _delete(self) -> None:
-        thing = self._a_post()
-        if thing and (not self.model.posts[thing].is_plain or "unrepost" in self.weights):
+        if thing := self._a_post():
             self._tell(f"{self.model.posts[thing].author} deletes {thing}")
             await self._end(self.model.posts[thing], "deletePost", thing)
 
@@ -177,6 +179,35 @@ class Steps:
             payload = await author.do(mutation, postId=self.ids[named])
             assert not payload["userErrors"], payload
         self.model.delete(post.id)
+
+    async def _hide(self) -> None:
+        shown = [p for p in self.model.posts.values() if not p.is_plain]
+        if shown:
+            post = self.lot.choice(shown)
+            self._tell(f"{post.author} hides {post.id}")
+            await self._show(post, hidden=True)
+            self.model.hidden.add(post.id)
+
+    async def _unhide(self) -> None:
+        if self.model.hidden:
+            post = self.model.posts[self.lot.choice(sorted(self.model.hidden))]
+            self._tell(f"{post.author} shows {post.id} again")
+            await self._show(post, hidden=False)
+            self.model.hidden.discard(post.id)
+
+    async def _show(self, post: Post, *, hidden: bool) -> None:
+        author = self.people[post.author]
+        if self._crashes():
+            _, job = await posts.hide(self.db, post.id, number(author.id), hidden=hidden)
+            await self._die_in(job)
+        else:
+            payload = await author.do("hidePost" if hidden else "unhidePost", postId=self.ids[post.id])
+            assert not payload["userErrors"], payload
+
+    async def _absence(self) -> None:
+        me = self._someone()
+        self._tell(f"{me.login} stays away so long that their home is let go of")
+        await self.db.one(*timelines.drop_home(number(me.id)))
 
     async def _miss(self) -> None:
         gone = [thing for thing in self.ids if thing not in self.model.posts]
@@ -199,6 +230,8 @@ class Steps:
     async def _unlike(self) -> None:
         if self.model.likes:
             login, thing = self.lot.choice(list(self.model.likes))
+            if not self.model.sees(login, thing):
+                return
             self._tell(f"{login} takes the like of {thing} back")
             await self.people[login].do("unlike", postId=self.ids[thing])
             self.model.unlike(login, thing)
@@ -215,8 +248,9 @@ class Steps:
             self.model.remarks[made] = Comment(made, self.model.stands_for(thing), me.login, text, answers)
 
     async def _delete_comment(self) -> None:
-        if self.model.remarks:
-            comment = self.lot.choice(list(self.model.remarks.values()))
+        seen = [c for c in self.model.remarks.values() if self.model.sees("anybody", c.post)]
+        if seen:
+            comment = self.lot.choice(seen)
             by = self.lot.choice([comment.author, self.model.posts[comment.post].author])
             self._tell(f"{by} deletes comment {comment.id}")
             payload = await self.people[by].do("deleteComment", commentId=f"comment_{comment.id:014x}")
@@ -259,7 +293,8 @@ class Steps:
         return self.lot.choice(list(self.people.values()))
 
     def _a_post(self) -> int | None:
-        return self.lot.choice(list(self.model.posts)) if self.model.posts else None
+        seen = [thing for thing in self.model.posts if self.model.sees("anybody", thing)]
+        return self.lot.choice(seen) if seen else None
 
     def _words(self) -> str:
         tags = self.lot.sample(TAGS, self.lot.choice([0, 0, 1, 2]))

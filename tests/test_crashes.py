@@ -11,6 +11,7 @@ import pytest
 from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.work import Budget
 from store import accounts, keys, posts, relations
 from store.connection import Database
 from store.posts import Draft
@@ -121,7 +122,7 @@ async def _request(fragile: Fragile, job: Job) -> None:
 
 async def _worker(fragile: Fragile, job: Job) -> None:
     with contextlib.suppress(Crash):
-        await fanout.perform(fragile, job, fanout.Budget(float("inf")))
+        await fanout.perform(fragile, job, Budget(float("inf")))
 
 
 @of_each_kind
@@ -150,7 +151,7 @@ async def test_work_done_again(services: Services, anonymous: Member, worker: Wo
     job, _ = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
     for _ in range(3):
-        await fanout.perform(services.db, job, fanout.Budget(float("inf")))
+        await fanout.perform(services.db, job, Budget(float("inf")))
         await work_off(services.db, worker)
         assert await dump(services.db) == wanted
 

@@ -11,6 +11,7 @@ import pytest
 from resolvers import fanout, identity
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.work import Budget
 from store import posts
 from store.connection import Database
 from store.settings import Settings
@@ -207,7 +208,7 @@ async def test_late_work_brings_no_repost_back(
     _, repost, job = await posts.create(db, draft)
     assert job
     await delete(bob, identity.post_id(repost, is_repost=True))
-    await fanout.perform(db, job, fanout.Budget(float("inf")))
+    await fanout.perform(db, job, Budget(float("inf")))
     assert await counts(carol, post) == (0, 0, 0, 0)
     assert await listed(carol, post, "quotes" if text else "reposts") == []
     assert await carol.home() == []

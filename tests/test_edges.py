@@ -9,6 +9,7 @@ import pytest
 from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.work import Budget
 from store import relations
 from store.connection import Database
 from store.records import Job
@@ -117,11 +118,11 @@ async def test_an_old_job_done_again_after_newer_ones(
         told += await waiting(db)
         await work_off(db, worker)
     for job in told:
-        await fanout.perform(db, job, fanout.Budget(float("inf")))
+        await fanout.perform(db, job, Budget(float("inf")))
         assert not await _sides(alice, bob)
     await alice.follow(bob)
     for job in told:
-        await fanout.perform(db, job, fanout.Budget(float("inf")))
+        await fanout.perform(db, job, Budget(float("inf")))
         assert await _sides(alice, bob)
         assert await alice.home() == [post]
 

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from resolvers.context import Services
-from resolvers.fanout import Budget, perform
+from resolvers.fanout import perform
+from resolvers.work import Budget
 from store import events, keys
 from store.connection import Database
 from store.records import Job

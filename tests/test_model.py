@@ -100,9 +100,11 @@ class Checks(Steps):
         wanted = [(line.post, line.place, len(line.sources), [*line.sources]) for line in self.model.home(login)]
         self.same(f"home of {login}", got, wanted)
         self.same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
-        # What the read path would filter is not left lying in the store either.
+        # What the read path would filter is not left lying in the store either, but for what is hidden.
         stored = await timelines.home(self.db, number(self.people[login].id))
-        self.same(f"stored home of {login}", [(entry.thing, entry.place) for entry in stored], [w[:2] for w in wanted])
+        shown = [(e.thing, e.place) for e in stored if self.model.sees(login, e.thing)]
+        self.same(f"stored home of {login}", shown, [w[:2] for w in wanted])
+        assert {entry.thing for entry in stored} <= self.model.posts.keys()
 
     async def _check_member(self, login: str, viewer: Member) -> None:
         answer = await viewer.ask(MEMBER, login=login)
@@ -122,7 +124,8 @@ class Checks(Steps):
         }
         self.same(f"{login} as {viewer.login} sees them", answer, wanted)
         ids = [(number(edge["node"]["id"]), place(edge["cursor"]), edge["repostedByCount"]) for edge in timeline]
-        self.same(f"profile of {login}", ids, [(post, post, 0) for post in self.model.profile(login)])
+        wanted_ids = [(post, post, 0) for post in self.model.profile(login, viewer.login)]
+        self.same(f"profile of {login}", ids, wanted_ids)
         for edge in timeline:
             self.same("a post", edge["node"], self._facts(number(edge["node"]["id"]), viewer))
 
@@ -147,7 +150,8 @@ class Checks(Steps):
             "comments": {"nodes": [self._remark(comment) for comment in comments]},
         }
         if post.original:
-            facts["original"] = {"id": self.ids[post.original]} if post.original in self.model.posts else None
+            seen = self.model.sees(viewer.login, post.original)
+            facts["original"] = {"id": self.ids[post.original]} if seen else None
         return facts
 
     def _remark(self, comment: Comment) -> dict[str, Any]:

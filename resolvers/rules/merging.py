@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from store.records import Published, Source
 
@@ -26,17 +26,34 @@ def place(post: int, author: int, member: int, following: Collection[int], sourc
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A home: where each post stands, who passed it on, and the id at and below which it says nothing."""
+    """A home: where each post stands above the floor, and the plain reposts above it of these and of older posts."""
 
     places: dict[int, int]
     sources: dict[int, tuple[Source, ...]]
     floor: int
 
+    def without(self, posts: Collection[int]) -> Home:
+        """Return the home without posts that stand below its floor after all."""
+        places = {post: place for post, place in self.places.items() if post not in posts}
+        return replace(self, places=places)
 
-def pull(member: int, profiles: Mapping[int, Sequence[Published]], horizon: int, size: int) -> Home:
+    def above(self, floor: int) -> Home:
+        """Return the home with a higher floor."""
+        floor = max(self.floor, floor)
+        sources = {post: tuple(s for s in bringing if s.repost > floor) for post, bringing in self.sources.items()}
+        return Home(
+            {post: place for post, place in self.places.items() if place > floor},
+            {post: bringing for post, bringing in sources.items() if bringing},
+            floor,
+        )
+
+
+def pull(
+    member: int, following: Collection[int], profiles: Mapping[int, Sequence[Published]], horizon: int, size: int
+) -> Home:
     """Return the home of a member as a pure function of what they and those they follow have published.
 
-    `profiles` holds the member's own and each followed member's; below `horizon` some of them were not read.
+    `profiles` holds what they have published above `horizon`, newest first.
     """
     places: dict[int, int] = {}
     reposts: dict[int, list[Source]] = {}
@@ -50,14 +67,50 @@ def pull(member: int, profiles: Mapping[int, Sequence[Published]], horizon: int,
                 whose[entry.original] = entry.original_author
     sources = {post: tuple(sorted(bringing, key=lambda s: s.repost)) for post, bringing in reposts.items()}
     for post, bringing in sources.items():
-        stands = place(post, whose[post], member, profiles, bringing)
-        assert stands is not None
-        places[post] = stands
-    return _cut(places, sources, horizon, size)
-
-
-def _cut(places: dict[int, int], sources: dict[int, tuple[Source, ...]], horizon: int, size: int) -> Home:
+        has_author = whose[post] == member or whose[post] in following
+        places[post] = post if has_author else bringing[0].repost
     kept = sorted(places, key=places.__getitem__, reverse=True)
     floor = max(places[kept[size]] if len(kept) > size else 0, horizon)
-    top = {post: places[post] for post in kept[:size] if places[post] > floor}
-    return Home(top, {post: bringing for post, bringing in sources.items() if post in top}, floor)
+    return Home(places, sources, 0).above(floor)
+
+
+def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int) -> int:
+    """Return an id above which these profiles alone bring `size` posts to a home, 0 where they do not."""
+    entries = [e for author, found in profiles.items() for e in found if e.original is None or author != member]
+    brought: set[int] = set()
+    for entry in sorted(entries, key=lambda e: e.id, reverse=True):
+        if len(brought) == size and (entry.original or entry.id) not in brought:
+            return entry.id
+        brought.add(entry.original or entry.id)
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What decides whether a post stands at a place of a home that is put together when it is read."""
+
+    post: int
+    has_author: bool  # the author is the member, or followed
+    is_pulled: bool  # the author is one whose posts are not pushed
+    stored: int | None  # where the stored home has it
+    sources: tuple[Source, ...]  # all that bring it, oldest first
+    pulled: frozenset[int]  # those of the sources that are not pushed
+    floor: int
+
+
+def stands_at(place: int, s: Standing) -> bool:
+    """Return whether a post stands at one of the places where it was found.
+
+    A stored place is taken as it is, unless what is not pushed brings the post earlier: where work is still to be done
+    the place may be late, and the post must not be missing meanwhile.
+    """
+    if place == s.stored:
+        if s.has_author:
+            return not s.is_pulled or place == s.post
+        return bool(s.sources) and not any(repost < place for repost in s.pulled)
+    if place == s.post:
+        return s.has_author and (place > s.floor or s.stored is None)
+    if s.has_author or (s.stored is not None and s.stored < place):
+        return False
+    early = (source.repost for source in s.sources if source.repost in s.pulled or source.repost <= s.floor)
+    return min(early, default=0) == place

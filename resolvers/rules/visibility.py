@@ -10,15 +10,18 @@ def sees_user(user: User | None) -> bool:
     return user is not None
 
 
-def sees_post(post: Post | None, author: User | None, original: Post | None, original_author: User | None) -> bool:
+def sees_post(
+    viewer: int | None, post: Post | None, author: User | None, original: Post | None, original_author: User | None
+) -> bool:
     """Return whether a post can be seen.
 
-    A plain repost is nothing without its original; a quote stays when its original is gone.
+    What is hidden is seen by its author alone. A plain repost is nothing without its original; a quote stays when its
+    original is gone.
     """
-    if post is None or author is None:
+    if post is None or author is None or (post.is_hidden and post.author != viewer):
         return False
     if isinstance(post, Repost) and post.is_plain:
-        return original is not None and original_author is not None
+        return sees_post(viewer, original, original_author, None, None)
     return True
 
 

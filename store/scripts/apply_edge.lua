@@ -1,6 +1,7 @@
 -- The other side of a follow: applies it only if nothing newer is known.
--- KEYS user, set, tombstone ('' where the set's owner is the follower, whose own commits are always newest)
--- ARGV 'add' or 'remove', member, edge, counter, tombstone's life (s)
+-- KEYS user, set, tombstone, minted, jobs; only the first two where the set's owner is the follower, whose own commits
+--      are always newest
+-- ARGV 'add' or 'remove', member, edge, tombstone's life (s), partition, owner, followers that make a big author
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end
@@ -15,12 +16,17 @@ if ARGV[1] == 'add' then
 else
   if KEYS[3] then
     local ended = tonumber(redis.call('GET', KEYS[3]) or '0')
-    redis.call('SET', KEYS[3], str(math.max(edge, ended)), 'EX', ARGV[5])
+    redis.call('SET', KEYS[3], str(math.max(edge, ended)), 'EX', ARGV[4])
   end
   if known == 0 or known > edge then
     return 0
   end
   redis.call('ZREM', KEYS[2], ARGV[2])
 end
-redis.call('HSET', KEYS[1], ARGV[4], redis.call('ZCARD', KEYS[2]))
+local count = redis.call('ZCARD', KEYS[2])
+if KEYS[3] then
+  weigh(KEYS[1], KEYS[5], KEYS[4], ARGV[5], ARGV[6], count, ARGV[7])
+else
+  redis.call('HSET', KEYS[1], 'following', count)
+end
 return 1

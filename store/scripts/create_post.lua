@@ -1,15 +1,16 @@
 -- Commits a status, quote or plain repost with all that its author's partition holds, and the job that delivers it.
--- KEYS minted, jobs, user, profile, home, home state, sources, reposted, idempotency (optional)
+-- KEYS minted, jobs, user, profile, home, home state, sources, reposted, hidden, idempotency (optional)
 -- ARGV partition, author, status prefix, text, mentions, hashtags, original or '', original's author, digest,
 --      life of the idempotency key (s), home size, home slack, '1' when the original is a quote or ''
+-- `is_pulled` in the job: the author is a big one, whose posts readers fetch themselves.
 -- Returns {'new', id, job body}, {'again', id} for a retry or a second plain repost, {'conflict'} for a key used differently.
 local author, text, original = ARGV[2], ARGV[4], ARGV[7]
 local plain = original ~= '' and text == ''
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return redis.error_reply('PERCH no such member')
 end
-if KEYS[9] then
-  local first = redis.call('GET', KEYS[9])
+if KEYS[10] then
+  local first = redis.call('GET', KEYS[10])
   if first then
     local digest, id = string.match(first, '^(%S+) (%d+)$')
     return digest == ARGV[9] and {'again', id} or {'conflict'}
@@ -18,8 +19,8 @@ end
 if plain then
   local id = redis.call('HGET', KEYS[8], original)
   if id then
-    if KEYS[9] then
-      redis.call('SET', KEYS[9], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
+    if KEYS[10] then
+      redis.call('SET', KEYS[10], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
     end
     return {'again', id}
   end
@@ -34,19 +35,19 @@ for _, field in ipairs({{'mentions', ARGV[5]}, {'hashtags', ARGV[6]}, {'original
 end
 -- A plain repost names what it stands for, so that reading a profile is enough to know what it brings.
 redis.call('ZADD', KEYS[4], id, plain and id .. ':' .. original .. ':' .. ARGV[8] or id)
-redis.call('HSET', KEYS[3], 'posts', redis.call('ZCARD', KEYS[4]))
+count_posts(KEYS[3], KEYS[4], KEYS[9])
 if plain then
   redis.call('HSET', KEYS[8], original, id)
 elseif redis.call('EXISTS', KEYS[6]) == 1 then
   redis.call('ZADD', KEYS[5], id, id)
-  trim({home = KEYS[5], state = KEYS[6], sources = KEYS[7]}, tonumber(ARGV[11]), tonumber(ARGV[12]))
+  trim({home = KEYS[5], state = KEYS[6], sources = KEYS[7]}, tonumber(ARGV[11]), tonumber(ARGV[12]), 0)
 end
-if KEYS[9] then
-  redis.call('SET', KEYS[9], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
+if KEYS[10] then
+  redis.call('SET', KEYS[10], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
 end
 local body = cjson.encode({
   author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], of_quote = ARGV[13],
-  plain = plain,
+  plain = plain, is_pulled = string.match(redis.call('HGET', KEYS[3], 'reach') or '', '%a+') == 'big',
 })
 commit(KEYS[2], tonumber(id), 'post', body)
 return {'new', id, body}

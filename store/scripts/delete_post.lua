@@ -1,6 +1,7 @@
 -- Deletes a post from its author's partition, with the job that removes it everywhere else. What hangs on it (likes,
 -- comments, reposts) stays until the job has read it; without the status nothing of it is shown or added.
--- KEYS minted, jobs, progress, status, user, profile, home, sources, reposted; ARGV partition, post, author, channel
+-- KEYS minted, jobs, progress, status, user, profile, home, home state, sources, reposted, hidden
+-- ARGV partition, post, author, channel
 -- Returns the job's id and body, false when the post is gone or is not the author's.
 local fields = redis.call('HMGET', KEYS[4], 'author', 'text', 'hashtags', 'original', 'original_author', 'of_quote')
 if fields[1] ~= ARGV[3] then
@@ -10,11 +11,13 @@ local original = fields[4] or ''
 local plain = original ~= '' and fields[2] == ''
 redis.call('DEL', KEYS[4])
 redis.call('ZREM', KEYS[6], plain and ARGV[2] .. ':' .. original .. ':' .. fields[5] or ARGV[2])
-redis.call('HSET', KEYS[5], 'posts', redis.call('ZCARD', KEYS[6]))
+redis.call('ZREM', KEYS[11], ARGV[2])
+count_posts(KEYS[5], KEYS[6], KEYS[11])
+open_home({state = KEYS[8]}, true)
 redis.call('ZREM', KEYS[7], ARGV[2])
-redis.call('HDEL', KEYS[8], ARGV[2])
+redis.call('HDEL', KEYS[9], ARGV[2])
 if plain then
-  redis.call('HDEL', KEYS[9], original)
+  redis.call('HDEL', KEYS[10], original)
 end
 -- A delivery still running stops at its next checkpoint; `overtook` tells the job that one batch may be in flight.
 local overtook = 0

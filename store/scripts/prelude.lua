@@ -28,43 +28,159 @@ local function commit(stream, id, kind, body)
   end
 end
 
--- A home is four keys; `at` names the follower they belong to.
-local function home_of(prefixes, follower)
+-- Makes a job wait for any worker instead of its committer.
+local function leave(stream, id)
+  redis.call('XCLAIM', stream, 'workers', 'perch', 0, str(id) .. '-0', 'IDLE', 86400000, 'JUSTID')
+end
+
+-- Sets a member's number of posts: what is hidden does not count.
+local function count_posts(user, profile, hidden)
+  redis.call('HSET', user, 'posts', redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
+end
+
+-- Sets a member's number of followers, and begins what crossing the threshold of big authors takes. `reach` is the
+-- state and the job that made it: absent (small), growing, big (no longer pushed to followers), shrinking.
+local function weigh(user, stream, minted, partition, member, followers, threshold)
+  redis.call('HSET', user, 'followers', followers)
+  local reach = string.match(redis.call('HGET', user, 'reach') or '', '%a+') or 'small'
+  local is_big, kind = reach == 'growing' or reach == 'big', nil
+  if not is_big and followers >= tonumber(threshold) then
+    kind = 'grow'
+  elseif is_big and followers < tonumber(threshold) * 0.9 then
+    kind = 'shrink'
+  else
+    return
+  end
+  local id = mint(minted, partition)
+  redis.call('HSET', user, 'reach', (kind == 'grow' and 'growing:' or 'shrinking:') .. str(id))
+  commit(stream, id, kind, cjson.encode({member = member}))
+  leave(stream, id)
+end
+
+-- A home is four keys; `at` names the member they belong to.
+--
+-- What holds of it: a post stands in `home` at the id that brings it, if that is above the floor. `sources` has, of
+-- every post, the plain reposts by followed members that are above the floor; also of posts that stand at or below it,
+-- so that such a post comes up again when what brought it first is gone.
+local function home_of(prefixes, member)
   return {
-    member = follower,
-    following = prefixes[1] .. follower,
-    home = prefixes[2] .. follower,
-    state = prefixes[3] .. follower,
-    sources = prefixes[4] .. follower,
+    member = member,
+    following = prefixes[1] .. member,
+    home = prefixes[2] .. member,
+    state = prefixes[3] .. member,
+    sources = prefixes[4] .. member,
   }
 end
 
--- Keeps the newest `size` once there are more than `size + slack`, and remembers the highest id it let go.
-local function trim(at, size, slack)
-  local surplus = redis.call('ZCARD', at.home) - size
-  if surplus <= slack then
-    return
+-- Returns the floor, nil without a home. `is_change` says that what is about to be done is more than adding a post:
+-- a builder that has read before it must read again.
+local function open_home(at, is_change)
+  local state = redis.call('HMGET', at.state, 'floor', 'building')
+  if state[1] and state[2] and is_change then
+    redis.call('HINCRBY', at.state, 'changed', 1)
   end
-  local gone = redis.call('ZRANGE', at.home, 0, surplus - 1, 'WITHSCORES')
-  redis.call('HSET', at.state, 'floor', gone[#gone])
-  redis.call('ZREMRANGEBYRANK', at.home, 0, surplus - 1)
-  for i = 1, #gone, 2 do
-    redis.call('HDEL', at.sources, gone[i])
+  return state[1] and tonumber(state[1])
+end
+
+local function each_source(list)
+  return string.gmatch(list or '', '(%d+):(%d+)')
+end
+
+-- Returns the sources of a post that are above the floor, and the first one of them.
+local function sources_above(at, floor, post)
+  local kept, first = {}, nil
+  for id, who in each_source(redis.call('HGET', at.sources, post)) do
+    if tonumber(id) > floor then
+      first = first or id
+      kept[#kept + 1] = id .. ':' .. who
+    end
+  end
+  return kept, first
+end
+
+local function set_sources(at, post, list)
+  if #list == 0 then
+    redis.call('HDEL', at.sources, post)
+  else
+    redis.call('HSET', at.sources, post, table.concat(list, ' '))
   end
 end
 
--- Whether the follower has posts of this author by themselves, without anybody's repost.
+local function raise_floor(at, floor)
+  redis.call('HSET', at.state, 'floor', str(floor))
+  local gone = redis.call('ZRANGEBYSCORE', at.home, '-inf', str(floor))
+  redis.call('ZREMRANGEBYSCORE', at.home, '-inf', str(floor))
+  for _, post in ipairs(gone) do
+    if redis.call('HEXISTS', at.sources, post) == 1 then
+      set_sources(at, post, (sources_above(at, floor, post)))
+    end
+  end
+end
+
+-- Bounds the sources of posts below the floor: of more than `most` the oldest go, and the floor rises above them.
+local function trim_sources(at, floor, most)
+  local all, newest, below = redis.call('HGETALL', at.sources), {}, {}
+  for i = 1, #all, 2 do
+    local last = tonumber(string.match(all[i + 1], '(%d+):%d+$'))
+    if not redis.call('ZSCORE', at.home, all[i]) then
+      below[all[i]] = last
+      newest[#newest + 1] = last
+    end
+  end
+  table.sort(newest)
+  local rises = #newest > most and newest[#newest - most] > floor
+  floor = rises and newest[#newest - most] or floor
+  for post, last in pairs(below) do
+    if last <= floor then
+      redis.call('HDEL', at.sources, post)
+    end
+  end
+  if rises then
+    raise_floor(at, floor)
+  end
+end
+
+-- Keeps the newest `size` once there are more than `size + slack`, and nothing at or below `oldest`.
+local function trim(at, size, slack, oldest)
+  local floor, surplus = nil, redis.call('ZCARD', at.home) - size
+  if surplus > slack then
+    floor = tonumber(redis.call('ZRANGE', at.home, surplus - 1, surplus - 1, 'WITHSCORES')[2])
+  end
+  if oldest > (floor or 0) then
+    local lowest = redis.call('ZRANGE', at.home, 0, 0, 'WITHSCORES')[2]
+    floor = lowest and tonumber(lowest) <= oldest and oldest or floor
+  end
+  if floor then
+    raise_floor(at, floor)
+  end
+  if redis.call('HLEN', at.sources) > 2 * (size + slack) then
+    trim_sources(at, tonumber(redis.call('HGET', at.state, 'floor')), size)
+  end
+end
+
+-- Whether the member has posts of this author by themselves, without anybody's repost.
 local function has_author(at, author)
   return author == at.member or redis.call('ZSCORE', at.following, author)
 end
 
--- Inserts `repost:author` into the space-separated list, which is kept oldest first. Repeating it changes nothing.
+-- Whether somebody followed had passed a post on at or below the floor. `earlier` are its first reposts.
+local function was_passed_below(at, floor, earlier)
+  for id, who in each_source(floor > 0 and earlier or '') do
+    if tonumber(id) > floor then
+      return false
+    elseif redis.call('ZSCORE', at.following, who) then
+      return true
+    end
+  end
+  return false
+end
+
+-- Inserts `repost:author` into the list of a post's sources, oldest first. Repeating it changes nothing.
 local function add_source(at, post, repost, reposter)
-  local list = redis.call('HGET', at.sources, post)
   local entries, placed = {}, false
-  for id, who in string.gmatch(list or '', '(%d+):(%d+)') do
+  for id, who in each_source(redis.call('HGET', at.sources, post)) do
     if id == repost then
-      return entries
+      return
     end
     if not placed and tonumber(id) > tonumber(repost) then
       entries[#entries + 1] = repost .. ':' .. reposter
@@ -75,71 +191,62 @@ local function add_source(at, post, repost, reposter)
   if not placed then
     entries[#entries + 1] = repost .. ':' .. reposter
   end
-  redis.call('HSET', at.sources, post, table.concat(entries, ' '))
+  set_sources(at, post, entries)
 end
 
--- A status or quote whose author the follower has: it stands at its own id.
+-- A status or quote whose author the member has: it stands at its own id, wherever a repost had put it.
 local function bring(at, floor, post)
   if tonumber(post) > floor then
     redis.call('ZADD', at.home, 'LT', post, post)
-  end
-end
-
--- A plain repost by somebody the follower has. The post stands at its own id where its author is followed too, else
--- at the first repost that brought it; where that lies below the floor, the home has already shown it.
--- `earlier` are those who reposted it before, nil when nobody did.
-local function bring_repost(at, floor, post, author, repost, reposter, earlier)
-  local place = repost
-  if has_author(at, author) then
-    place = post
-  elseif floor > 0 and earlier and not redis.call('ZSCORE', at.home, post) then
-    for id, who in string.gmatch(earlier, '(%d+):(%d+)') do
-      if tonumber(id) <= floor and redis.call('ZSCORE', at.following, who) then
-        return
-      end
-    end
-  end
-  if tonumber(place) > floor then
-    redis.call('ZADD', at.home, 'LT', place, post)
-    add_source(at, post, repost, reposter)
   else
-    -- A later repost that came before this one has brought it: its place is this one, below the floor.
     redis.call('ZREM', at.home, post)
-    redis.call('HDEL', at.sources, post)
   end
 end
 
--- Puts a post where it belongs after something that brought it is gone: its author's follow, or one repost.
-local function settle(at, post, author, keeps)
+-- A plain repost by somebody the member has. The post stands at its own id where its author is followed too, else at
+-- the first repost that brings it; where that is at or below the floor, the home has already shown it.
+local function bring_repost(at, floor, post, author, repost, reposter, earlier)
+  local has, stands = has_author(at, author), redis.call('ZSCORE', at.home, post)
+  if tonumber(repost) <= floor then
+    if stands and not has then
+      redis.call('ZREM', at.home, post)
+    end
+    return
+  end
+  local _, first = sources_above(at, floor, post)
+  add_source(at, post, repost, reposter)
+  if has then
+    if tonumber(post) > floor then
+      redis.call('ZADD', at.home, 'LT', post, post)
+    end
+  elseif stands or not first and not was_passed_below(at, floor, earlier) then
+    -- Not in the home and yet with sources: it stands below the floor.
+    redis.call('ZADD', at.home, 'LT', repost, post)
+  end
+end
+
+-- Puts a post where it belongs after something that brought it is gone: its author's follow, or a repost.
+local function settle(at, floor, post, author, earlier)
   if has_author(at, author) then
     return
   end
-  local first = string.match(keeps or '', '%d+')
+  local _, first = sources_above(at, floor, post)
   if not first then
     redis.call('ZREM', at.home, post)
     redis.call('HDEL', at.sources, post)
-  elseif redis.call('ZSCORE', at.home, post) then
+  elseif redis.call('ZSCORE', at.home, post) or not was_passed_below(at, floor, earlier) then
     redis.call('ZADD', at.home, first, post)
   end
 end
 
 -- Takes one repost away as a source of a post.
-local function take_source(at, post, author, repost)
-  local list = redis.call('HGET', at.sources, post)
-  if not list then
-    return
-  end
+local function take_source(at, floor, post, author, repost, earlier)
   local entries = {}
-  for id, who in string.gmatch(list, '(%d+):(%d+)') do
+  for id, who in each_source(redis.call('HGET', at.sources, post)) do
     if id ~= repost then
       entries[#entries + 1] = id .. ':' .. who
     end
   end
-  local keeps = table.concat(entries, ' ')
-  if keeps == '' then
-    redis.call('HDEL', at.sources, post)
-  else
-    redis.call('HSET', at.sources, post, keeps)
-  end
-  settle(at, post, author, keeps)
+  set_sources(at, post, entries)
+  settle(at, floor, post, author, earlier)
 end

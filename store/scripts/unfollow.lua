@@ -1,10 +1,11 @@
 -- Ends edges on the acting side: a member's own follows, or follows of the member by others.
 -- KEYS minted, jobs, user, following or followers
--- ARGV partition, member, counter, kind of the job, tombstone prefix or '', tombstone's life (s), others...
+-- ARGV partition, member, counter, kind of the job, tombstone prefix or '', tombstone's life (s),
+--      followers that make a big author, others...
 -- Returns the job's id and body, false when nothing changed.
 -- The edge's id is the version: the other side removes that edge or an older one, never a newer.
 local edges = {}
-for i = 7, #ARGV do
+for i = 8, #ARGV do
   local edge = redis.call('ZSCORE', KEYS[4], ARGV[i])
   if edge then
     redis.call('ZREM', KEYS[4], ARGV[i])
@@ -15,7 +16,12 @@ for i = 7, #ARGV do
   end
 end
 if #edges > 0 then
-  redis.call('HSET', KEYS[3], ARGV[3], redis.call('ZCARD', KEYS[4]))
+  local count = redis.call('ZCARD', KEYS[4])
+  if ARGV[3] == 'followers' then
+    weigh(KEYS[3], KEYS[2], KEYS[1], ARGV[1], ARGV[2], count, ARGV[7])
+  else
+    redis.call('HSET', KEYS[3], ARGV[3], count)
+  end
   local id = mint(KEYS[1], ARGV[1])
   local body = cjson.encode({member = ARGV[2], edges = edges})
   commit(KEYS[2], id, ARGV[4], body)

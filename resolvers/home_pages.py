@@ -1,0 +1,176 @@
+"""A home as it is read: what is stored, what big authors published, and below the floor what profiles still have."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+
+from resolvers import entries, homes, paging
+from resolvers.context import Context
+from resolvers.entries import TimelineEdge
+from resolvers.inputs import batches
+from resolvers.paging import Page, Window
+from store import keys, reach, timelines
+from store.ids import partition
+from store.records import Entry, read_entries
+from store.timelines import Slice
+
+PROFILES_READ = 500  # profiles per round trip below the floor
+SCANS = 5  # reads of all profiles for one page, where plain reposts fill them
+
+Found = dict[int, int]  # place → post
+
+
+async def page(context: Context, viewer: int, asked: Window) -> Page[TimelineEdge]:
+    """Return a page of a member's home."""
+    home = HomePages(context, viewer)
+    return await paging.page(asked, home.fetch, home.present, goes_on=home.beyond(asked))
+
+
+class HomePages:
+    """Reads slices of one home in one operation.
+
+    Above the floor stands what is stored, merged with the profiles of the big authors followed. At and below it the
+    followed members' own posts and quotes are pulled from their profiles.
+    """
+
+    def __init__(self, context: Context, viewer: int) -> None:
+        self._context = context
+        self._viewer = viewer
+        self._is_read = False
+        self._touches = False
+        self._floor = self._oldest = 0
+        self._big: tuple[int, ...] = ()
+
+    async def fetch(self, part: Slice) -> list[Entry]:
+        """Return entries between two places; what stands there is decided when they are presented."""
+        stored = await self._stored(part)
+        if part.newest_first:
+            found = await self._above(part, stored)
+            return found + await self._below(part, part.count - len(found))
+        found = await self._below(part, part.count)
+        return (found + await self._above(part, stored))[: part.count]
+
+    async def present(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
+        """Return what the viewer may see of some entries."""
+        if not self._is_read:
+            await self._read_state(Slice(None, None, newest_first=True, count=1))
+        if self._touches:
+            self._touches = False
+            await self._context.reader.run([timelines.touch_home(self._viewer)])
+        return await entries.home_edges(self._context, scanned, big=self._big, floor=self._floor)
+
+    def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
+        """Return how to tell whether the home goes on behind the cursor where reading began."""
+
+        async def goes_on() -> bool:
+            edge = asked.after if asked.forward else asked.before
+            assert edge is not None
+            above, below = (edge - 1, None) if asked.from_newest else (None, edge + 1)
+            part = Slice(above, below, newest_first=not asked.from_newest, count=1)
+            stored = await self._stored(part)
+            return bool(await self._above(part, stored) or await self._below(part, 1))
+
+        return goes_on
+
+    # ---- above the floor
+
+    async def _stored(self, part: Slice) -> Found:
+        if not self._is_read:
+            return await self._read_state(part)
+        (reply,) = await self._context.reader.run([timelines.read_slice(keys.home(self._viewer), part)])
+        return _found(read_entries(reply))
+
+    async def _read_state(self, part: Slice) -> Found:
+        """Read what is stored, and what says how to go on; a home that is absent is built first."""
+        viewer, known = self._viewer, self._context.services.big
+        replies = await self._context.reader.run(
+            [
+                timelines.read_slice(keys.home(viewer), part),
+                ("HMGET", keys.home_state(viewer), "floor", "building"),
+                ("ZSCORE", keys.active(partition(viewer)), viewer),
+                reach.VERSION,
+                *([("ZMSCORE", keys.following(viewer), *known.members)] if known.members else []),
+            ]
+        )
+        stored, (floor, building), day, version, *followed = replies
+        if floor is None or building:
+            await homes.build(self._context.db, viewer)
+            return await self._read_state(part)
+        if (version or "") != known.version:
+            await known.read(self._context.db)
+            return await self._read_state(part)
+        scores = followed[0] if followed else []
+        self._big = tuple(b for b, edge in zip(known.members, scores, strict=True) if edge is not None and b != viewer)
+        self._floor, self._oldest = int(floor), timelines.oldest(self._context.db)
+        self._touches = day != str(timelines.today())
+        self._is_read = True
+        return _found(read_entries(stored))
+
+    async def _above(self, part: Slice, stored: Found) -> list[Entry]:
+        lowest = max(self._floor, self._oldest, part.above or 0)
+        part = replace(part, above=lowest)
+        found = {place: post for place, post in stored.items() if place > lowest}
+        if self._big:
+            replies = await self._context.reader.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
+            for reply in replies:
+                # What is stored there too is the same post: ids are places, and a place is taken once.
+                found |= {place: post for post, place in _published(reply, reposts=True)}
+            found |= {place: post for place, post in stored.items() if place in found}
+        return _first(part, (Entry(post, place) for place, post in found.items()), part.count)
+
+    # ---- below the floor
+
+    async def _below(self, part: Slice, count: int) -> list[Entry]:
+        """Return the followed members' own posts and quotes at and below the floor."""
+        below = min(part.below or self._floor + 1, self._floor + 1)
+        part = Slice(max(part.above or 0, self._oldest), below, part.newest_first, count)
+        if count <= 0 or self._floor == 0 or below - 1 <= (part.above or 0):
+            return []
+        (following,) = await self._context.reader.run([("ZRANGE", keys.following(self._viewer), 0, -1)])
+        authors = [self._viewer, *(int(author) for author in following)]
+        found: list[Entry] = []
+        end: int | None = None
+        for _ in range(SCANS):
+            some, end = await self._pull(authors, replace(part, count=count - len(found)))
+            found += some
+            if end is None or len(found) == count:
+                return found
+            part = replace(part, below=end) if part.newest_first else replace(part, above=end)
+        # Reposts without end: the last place looked at stands for all before it, and is filtered away.
+        assert end is not None
+        return [*found, *([Entry(0, end)] * (count - len(found)))]
+
+    async def _pull(self, authors: Sequence[int], part: Slice) -> tuple[list[Entry], int | None]:
+        """Return the first own posts of all authors, and where profiles were not read to their end, up to where."""
+        found: list[Entry] = []
+        end: int | None = None
+        for some in batches(authors, PROFILES_READ):
+            replies = await self._context.reader.run([timelines.read_slice(keys.profile(a), part) for a in some])
+            for reply in replies:
+                found += [Entry(post, place) for post, place in _published(reply, reposts=False)]
+                if len(reply) // 2 == part.count:
+                    last = int(reply[-1])
+                    end = last if end is None else (max if part.newest_first else min)(end, last)
+            found = _first(part, found, part.count)
+            if len(found) == part.count:
+                last = found[-1].place
+                part = replace(part, above=last - 1) if part.newest_first else replace(part, below=last + 1)
+        whole = [e for e in found if end is None or (e.place >= end if part.newest_first else e.place <= end)]
+        return whole, end
+
+
+def _found(stored: Iterable[Entry]) -> Found:
+    return {entry.place: entry.thing for entry in stored}
+
+
+def _published(reply: Sequence[str], *, reposts: bool) -> list[tuple[int, int]]:
+    """Return post and place of entries of a profile; a plain repost brings its original."""
+    parts = [(text.split(":"), int(place)) for text, place in zip(reply[::2], reply[1::2], strict=True)]
+    return [(int(part[min(1, len(part) - 1)]), place) for part, place in parts if reposts or len(part) == 1]
+
+
+def _first(part: Slice, found: Iterable[Entry], count: int) -> list[Entry]:
+    pick = heapq.nlargest if part.newest_first else heapq.nsmallest
+    return pick(count, found, key=lambda entry: entry.place)

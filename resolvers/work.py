@@ -1,0 +1,63 @@
+"""What a step of deferred work is: how far it has come, how far it may go, and how it reaches all followers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import cast
+
+from store import jobs, relations
+from store.connection import Database
+from store.records import Entry, Job
+
+
+class Outcome(Enum):
+    """How far a job has come."""
+
+    DONE = "done"
+    MORE = "more"  # the budget ran out: for any worker, now
+    LATER = "later"  # to be looked at once more when its lease has run out
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many followers may still be reached before the rest is left to a worker."""
+
+    left: float
+
+
+Steps = Callable[[Database, Job, Budget], Awaitable[Outcome]]
+
+
+async def conclude(db: Database, job: Job, outcome: Outcome) -> None:
+    """End a job, or leave it to the worker, as its outcome says."""
+    if outcome is Outcome.DONE:
+        await db.ask(jobs.finish(job))
+    elif outcome is Outcome.MORE:
+        await jobs.hand_over(db, job)
+
+
+async def to_followers(
+    db: Database, job: Job, author: int, budget: Budget, act: Callable[[list[Entry]], Awaitable[None]]
+) -> bool:
+    """Reach all followers in batches, oldest follow first; True at the end, False when the budget has run out."""
+    cursor = int(job.cursor) if job.cursor.isdigit() else 0
+    while True:
+        count = int(min(db.settings.fanout_batch, max(budget.left, 1)))
+        batch = await relations.followers_after(db, author, cursor, count)
+        if batch:
+            await act(batch)
+            cursor = batch[-1].place
+            budget.left -= len(batch)
+        if len(batch) < count:
+            return True
+        if not await jobs.checkpoint(db, job, str(cursor)):
+            return True  # a delete has overtaken the delivery, and takes back what was delivered
+        if budget.left <= 0:
+            return False
+
+
+def text(job: Job, field: str) -> str:
+    """Return a field of what was committed."""
+    return cast("str", job.body[field])

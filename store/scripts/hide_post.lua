@@ -1,0 +1,27 @@
+-- Hides a status or quote of this author, or shows it again, with the job that tells everybody.
+-- KEYS minted, jobs, status, user, profile, hidden; ARGV partition, post, author, 'hide' or 'unhide', channel
+-- Returns the job's id and body, {} when nothing changes, false when there is no such post of the author's.
+local fields = redis.call('HMGET', KEYS[3], 'author', 'hashtags', 'original', 'original_author', 'of_quote')
+if fields[1] ~= ARGV[3] then
+  return false
+end
+local changed
+if ARGV[4] == 'hide' then
+  changed = redis.call('ZADD', KEYS[6], ARGV[2], ARGV[2])
+  redis.call('HSET', KEYS[3], 'hidden', 1)
+else
+  changed = redis.call('ZREM', KEYS[6], ARGV[2])
+  redis.call('HDEL', KEYS[3], 'hidden')
+end
+if changed == 0 then
+  return {}
+end
+count_posts(KEYS[4], KEYS[5], KEYS[6])
+local id = mint(KEYS[1], ARGV[1])
+local body = cjson.encode({
+  post = ARGV[2], author = ARGV[3], hashtags = fields[2] or '', original = fields[3] or '',
+  original_author = fields[4] or '', of_quote = fields[5] or '', plain = false,
+})
+commit(KEYS[2], id, ARGV[4], body)
+redis.call('PUBLISH', ARGV[5], '')
+return {str(id), body}
