@@ -18,7 +18,7 @@ from aiohttp import web
 from tqdm import tqdm
 
 import schema
-from resolvers import demo, imports, verify
+from resolvers import accounts, demo, imports, verify
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.tokens import NO_PASSWORD
@@ -28,6 +28,7 @@ from store.connection import Database, Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
 from store.layout import layout_table
 from store.phases import Phases
+from store.records import Role
 from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
@@ -94,6 +95,9 @@ def _parser() -> argparse.ArgumentParser:
         check.add_argument("--homes", type=_count, default=1000, metavar="N", help="homes computed anew (default 1000)")
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
+    appoint = add("set-role", _set_role, "give a member a role; this makes the first administrator")
+    appoint.add_argument("login", metavar="LOGIN")
+    appoint.add_argument("role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE")
     add("print-schema", _print_schema, "print the GraphQL schema")
     add("print-tables", _print_tables, "print the README's tables of settings and keys")
     return parser
@@ -217,6 +221,14 @@ async def _look_over(db: Database, asked: argparse.Namespace) -> verify.Report:
     if report.dead_jobs:
         print(f"{report.dead_jobs:,} jobs have failed too often and are set aside")
     return report
+
+
+async def _set_role(settings: Settings, asked: argparse.Namespace) -> int:
+    async with opening.database(settings) as db:
+        if not await accounts.set_role(db, asked.login, Role(asked.role)):
+            raise StartError(f"no member has the login {asked.login!r}")
+    print(f"{asked.login} has the role {asked.role}")
+    return 0
 
 
 async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from resolvers.tokens import Claims
 from store import accounts, keys
 from store.connection import Database
-from store.records import Credentials, User
+from store.records import Credentials, Role, User
 
 SIGN_UP = "sign-up"  # what attempts are counted for
 
@@ -121,6 +121,16 @@ async def update_profile(
         await fanout.finish(context.db, job)
     context.forget()
     return {"viewer": context.claims}
+
+
+async def set_role(db: Database, login: str, role: Role) -> bool:
+    """Give the member with a login a role; False when there is none. It holds from their next request on."""
+    member = await accounts.holder(db, keys.login(login.lower()))
+    found = await accounts.user(db, member) if member else None
+    if found is None or found.login.lower() != login.lower():
+        return False
+    await accounts.update(db, found.id, credentials={"role": role.value})
+    return True
 
 
 async def create_member(

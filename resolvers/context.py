@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from resolvers.errors import UNREACHABLE, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.errors import UNREACHABLE, Forbidden, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.loaders import Loaders
 from resolvers.reader import Reader
 from resolvers.tokens import Claims, Passwords, Tokens
@@ -17,7 +17,7 @@ from store.connection import Command, Database, Unavailable
 from store.events import Log
 from store.hearing import Hearing
 from store.reach import BigAuthors
-from store.records import Session
+from store.records import Role, Session
 from store.settings import Settings
 
 OnSessionEnd = Callable[[int, str | None], None]
@@ -152,6 +152,14 @@ class Context:
             raise Unauthenticated("sign in first: this needs an access token")
         await self.proved()
         return self.claims.member
+
+    async def administrator(self) -> int:
+        """Return the signed-in administrator; raises Unauthenticated, or Forbidden for any other member."""
+        member = await self.member()
+        credentials = await self.load.credentials.load(member)
+        if credentials is None or credentials.role is not Role.ADMIN:
+            raise Forbidden("this needs the role of an administrator")
+        return member
 
     async def close(self) -> None:
         """End the operation: one that has read nothing has its session checked now, and sets `fatal` if it fails."""

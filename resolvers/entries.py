@@ -10,6 +10,7 @@ from resolvers import hydrate, paging
 from resolvers.context import Context
 from resolvers.rules import merging
 from store import keys, posts
+from store.promotions import Promotion
 from store.records import Entry, Post, Repost, Source
 
 EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below the floor is looked for
@@ -18,10 +19,10 @@ REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the v
 
 @dataclass(frozen=True, slots=True)
 class TimelineEdge:
-    """A post in a timeline; `sources` are the plain reposts that brought it home, oldest first."""
+    """A post in a timeline, or a promotion; `sources` are the plain reposts that brought it home, oldest first."""
 
     cursor: str
-    node: Post
+    node: Post | Promotion
     sources: tuple[Source, ...] = ()
 
 

@@ -9,6 +9,7 @@ from resolvers import identity
 from resolvers.context import Context
 from resolvers.errors import UserErrorCode, refuse
 from resolvers.rules import visibility
+from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
 POST_FLAGS = {"viewerHasLiked": "has_liked", "viewerHasReposted": "has_reposted"}
@@ -101,6 +102,12 @@ async def comment(context: Context, thing: int) -> Comment | None:
     """Return one comment as the viewer sees it."""
     (found,) = await comments(context, [thing])
     return found
+
+
+async def promotions(context: Context, ids: Sequence[int]) -> list[Promotion | None]:
+    """Return promotions, None for those that have ended; one round trip."""
+    found = await context.load.promotion.load_many(ids)
+    return [promotion if promotion and promotion.runs else None for promotion in found]
 
 
 def acts_for(post: Post) -> int:

@@ -7,21 +7,24 @@ from collections.abc import Sequence
 
 from resolvers.errors import BadUserInput, UserErrorCode, refuse
 from store.ids import LARGEST
+from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits that hold 53 bits; always as many, so that a truncated id is recognised
-_FORM = re.compile(r"(user|status|repost|comment)_([0-9a-f]{14})")
+_FORM = re.compile(r"(user|status|repost|comment|promotion)_([0-9a-f]{14})")
 
 POSTS = ("status", "repost")
 
 
-def of(record: User | Post | Comment) -> str:
+def of(record: User | Post | Comment | Promotion) -> str:
     """Return the global id of a record."""
     if isinstance(record, User):
         return user_id(record.id)
     if isinstance(record, Comment):
         return f"comment_{record.id:0{_DIGITS}x}"
+    if isinstance(record, Promotion):
+        return f"promotion_{record.id:0{_DIGITS}x}"
     return post_id(record.id, is_repost=isinstance(record, Repost))
 
 
@@ -43,7 +46,7 @@ def read(text: str) -> tuple[str, int] | None:
     return match[1], int(match[2], 16)
 
 
-def is_of(text: str, record: Post | User | Comment | None) -> bool:
+def is_of(text: str, record: Post | User | Comment | Promotion | None) -> bool:
     """Return whether a record is what a global id names: a status asked for as a repost is not."""
     return record is not None and of(record) == text
 

@@ -10,6 +10,7 @@ from strawberry.dataloader import DataLoader
 from resolvers.reader import Reader
 from store import keys
 from store.connection import Command
+from store.promotions import Promotion
 from store.records import Comment, Credentials, Post, Source, User, read_pairs, read_post, read_sources
 
 Record = TypeVar("Record")
@@ -23,6 +24,7 @@ class Loaders:
         self.user: DataLoader[int, User | None] = _records(reader, keys.user, User.read)
         self.post: DataLoader[int, Post | None] = _records(reader, keys.status, read_post)
         self.comment: DataLoader[int, Comment | None] = _records(reader, keys.comment, Comment.read)
+        self.promotion: DataLoader[int, Promotion | None] = _records(reader, keys.promotion, Promotion.read)
         self.credentials: DataLoader[int, Credentials | None] = _records(
             reader, keys.credentials, lambda _, fields: Credentials.read(fields)
         )
@@ -41,9 +43,16 @@ class Loaders:
 def _records(
     reader: Reader, key: Callable[[int], str], read: Callable[[int, dict[str, str]], Record | None]
 ) -> DataLoader[int, Record | None]:
-    async def load(ids: list[int]) -> list[Record | None]:
-        replies = await reader.run([("HGETALL", key(thing)) for thing in ids])
-        return [read(thing, read_pairs(reply)) for thing, reply in zip(ids, replies, strict=True)]
+    def record(thing: int, reply: Any) -> Record | Exception | None:
+        # A broken record fails for who asks for it, and not for all who ask at the same time.
+        try:
+            return reply if isinstance(reply, Exception) else read(thing, read_pairs(reply))
+        except Exception as error:  # noqa: BLE001  the loader raises it
+            return error
+
+    async def load(ids: list[int]) -> list[Record | Exception | None]:
+        replies = await reader.attempt([("HGETALL", key(thing)) for thing in ids])
+        return [record(thing, reply) for thing, reply in zip(ids, replies, strict=True)]
 
     return DataLoader(load)
 

@@ -160,6 +160,9 @@ async def node(context: Context, thing: str) -> Post | User | object | None:
     kind, number = identity.expect_argument(thing, "id")
     if kind == "user":
         return await hydrate.user(context, number)
+    if kind == "promotion":
+        (running,) = await hydrate.promotions(context, [number])
+        return running
     found = await (hydrate.comment if kind == "comment" else hydrate.post)(context, number)
     return found if identity.is_of(thing, found) else None
 
@@ -173,6 +176,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
         (("user",), hydrate.users),
         (identity.POSTS, hydrate.posts),
         (("comment",), hydrate.comments),
+        (("promotion",), hydrate.promotions),
     ):
         wanted = [name for name in named if name[0] in kinds]
         records = await load(context, [number for _, number in wanted])

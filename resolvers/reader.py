@@ -40,7 +40,18 @@ class Reader:
         self._checked: asyncio.Future[None] | None = None
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
-        """Return the replies to some commands, sent together with those of everybody who asks now."""
+        """Return the replies to some commands, sent together with those of everybody who asks now.
+
+        Raises the first error among them; one among those of somebody else costs only them.
+        """
+        replies = await self.attempt(commands)
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    async def attempt(self, commands: Sequence[Command]) -> list[Any]:
+        """Like `run`, but a failed command's reply is the error itself."""
         if not commands and self._checked is not None and self._checked.done():
             self._checked.result()
             return []
@@ -75,7 +86,7 @@ class Reader:
         try:
             if self._checked is not None:
                 await self._checked
-                return await self._db.ask(*commands)
+                return await self._db.run(commands)
             return await self._send_first(commands)
         except Unavailable as error:
             raise self._checks.fail(ServiceUnavailable(UNREACHABLE)) from error
@@ -86,7 +97,10 @@ class Reader:
         checked = self._checked = asyncio.get_running_loop().create_future()
         checks = self._checks.commands()
         try:
-            replies = await self._db.ask(*checks, *commands)
+            replies = await self._db.run([*checks, *commands])
+            for reply in replies[: len(checks)]:
+                if isinstance(reply, Exception):
+                    raise reply  # noqa: TRY301  whoever waits for the checks gets it, too
             self._checks.judge(replies[: len(checks)])
         except BaseException as error:
             checked.set_exception(error)

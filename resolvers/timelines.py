@@ -11,6 +11,7 @@ from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.errors import Unauthenticated
 from resolvers.paging import Page
+from resolvers.placement import promoted
 from resolvers.rules.text import hashtag_name
 from store import keys
 from store.records import Entry, User
@@ -38,7 +39,8 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
     """Return a page of the viewer's home timeline; raises Unauthenticated for an anonymous request."""
     if context.viewer is None:
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
-    return await home_pages.page(context, context.viewer, _window(context, "home", span))
+    asked = _window(context, "home", span)
+    return await promoted(context, asked, home_pages.page(context, context.viewer, asked))
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:
@@ -75,9 +77,8 @@ async def _posts(context: Context, kind: str, key: str, span: Span) -> Page[Time
             for entry, post in zip(entries, posts, strict=True)
         ]
 
-    return await paging.page(
-        asked, paging.fetch_from(context, key), present, goes_on=paging.beyond(context, asked, key)
-    )
+    reading = paging.page(asked, paging.fetch_from(context, key), present, goes_on=paging.beyond(context, asked, key))
+    return await promoted(context, asked, reading)
 
 
 def _window(context: Context, kind: str, span: Span) -> paging.Window:

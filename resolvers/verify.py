@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from resolvers import home_invariants, invariants
 from resolvers.inputs import batches
 from resolvers.invariants import Check, Finding
+from resolvers.promotion_invariants import promotions
 from store import jobs, keys
 from store.connection import Database
 
@@ -119,6 +120,7 @@ async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
             findings += await invariants.timeline_entries(db, key, db.settings.public_size)
         elif key.startswith("hashtag:"):
             findings += await invariants.timeline_entries(db, key, db.settings.hashtag_size)
+    findings += await promotions(db, found)
     findings += await invariants.names(db, [key for key in found if key.startswith(("login:", "email:"))])
     return findings
 

@@ -9,6 +9,7 @@ from strawberry.schema.config import StrawberryConfig
 from schema.nodes import DATE_TIME
 from schema.operations import Schema
 from schema.posts import Comment, Repost, Status
+from schema.promotions import Promotion
 from schema.root import Mutation, Query, Subscription
 from schema.users import User
 from store.settings import Settings
@@ -21,6 +22,6 @@ def build(settings: Settings) -> Schema:
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
-        types=[User, Status, Repost, Comment],
+        types=[User, Status, Repost, Comment, Promotion],
         config=StrawberryConfig(scalar_map={datetime: DATE_TIME}),
     )

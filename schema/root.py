@@ -8,10 +8,11 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, interactions, posts, relations, sessions
+from resolvers import accounts, interactions, posts, promotions, relations, sessions
 from resolvers.context import Context
 from resolvers.errors import Refused
 from schema import posts as p
+from schema import promotions as a
 from schema import streams as s
 from schema import timelines as t
 from schema import users as u
@@ -138,6 +139,13 @@ class Mutation:
         p.DeleteCommentInput,
         p.DeleteCommentPayload,
         description="By its author, or by the author of the post.",
+    )
+
+    create_promotion = _mutation(
+        promotions.create_promotion, a.CreatePromotionInput, a.PromotionPayload, description="Administrators only."
+    )
+    end_promotion = _mutation(
+        promotions.end_promotion, a.EndPromotionInput, a.PromotionPayload, description="Administrators only."
     )
 
 

@@ -12,9 +12,10 @@ from resolvers import timelines
 from resolvers.entries import TimelineEdge as Entry
 from schema.nodes import Info, PageInfo, nodes_of
 from schema.posts import Repost, Status
+from schema.promotions import Promotion
 from schema.users import User
 
-TimelineItem = Annotated[Status | Repost, strawberry.union("TimelineItem")]
+TimelineItem = Annotated[Status | Repost | Promotion, strawberry.union("TimelineItem")]
 
 
 @strawberry.type

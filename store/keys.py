@@ -200,6 +200,16 @@ def public() -> str:
     return "public"
 
 
+def promotion(thing: int) -> str:
+    """hash: a promotion: its sponsor, what it shows, and when it ends; it stays when it has ended"""
+    return f"promotion:{{promotions}}:{thing}"
+
+
+def promotions() -> str:
+    """zset: running promotion → its end, ms since 1970; at most `MAX_PROMOTIONS`, those that ended make room"""
+    return "promotions:{promotions}"
+
+
 def events() -> str:
     """stream: what happened on the site, in one total order; newest `EVENTS_KEPT`"""
     return "events:{events}"

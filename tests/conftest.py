@@ -199,6 +199,8 @@ INPUTS = {
     "unlike": "PostIdInput",
     "comment": "CommentInput",
     "deleteComment": "DeleteCommentInput",
+    "createPromotion": "CreatePromotionInput",
+    "endPromotion": "EndPromotionInput",
 }
 SIGN_UP = "accessToken refreshToken viewer { user { id login } }"
 

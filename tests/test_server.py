@@ -26,7 +26,7 @@ from tests.load import Load, friends
 from tests.processes import Perch, opened, perch, redis, run, until, visiting
 from tests.work import number
 
-COMMANDS = ("serve", "worker", "import", "verify", "repair", "print-schema", "print-tables")
+COMMANDS = ("serve", "worker", "import", "verify", "repair", "set-role", "print-schema", "print-tables")
 VIEWER = "{ viewer { user { login postCount } } }"
 
 

@@ -1,0 +1,135 @@
+"""Promotions: administrators make and end them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from resolvers import hydrate, identity
+from resolvers.context import Context
+from resolvers.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.rules.text import TextRefused, normalise
+from store import promotions
+from store.records import Status
+
+TITLE_MOST = 100  # characters of an advertisement's title; its text is bounded like a post's
+URL_MOST = 2000  # characters of an advertisement's address
+
+Result = TypeVar("Result")
+
+
+class Words(Protocol):
+    """An advertisement as a client sends it."""
+
+    title: str
+    text: str
+    url: str
+
+
+class Subject(Protocol):
+    """What is to be shown; exactly one of them is given."""
+
+    status_id: Any
+    user_id: Any
+    advertisement: Any
+
+
+async def create_promotion(
+    context: Context, *, sponsor_id: str, subject: Subject, ends_at: datetime
+) -> dict[str, object]:
+    """Have something shown in timelines from now on; all that is wrong with the input is named at once."""
+    await context.administrator()
+    errors: list[UserError] = []
+    sponsor = await _gathered(errors, _member(context, sponsor_id, "sponsorId"))
+    shown = await _gathered(errors, _subject(context, subject))
+    if ends_at <= datetime.now(UTC):
+        errors.append(UserError(UserErrorCode.INVALID, "endsAt: must lie in the future", ["endsAt"]))
+    refuse_all(errors)
+    assert sponsor is not None
+    assert shown is not None
+    ends = round(ends_at.timestamp() * 1000)
+    made = await promotions.create(context.db, sponsor=sponsor, ends=ends, subject=shown)
+    if made is None:
+        most = context.settings.max_promotions
+        raise refuse(UserErrorCode.LIMIT_REACHED, f"at most {most} promotions can run at one time")
+    return {"promotion": made}
+
+
+async def end_promotion(context: Context, *, promotion_id: str) -> dict[str, object]:
+    """End a promotion at once, for good; doing it twice changes nothing."""
+    await context.administrator()
+    promotion = identity.expect(promotion_id, ("promotion",), "promotionId")
+    ended = await promotions.end(context.db, promotion)
+    if ended is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "promotionId: there is no such promotion", "promotionId")
+    context.forget()
+    return {"promotion": ended}
+
+
+async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Result]) -> Result | None:
+    """Return what a check makes of its input, having added to the errors what it refuses."""
+    try:
+        return await checking
+    except Refused as refused:
+        errors += refused.errors
+        return None
+
+
+async def _subject(context: Context, subject: Subject) -> dict[str, str | int]:
+    # What is not given is no string: the input type has none for it.
+    if isinstance(subject.status_id, str):
+        return {"status": await _status(context, subject.status_id)}
+    if isinstance(subject.user_id, str):
+        return {"member": await _member(context, subject.user_id, "subject", "userId")}
+    return _advertisement(context, subject.advertisement)
+
+
+async def _member(context: Context, user_id: str, *path: str) -> int:
+    found = await hydrate.user(context, identity.expect(user_id, ("user",), *path))
+    if found is None:
+        raise refuse(UserErrorCode.NOT_FOUND, f"{path[-1]}: there is no such user", *path)
+    return found.id
+
+
+async def _status(context: Context, status_id: str) -> int:
+    path = ("subject", "statusId")
+    found = await hydrate.post(context, identity.expect(status_id, ("status",), *path))
+    if found is None or type(found) is not Status:
+        raise refuse(UserErrorCode.NOT_FOUND, "statusId: there is no such status", *path)
+    return found.id
+
+
+def _advertisement(context: Context, words: Words) -> dict[str, str | int]:
+    errors: list[UserError] = []
+
+    def checked(name: str, check: Callable[[], str]) -> str:
+        try:
+            return check()
+        except TextRefused as refusal:
+            path = ["subject", "advertisement", name]
+            errors.append(UserError(UserErrorCode(refusal.code), f"{name}: {refusal}", path))
+            return ""
+
+    fields: dict[str, str | int] = {
+        "title": checked("title", lambda: normalise(words.title, limit=TITLE_MOST, multiline=False)),
+        "text": checked("text", lambda: normalise(words.text, limit=context.settings.max_text)),
+        "url": checked("url", lambda: checked_url(words.url)),
+    }
+    refuse_all(errors)
+    return fields
+
+
+def checked_url(text: str) -> str:
+    """Return a web address without white space around it; raises TextRefused naming the rule."""
+    url = normalise(text, limit=URL_MOST, multiline=False)
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:
+        whole = False
+    # Browsers read a backslash as a slash, so that another host would be meant than the one seen here.
+    if not whole or "\\" in url or any(character.isspace() for character in url):
+        raise TextRefused("INVALID", "must be a whole http or https address, such as https://example.org/offer")
+    return url

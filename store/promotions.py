@@ -1,0 +1,82 @@
+"""Promotions: what sponsors pay to show. All of them lie in one hash slot, so each change is one step."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from store import keys
+from store.connection import Command, Database, script
+from store.ids import PARTITIONS
+from store.records import Fields, read_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Advertisement:
+    """What a sponsor says in words of its own."""
+
+    title: str
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """Something a sponsor pays to show: one of a status, a member and an advertisement.
+
+    `ends` is in ms since 1970, 0 where it was ended before its time.
+    """
+
+    id: int
+    sponsor: int
+    ends: int
+    status: int | None = None
+    member: int | None = None
+    advertisement: Advertisement | None = None
+
+    @property
+    def runs(self) -> bool:
+        return self.ends > _now()
+
+    @classmethod
+    def read(cls, promotion: int, fields: Fields) -> Promotion | None:
+        """Return a promotion from its hash, None when there is none; raises KeyError or ValueError for a broken one."""
+        if not fields:
+            return None
+        sponsor, ends = int(fields["sponsor"]), int(fields["ends"])
+        if "status" in fields:
+            return cls(promotion, sponsor, ends, status=int(fields["status"]))
+        if "member" in fields:
+            return cls(promotion, sponsor, ends, member=int(fields["member"]))
+        words = Advertisement(fields["title"], fields["text"], fields["url"])
+        return cls(promotion, sponsor, ends, advertisement=words)
+
+
+async def create(db: Database, *, sponsor: int, ends: int, subject: Mapping[str, str | int]) -> Promotion | None:
+    """Commit a promotion; None when `MAX_PROMOTIONS` run. `subject` is `status`, `member`, or title, text and url."""
+    p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
+    promotion = int(await db.call("mint", [keys.minted(p)], p))
+    fields = {"sponsor": sponsor, **subject}
+    own = [keys.promotions(), keys.promotion(promotion)]
+    pairs = [part for pair in fields.items() for part in pair]
+    if not await db.call("create_promotion", own, promotion, _now(), db.settings.max_promotions, ends, *pairs):
+        return None
+    return Promotion.read(promotion, {name: str(value) for name, value in {**fields, "ends": ends}.items()})
+
+
+async def end(db: Database, promotion: int) -> Promotion | None:
+    """End a promotion, for good, and return it; None when there has never been one."""
+    own = [keys.promotions(), keys.promotion(promotion)]
+    return Promotion.read(promotion, read_pairs(await db.call("end_promotion", own, promotion)))
+
+
+def running(seed: int, count: int) -> Command:
+    """Return the command that reads so many of the running promotions; of many, the seed says which."""
+    prefix = keys.promotion(0).removesuffix("0")
+    return script("running_promotions", [keys.promotions()], [_now(), seed, count, prefix])
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
