@@ -97,7 +97,9 @@ def _parser() -> argparse.ArgumentParser:
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
     appoint = add("set-role", _set_role, "give a member a role; this makes the first administrator")
     appoint.add_argument("login", metavar="LOGIN")
-    appoint.add_argument("role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE")
+    appoint.add_argument(
+        "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
+    )
     add("print-schema", _print_schema, "print the GraphQL schema")
     add("print-tables", _print_tables, "print the README's tables of settings and keys")
     return parser

@@ -7,7 +7,6 @@ import time
 import zlib
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import structlog
 
@@ -15,7 +14,7 @@ from resolvers import hydrate
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.errors import RequestError
-from resolvers.paging import Page, Window
+from resolvers.paging import Page, PageInfo, Window
 from resolvers.rules import placement
 from store import promotions
 from store.promotions import Advertisement, Promotion
@@ -45,7 +44,7 @@ def _edge(before: TimelineEdge, promotion: Promotion) -> TimelineEdge:
     return TimelineEdge(before.cursor, promotion)
 
 
-def _info(asked: Window, page: Page[TimelineEdge], edges: Sequence[TimelineEdge]) -> Any:
+def _info(asked: Window, page: Page[TimelineEdge], edges: Sequence[TimelineEdge]) -> PageInfo:
     """Return where the page lies, now that some of its entries may have been left to the next one."""
     if asked.forward and edges and edges[-1].cursor != page.edges[-1].cursor:
         return replace(page.page_info, has_next_page=True, end_cursor=edges[-1].cursor)
