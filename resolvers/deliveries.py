@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from resolvers import merges
+from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
 from store import events, interactions, jobs, posts, reach, timelines
 from store.connection import Database
+from store.ids import instant
 from store.records import Job
 from store.timelines import Delivery
 
@@ -82,22 +84,28 @@ async def _settle_listings(db: Database, job: Job, thing: int) -> None:
 
     What changes between the look and the step is found by the next look, of this job or of the one that changed it.
     """
-    tags, original = text(job, "hashtags").split(), text(job, "original")
-    author, shown = int(text(job, "author")), job.kind == "post" or await posts.is_shown(db, thing)
+    tags, original, author = text(job, "hashtags").split(), text(job, "original"), int(text(job, "author"))
+    score = ranking.score(instant(thing)) if job.kind == "post" else await _score(db, thing)
     while True:
-        if shown:
-            await posts.add_to_public(db, thing, tags)
-        else:
+        if score is None:
             await posts.remove_from_public(db, thing, tags)
-        if original and shown and job.kind == "post":
-            await posts.list_repost(db, int(original), thing, author, plain=False)
-        elif original and shown:
-            await posts.relist_quote(db, int(original), thing, author)
-        elif original:
+        else:
+            await posts.add_to_public(db, thing, tags, score)
+        if original and score is None:
             await posts.unlist_repost(db, int(original), thing, author, plain=False)
-        was_shown, shown = shown, await posts.is_shown(db, thing)
-        if shown == was_shown:
+        elif original and job.kind == "post":
+            await posts.list_repost(db, int(original), thing, author, plain=False)
+        elif original:
+            await posts.relist_quote(db, int(original), thing, author)
+        before, score = score, await _score(db, thing)
+        if (before is None) == (score is None):
             return
+
+
+async def _score(db: Database, thing: int) -> float | None:
+    """Return how important a post is, None where it is hidden or deleted."""
+    found = await posts.post(db, thing)
+    return None if found is None or found.is_hidden else ranking.score_of(found)
 
 
 async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:

@@ -27,18 +27,19 @@ class TimelineEdge:
 
 
 async def home_edges(
-    context: Context, found: Sequence[Entry], *, big: Sequence[int] = (), floor: int = 0
+    context: Context, found: Sequence[Entry], *, big: Sequence[int], floor: int | None
 ) -> list[TimelineEdge | None]:
     """Return what the viewer may see of home entries, with who brought each; two round trips.
 
     What brought an entry is checked anew, so that a delivery or retraction still under way shows nothing wrong. `big`
-    are the followed authors whose posts are not stored: their entries are among those found.
+    are the followed authors whose posts are not stored: their entries are among those found. Without a `floor` posts
+    are shown wherever they stand.
     """
     ids = [entry.thing for entry in found]
     records, stored, known, places = await asyncio.gather(
         context.load.post.load_many(ids),
         context.load.sources.load_many(ids),
-        _not_stored(context, found, big, floor),
+        _not_stored(context, found, big, floor or 0),
         context.load.place.load_many(ids) if big or floor else _same_places(found),
     )
     sources = [{*kept, *more} for kept, more in zip(stored, known, strict=True)]
@@ -96,24 +97,24 @@ async def _home_edge(
     sources: Sequence[Source],
     stored: int | None,
     big: Collection[int],
-    floor: int,
+    floor: int | None,
 ) -> TimelineEdge | None:
     if post is None:
         return None
     bringing = {source.repost for source in sources if await _brings(context, source, post)}
     standing = merging.sources_of(sources, brings=lambda source: source.repost in bringing)
+    has_author = post.author == context.viewer or await context.load.follows.load(post.author)
     facts = merging.Standing(
         post=post.id,
-        has_author=post.author == context.viewer or await context.load.follows.load(post.author),
+        has_author=has_author,
         is_pulled=post.author in big,
         stored=stored,
         sources=standing,
         pulled=frozenset(source.repost for source in standing if source.author in big),
-        floor=floor,
+        floor=floor or 0,
     )
-    if not merging.stands_at(entry.place, facts):
-        return None
-    return TimelineEdge(paging.cursor("home", entry.place), post, standing)
+    stands = has_author or standing if floor is None else merging.stands_at(entry.place, facts)
+    return TimelineEdge(paging.cursor("home", entry.place), post, standing) if stands else None
 
 
 async def _brings(context: Context, source: Source, post: Post) -> bool:

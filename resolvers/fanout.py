@@ -12,7 +12,7 @@ import time
 
 import structlog
 
-from resolvers import deliveries, homes, merges, reach
+from resolvers import deliveries, homes, merges, reach, rescoring
 from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, events, jobs, relations
 from store.connection import Database, Unavailable
@@ -113,7 +113,7 @@ class Worker:
             self._woken.set()
 
         await hearing.listen(jobs.WAKE, wake)
-        looked = 0.0
+        looked = rescored = 0.0
         try:
             while True:
                 with contextlib.suppress(TimeoutError):
@@ -122,13 +122,25 @@ class Worker:
                 try:
                     while await self.run_once():
                         pass
-                    if time.monotonic() - looked > IDLE_SECONDS:
-                        await homes.let_go_idle(self._db)
+                    if time.monotonic() >= rescored + SWEEP_SECONDS:
+                        rescored = time.monotonic()
+                        await self._rescore()
+                    if time.monotonic() >= looked + IDLE_SECONDS:
                         looked = time.monotonic()
+                        await homes.let_go_idle(self._db)
                 except Unavailable as error:
                     log.warning("worker_waits", error=str(error))
         finally:
             await hearing.ignore(jobs.WAKE, wake)
+
+    async def _rescore(self) -> None:
+        try:
+            while await rescoring.run_once(self._db):
+                pass
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("rescoring_failed")
 
     async def _try(self, job: Job) -> None:
         # One that fails stays leased: it comes again after the lease, and is set aside after JOB_ATTEMPTS.

@@ -6,11 +6,11 @@ import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
-from resolvers import entries, homes, paging
+from resolvers import entries, homes
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.inputs import batches
-from resolvers.paging import Page, Window
+from resolvers.paging import Window
 from store import keys, reach, timelines
 from store.ids import partition
 from store.records import Entry, read_entries
@@ -20,12 +20,6 @@ PROFILES_READ = 500  # profiles per round trip below the floor
 SCANS = 5  # reads of all profiles for one page, where plain reposts fill them
 
 Found = dict[int, int]  # place → post
-
-
-async def page(context: Context, viewer: int, asked: Window) -> Page[TimelineEdge]:
-    """Return a page of a member's home."""
-    home = HomePages(context, viewer)
-    return await paging.page(asked, home.fetch, home.present, goes_on=home.beyond(asked))
 
 
 class HomePages:
@@ -54,12 +48,13 @@ class HomePages:
 
     async def present(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return what the viewer may see of some entries."""
-        if not self._is_read:
-            await self._read_state(Slice(None, None, newest_first=True, count=1))
-        if self._touches:
-            self._touches = False
-            await self._context.reader.run([timelines.touch_home(self._viewer)])
+        await self._ready()
         return await entries.home_edges(self._context, scanned, big=self._big, floor=self._floor)
+
+    async def present_anywhere(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
+        """Return what the viewer may see of posts of the home, wherever they stand in it."""
+        await self._ready()
+        return await entries.home_edges(self._context, scanned, big=self._big, floor=None)
 
     def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
         """Return how to tell whether the home goes on behind the cursor where reading began."""
@@ -73,6 +68,13 @@ class HomePages:
             return bool(await self._above(part, stored) or await self._below(part, 1))
 
         return goes_on
+
+    async def _ready(self) -> None:
+        if not self._is_read:
+            await self._read_state(Slice(None, None, newest_first=True, count=1))
+        if self._touches:
+            self._touches = False
+            await self._context.reader.run([timelines.touch_home(self._viewer)])
 
     # ---- above the floor
 

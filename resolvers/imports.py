@@ -17,10 +17,11 @@ from pathlib import Path
 
 from resolvers import homes
 from resolvers.inputs import batches
+from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from store import accounts, jobs, keys, posts, relations
 from store.connection import Command, Database, script
-from store.ids import PARTITIONS, partition
+from store.ids import PARTITIONS, instant, partition
 from store.posts import Draft
 from store.records import Job, read_job
 from store.settings import Settings
@@ -211,15 +212,11 @@ async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members
         for texts, results in zip(dealt.values(), (r for r in replies if isinstance(r, list)), strict=True)
         for text, reply in zip(texts, results, strict=False)
     ]
-    listed: dict[str, list[int]] = defaultdict(list)
+    scored: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
     for post, tags in made:
-        for key in (keys.public(), *(keys.hashtag(tag) for tag in dict.fromkeys(tags))):
-            listed[key].append(post)
-    public, tag = db.settings.public_size, db.settings.hashtag_size
-    await db.ask(
-        *(("ZADD", key, *(n for post in new for n in (post, post))) for key, new in listed.items()),
-        *(("ZREMRANGEBYRANK", key, 0, -(public if key == keys.public() else tag) - 1) for key in listed),
-    )
+        for listed in keys.ranked_lists(tags):
+            scored[listed].append((post, ranking.score(instant(post))))
+    await db.ask(*(posts.list_command(db, listed, new) for listed, new in scored.items()))
     await db.ask(*(jobs.finish(Job(post, "post", {})) for post, _ in made))
 
 

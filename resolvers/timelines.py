@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 
-from resolvers import home_pages, hydrate, paging
+from resolvers import home_pages, hydrate, importance, paging
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.errors import Unauthenticated
@@ -25,6 +26,13 @@ class Hashtag:
     post_count: int
 
 
+class TimelineOrder(Enum):
+    """What a timeline is sorted by."""
+
+    RECENT = "RECENT"
+    IMPORTANT = "IMPORTANT"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """The arguments of every timeline."""
@@ -33,14 +41,21 @@ class Span:
     after: str | None = None
     last: int | None = None
     before: str | None = None
+    order: TimelineOrder | None = TimelineOrder.RECENT
 
 
 async def home(context: Context, span: Span) -> Page[TimelineEdge]:
     """Return a page of the viewer's home timeline; raises Unauthenticated for an anonymous request."""
     if context.viewer is None:
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
+    pages = home_pages.HomePages(context, context.viewer)
+    if span.order is TimelineOrder.IMPORTANT:
+        newest = importance.newest(context, pages.fetch)
+        listing = importance.Listing("home", str(context.viewer), newest, pages.present_anywhere)
+        return await _important(context, listing, span)
     asked = _window(context, "home", span)
-    return await promoted(context, asked, home_pages.page(context, context.viewer, asked))
+    reading = paging.page(asked, pages.fetch, pages.present, goes_on=pages.beyond(asked))
+    return await promoted(context, asked, reading)
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:
@@ -50,12 +65,13 @@ async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge
 
 async def public(context: Context, span: Span) -> Page[TimelineEdge]:
     """Return a page of all public posts that are kept."""
-    return await _posts(context, "public", keys.public(), span)
+    return await _read_by_all(context, "public", "", keys.public(), keys.important_public(), span)
 
 
 async def tagged(context: Context, hashtag: Hashtag, span: Span) -> Page[TimelineEdge]:
     """Return a page of the posts that carry a tag."""
-    return await _posts(context, "hashtag", keys.hashtag(hashtag.name), span)
+    tag = hashtag.name
+    return await _read_by_all(context, "hashtag", tag, keys.hashtag(tag), keys.important_hashtag(tag), span)
 
 
 async def hashtag(context: Context, name: str) -> Hashtag | None:
@@ -67,9 +83,29 @@ async def hashtag(context: Context, name: str) -> Hashtag | None:
     return Hashtag(tag, int(count)) if count else None
 
 
+async def _read_by_all(
+    context: Context, kind: str, name: str, key: str, important: str, span: Span
+) -> Page[TimelineEdge]:
+    if span.order is not TimelineOrder.IMPORTANT:
+        return await _posts(context, kind, key, span)
+    best = importance.best(context, important)
+    return await _important(context, importance.Listing(kind, name, best, _present(context, kind)), span)
+
+
+async def _important(context: Context, listing: importance.Listing, span: Span) -> Page[TimelineEdge]:
+    return await importance.page(
+        context, listing, first=span.first, after=span.after, last=span.last, before=span.before
+    )
+
+
 async def _posts(context: Context, kind: str, key: str, span: Span) -> Page[TimelineEdge]:
     asked = _window(context, kind, span)
+    fetch, goes_on = paging.fetch_from(context, key), paging.beyond(context, asked, key)
+    reading = paging.page(asked, fetch, _present(context, kind), goes_on=goes_on)
+    return await promoted(context, asked, reading)
 
+
+def _present(context: Context, kind: str) -> paging.Present[TimelineEdge]:
     async def present(entries: Sequence[Entry]) -> list[TimelineEdge | None]:
         posts = await hydrate.posts(context, [entry.thing for entry in entries])
         return [
@@ -77,8 +113,7 @@ async def _posts(context: Context, kind: str, key: str, span: Span) -> Page[Time
             for entry, post in zip(entries, posts, strict=True)
         ]
 
-    reading = paging.page(asked, paging.fetch_from(context, key), present, goes_on=paging.beyond(context, asked, key))
-    return await promoted(context, asked, reading)
+    return present
 
 
 def _window(context: Context, kind: str, span: Span) -> paging.Window:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resolvers import home_invariants, invariants
+from resolvers import home_invariants, importance_invariants, invariants
 from resolvers.inputs import batches
 from resolvers.invariants import Check, Finding
 from resolvers.promotion_invariants import promotions
@@ -120,6 +120,8 @@ async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
             findings += await invariants.timeline_entries(db, key, db.settings.public_size)
         elif key.startswith("hashtag:"):
             findings += await invariants.timeline_entries(db, key, db.settings.hashtag_size)
+        elif key.startswith("important:"):
+            findings += await importance_invariants.ranked_entries(db, key)
     findings += await promotions(db, found)
     findings += await invariants.names(db, [key for key in found if key.startswith(("login:", "email:"))])
     return findings

@@ -17,6 +17,12 @@ from schema.users import User
 
 TimelineItem = Annotated[Status | Repost | Promotion, strawberry.union("TimelineItem")]
 
+strawberry.enum(
+    timelines.TimelineOrder,
+    description="IMPORTANT ranks by likes, reposts, quotes, comments and age; it pages forward only, through one "
+    "snapshot that is kept ten minutes.",
+)
+
 
 @strawberry.type
 class RepostSource:
@@ -59,8 +65,9 @@ def _tagged(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order: timelines.TimelineOrder | None = timelines.TimelineOrder.RECENT,
 ) -> Awaitable[Any]:
-    return timelines.tagged(info.context, root, timelines.Span(first, after, last, before))
+    return timelines.tagged(info.context, root, timelines.Span(first, after, last, before, order))
 
 
 @strawberry.type
@@ -76,8 +83,9 @@ def home(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order: timelines.TimelineOrder | None = timelines.TimelineOrder.RECENT,
 ) -> Awaitable[Any]:
-    return timelines.home(info.context, timelines.Span(first, after, last, before))
+    return timelines.home(info.context, timelines.Span(first, after, last, before, order))
 
 
 def public(
@@ -86,8 +94,9 @@ def public(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
+    order: timelines.TimelineOrder | None = timelines.TimelineOrder.RECENT,
 ) -> Awaitable[Any]:
-    return timelines.public(info.context, timelines.Span(first, after, last, before))
+    return timelines.public(info.context, timelines.Span(first, after, last, before, order))
 
 
 def hashtag(info: Info, name: str) -> Awaitable[Any]:

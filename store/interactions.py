@@ -15,16 +15,16 @@ async def like(db: Database, post: int, member: int) -> bool | None:
     The member's index comes first: left over by a crash it names too much, never too little.
     """
     p = partition(post)
-    own = [keys.minted(p), keys.status(post), keys.likes(post)]
+    own = [keys.minted(p), keys.status(post), keys.likes(post), keys.rescore(p)]
     index = ("ZADD", keys.liked(member), post, post)
-    _, reply = await db.ask(index, script("like", own, [p, member, db.channel(keys.activity(post))]))
+    _, reply = await db.ask(index, script("like", own, [p, member, db.channel(keys.activity(post)), post]))
     return None if reply is None else bool(reply)
 
 
 async def unlike(db: Database, post: int, member: int) -> bool | None:
     """Take a like back; None when the post is gone. The index keeps its entry, which `repair` prunes."""
-    own = [keys.status(post), keys.likes(post)]
-    reply = await db.call("unlike", own, member, db.channel(keys.activity(post)))
+    own = [keys.status(post), keys.likes(post), keys.rescore(partition(post))]
+    reply = await db.call("unlike", own, member, db.channel(keys.activity(post)), post)
     return None if reply is None else bool(reply)
 
 
@@ -49,7 +49,7 @@ async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int]:
 def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     """Return the command that makes a comment."""
     post, p = draft.post, partition(draft.post)
-    own = [keys.minted(p), keys.status(post), keys.comments(post)]
+    own = [keys.minted(p), keys.status(post), keys.comments(post), keys.rescore(p)]
     if draft.idempotency_key:
         own.append(keys.commented(post, draft.author, draft.idempotency_key))
     channel = db.channel(keys.activity(post))
@@ -80,8 +80,8 @@ def _claim(draft: CommentDraft) -> tuple[str, str]:
 
 async def delete_comment(db: Database, comment: int, post: int) -> bool:
     """Delete a comment; False when it is gone."""
-    own = [keys.status(post), keys.comments(post), keys.comment(comment)]
-    return bool(await db.call("delete_comment", own, comment, db.channel(keys.activity(post))))
+    own = [keys.status(post), keys.comments(post), keys.comment(comment), keys.rescore(partition(post))]
+    return bool(await db.call("delete_comment", own, comment, db.channel(keys.activity(post)), post))
 
 
 async def clear(db: Database, post: int, batch: int) -> bool:

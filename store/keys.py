@@ -6,7 +6,7 @@ The docstring of each function is the documentation of its key: the type, what i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from store.ids import partition
 
@@ -208,6 +208,34 @@ def promotion(thing: int) -> str:
 def promotions() -> str:
     """zset: running promotion → its end, ms since 1970; at most `MAX_PROMOTIONS`, those that ended make room"""
     return "promotions:{promotions}"
+
+
+def important_hashtag(tag: str) -> str:
+    """zset: posts of a hashtag's timeline → score (`rules/ranking`); best `IMPORTANT_SIZE`"""
+    return f"important:{hashtag(tag)}"
+
+
+def important_public() -> str:
+    """zset: posts of the public timeline → score (`rules/ranking`); best `IMPORTANT_SIZE`; in the slot of `public`"""
+    return "important:{public}"
+
+
+def ranked_lists(hashtags: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the timelines all read in which a post with some tags stands, each with the key of what ranks it."""
+    return [
+        (public(), important_public()),
+        *((hashtag(tag), important_hashtag(tag)) for tag in dict.fromkeys(hashtags)),
+    ]
+
+
+def rescore(p: int) -> str:
+    """zset: post of the partition whose numbers have changed → ms since 1970 when its score is due"""
+    return f"rescore:{{{p}}}"
+
+
+def snapshot(digest: str, listing: str) -> str:
+    """string: ranked posts of a listing, by importance, each id as 14 hexadecimal digits; expires in ten minutes"""
+    return f"snapshot:{{{digest}}}:{listing}"
 
 
 def events() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from store import keys
@@ -74,15 +74,17 @@ def delete_command(db: Database, post: int, author: int) -> Command:
 async def list_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> bool:
     """List a repost or quote at its original; False when the original is gone."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
-    own = [keys.status(original), listed, keys.withdrawn(original, repost)]
-    return bool(await db.call("list_repost", own, member, repost, counter, db.channel(keys.activity(original))))
+    own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
+    channel = db.channel(keys.activity(original))
+    return bool(await db.call("list_repost", own, member, repost, counter, channel, original))
 
 
 async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> None:
     """Take a repost or quote off its original's list."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
-    own = [keys.status(original), listed, keys.withdrawn(original, repost)]
-    await db.call("unlist_repost", own, member, repost, keys.DAY, counter, db.channel(keys.activity(original)))
+    own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
+    channel = db.channel(keys.activity(original))
+    await db.call("unlist_repost", own, member, repost, keys.DAY, counter, channel, original)
 
 
 def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[int, str, str]:
@@ -145,29 +147,27 @@ async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[b
     return reply is not None, read_job(reply[0], kind, reply[1]) if reply else None
 
 
-async def is_shown(db: Database, post: int) -> bool:
-    """Return whether a post exists and is not hidden."""
-    author, hidden = await db.one("HMGET", keys.status(post), "author", "hidden")
-    return author is not None and hidden is None
-
-
 async def reposted_as(db: Database, member: int, original: int) -> int | None:
     """Return a member's plain repost of a post."""
     found = await db.one("HGET", keys.reposted(member), original)
     return int(found) if found else None
 
 
-async def add_to_public(db: Database, thing: int, hashtags: Sequence[str]) -> None:
-    """Add a post to the public timeline and to those of its tags."""
-    tags = [(keys.hashtag(tag), db.settings.hashtag_size) for tag in dict.fromkeys(hashtags)]
-    lists = [(keys.public(), db.settings.public_size), *tags]
-    await db.ask(*(script("add_to_timeline", [key], [thing, size]) for key, size in lists))
+async def add_to_public(db: Database, thing: int, hashtags: Sequence[str], score: float) -> None:
+    """Add a post to the public timeline and to those of its tags, and to what ranks them."""
+    await db.ask(*(list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)))
+
+
+def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[int, float]]) -> Command:
+    """Return the command that adds posts with their scores to a timeline all read, and to what ranks it."""
+    size = db.settings.public_size if listed[0] == keys.public() else db.settings.hashtag_size
+    pairs = [part for one in scored for part in one]
+    return script("add_to_timeline", listed, [size, db.settings.important_size, *pairs])
 
 
 async def remove_from_public(db: Database, thing: int, hashtags: Sequence[str]) -> None:
-    """Remove a post from the public timeline and from those of its tags."""
-    lists = [keys.public(), *(keys.hashtag(tag) for tag in dict.fromkeys(hashtags))]
-    await db.ask(*(("ZREM", key, thing) for key in lists))
+    """Remove a post from the public timeline and from those of its tags, then from what ranks them."""
+    await db.ask(*(("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed))
 
 
 async def published(db: Database, member: int, *, below: int | None, above: int, count: int) -> list[Published]:

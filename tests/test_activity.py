@@ -84,12 +84,12 @@ async def test_a_burst(db: Database, alice: Member) -> None:
     post = await alice.post("watch me")
     thing = number(post)
     own, channel = (
-        [keys.minted((thing >> 4) & 255), keys.status(thing), keys.likes(thing)],
+        [keys.minted((thing >> 4) & 255), keys.status(thing), keys.likes(thing), keys.rescore((thing >> 4) & 255)],
         db.channel(keys.activity(thing)),
     )
     async with subscribed(alice, ACTIVITY, post=post) as stream:
         await watched(db, post)
-        await db.ask(*(script("like", own, [(thing >> 4) & 255, fan, channel]) for fan in range(1, 101)))
+        await db.ask(*(script("like", own, [(thing >> 4) & 255, fan, channel, thing]) for fan in range(1, 101)))
         told = [await numbers(stream)]
         while told[-1] != (100, 0, 0, 0):
             told.append(await numbers(stream))

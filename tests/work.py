@@ -15,7 +15,13 @@ from store.connection import Command, Database
 from store.records import Job, read_job, read_pairs
 from store.settings import Settings
 
-BOOKKEEPING = ("jobs:", "progress:", "dead-jobs:", "minted:")  # keys of the work itself, not of what it does
+BOOKKEEPING = (
+    "jobs:",
+    "progress:",
+    "dead-jobs:",
+    "minted:",
+    "rescore:",
+)  # keys of the work itself, not of what it does
 ROUNDS = 50  # looks for work after which it counts as endless
 
 Photo = dict[bytes, bytes]

@@ -1,13 +1,13 @@
 -- Comments on a post, in the post's partition.
--- KEYS minted, status, comments, idempotency (optional)
+-- KEYS minted, status, comments, rescore, idempotency (optional)
 -- ARGV partition, comment prefix, author, text, post, comment answered or '', channel, digest, life of the key (s)
 -- Returns {'new', id}, {'again', id} for a retry, {'conflict'}, {'gone'} without the post, {'no-reply'} without the
 -- comment it answers.
 if redis.call('EXISTS', KEYS[2]) == 0 then
   return {'gone'}
 end
-if KEYS[4] then
-  local first = redis.call('GET', KEYS[4])
+if KEYS[5] then
+  local first = redis.call('GET', KEYS[5])
   if first then
     local digest, id = string.match(first, '^(%S+) (%d+)$')
     return digest == ARGV[8] and {'again', id} or {'conflict'}
@@ -23,8 +23,8 @@ if ARGV[6] ~= '' then
 end
 redis.call('ZADD', KEYS[3], id, id)
 redis.call('HSET', KEYS[2], 'comments', redis.call('ZCARD', KEYS[3]))
-if KEYS[4] then
-  redis.call('SET', KEYS[4], ARGV[8] .. ' ' .. id, 'EX', ARGV[9])
+if KEYS[5] then
+  redis.call('SET', KEYS[5], ARGV[8] .. ' ' .. id, 'EX', ARGV[9])
 end
-redis.call('PUBLISH', ARGV[7], '')
+changed(ARGV[7], KEYS[4], ARGV[5])
 return {'new', id}

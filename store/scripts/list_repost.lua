@@ -1,5 +1,6 @@
 -- Lists a repost or quote at its original.
--- KEYS original's status, its reposts or quotes, tombstone of the repost; ARGV member of the set, id, counter, channel
+-- KEYS original's status, its reposts or quotes, tombstone of the repost, rescore
+-- ARGV member of the set, id, counter, channel, original
 -- A member's newer repost of the same post stays.
 -- Returns 1, or 0 when the original is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
@@ -7,6 +8,6 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
 end
 if redis.call('EXISTS', KEYS[3]) == 0 and redis.call('ZADD', KEYS[2], 'GT', 'CH', ARGV[2], ARGV[1]) == 1 then
   redis.call('HSET', KEYS[1], ARGV[3], redis.call('ZCARD', KEYS[2]))
-  redis.call('PUBLISH', ARGV[4], '')
+  changed(ARGV[4], KEYS[4], ARGV[5])
 end
 return 1

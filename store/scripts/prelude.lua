@@ -63,6 +63,18 @@ end
 -- every post, the plain reposts by followed members that are above the floor; also of posts that stand at or below it,
 -- so that such a post comes up again when what brought it first is gone.
 local function home_of(prefixes, member)
+-- Tells that the numbers of a post have changed: those who watch it now, and a second later what ranks it. An earlier
+-- note stands, so that a post is ranked at most once a second; one that a worker has leased is overruled.
+local RESCORE_AFTER = 1000 -- ms
+local function changed(channel, rescore, post)
+  redis.call('PUBLISH', channel, '')
+  local time = redis.call('TIME')
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  redis.call('ZADD', rescore, 'LT', str(now + RESCORE_AFTER), post)
+end
+
+-- A home is four keys; `at` names the follower they belong to.
+local function home_of(prefixes, follower)
   return {
     member = member,
     following = prefixes[1] .. member,

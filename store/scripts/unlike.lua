@@ -1,4 +1,4 @@
--- Takes a like back. KEYS status, likes; ARGV member, channel
+-- Takes a like back. KEYS status, likes, rescore; ARGV member, channel, post
 -- Returns 1, 0 when there was none, false when the post is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return false
@@ -7,5 +7,5 @@ if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then
   return 0
 end
 redis.call('HSET', KEYS[1], 'likes', redis.call('ZCARD', KEYS[2]))
-redis.call('PUBLISH', ARGV[2], '')
+changed(ARGV[2], KEYS[3], ARGV[3])
 return 1

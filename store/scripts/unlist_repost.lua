@@ -1,6 +1,6 @@
 -- Takes a repost or quote off its original's list, and keeps late work from listing it again.
--- KEYS original's status, its reposts or quotes, tombstone; ARGV member of the set, id, tombstone's life (s),
---      counter, channel
+-- KEYS original's status, its reposts or quotes, tombstone, rescore
+-- ARGV member of the set, id, tombstone's life (s), counter, channel, original
 redis.call('SET', KEYS[3], '1', 'EX', ARGV[3])
 local listed = redis.call('ZSCORE', KEYS[2], ARGV[1])
 if not listed or tonumber(listed) ~= tonumber(ARGV[2]) then
@@ -9,6 +9,6 @@ end
 redis.call('ZREM', KEYS[2], ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('HSET', KEYS[1], ARGV[4], redis.call('ZCARD', KEYS[2]))
-  redis.call('PUBLISH', ARGV[5], '')
+  changed(ARGV[5], KEYS[4], ARGV[6])
 end
 return 1

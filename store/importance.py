@@ -1,0 +1,113 @@
+"""What ranks posts: stored scores, posts whose score is due, and snapshots of rankings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from store import keys
+from store.connection import Command, Database, script
+from store.ids import PARTITIONS, partition
+from store.records import Post, read_pairs, read_post
+
+COUNTERS = ("likes", "reposts", "quotes", "comments")  # what a score is made of, besides age
+SNAPSHOT_SECONDS = 600  # s: how long a ranking can be paged through
+_TAKEN = 32  # due posts taken per partition and look
+_LEASE_MS = 10_000  # ms after which a due post is taken from a worker that has died
+_DIGITS = 14  # hexadecimal digits that hold the 53 bits of an id
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A post whose score is due, leased to one worker; the lease is ms since 1970."""
+
+    post: int
+    lease: int
+
+
+async def take_due(db: Database) -> list[Due]:
+    """Return posts whose numbers changed a second ago or longer, now leased to the caller."""
+    replies = await db.ask(
+        *(script("take_rescores", [keys.rescore(p)], [_TAKEN, _LEASE_MS]) for p in range(PARTITIONS))
+    )
+    return [Due(int(post), int(lease)) for reply in replies for post, lease in read_pairs(reply).items()]
+
+
+async def finish(db: Database, due: Sequence[Due]) -> None:
+    """Let go of posts that have their scores; those that changed meanwhile stay due."""
+    groups: dict[int, list[int]] = defaultdict(list)
+    for one in due:
+        groups[partition(one.post)] += [one.post, one.lease]
+    await db.ask(*(script("finish_rescores", [keys.rescore(p)], pairs) for p, pairs in groups.items()))
+
+
+async def posts(db: Database, things: Sequence[int]) -> list[Post]:
+    """Return those of some posts that exist."""
+    replies = await db.ask(*(("HGETALL", keys.status(thing)) for thing in things))
+    found = [read_post(thing, read_pairs(reply)) for thing, reply in zip(things, replies, strict=True)]
+    return [post for post in found if post]
+
+
+async def rank(db: Database, scored: Sequence[tuple[Post, float]]) -> None:
+    """Store the scores of posts, in each timeline all read that has them."""
+    size = db.settings.important_size
+    await db.ask(
+        *(
+            script("rank", listed, [post.id, score, size])
+            for post, score in scored
+            for listed in keys.ranked_lists(post.hashtags)
+        )
+    )
+
+
+def best(key: str, count: int) -> Command:
+    """Return the command that reads the best posts of a timeline all read."""
+    return ("ZRANGE", key, 0, count - 1, "REV")
+
+
+def counts(post: int) -> Command:
+    """Return the command that reads what a score is made of."""
+    return ("HMGET", keys.status(post), "author", *COUNTERS)
+
+
+def read_counts(reply: Sequence[str | None]) -> dict[str, int] | None:
+    """Return the numbers of a post by their names, None when it is gone."""
+    author, *numbers = reply
+    if author is None:
+        return None
+    return {name: int(number or 0) for name, number in zip(COUNTERS, numbers, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Where a ranking is kept: under a digest of it, so that the same one is kept once, and the listing it is of."""
+
+    digest: str
+    listing: str
+
+
+def digest(ranked: Sequence[int]) -> str:
+    """Return what names a ranking, as 32 hexadecimal digits."""
+    return sha256(_text(ranked).encode()).hexdigest()[:32]
+
+
+def keep(at: Snapshot, ranked: Sequence[int]) -> Command:
+    """Return the command that keeps a ranking, or keeps it ten minutes longer."""
+    return ("SET", keys.snapshot(at.digest, at.listing), _text(ranked), "EX", SNAPSHOT_SECONDS)
+
+
+def _text(ranked: Sequence[int]) -> str:
+    return "".join(f"{post:0{_DIGITS}x}" for post in ranked)
+
+
+def kept(at: Snapshot, start: int, count: int) -> tuple[Command, Command]:
+    """Return the commands that read part of a ranking, and whether it is kept at all."""
+    key = keys.snapshot(at.digest, at.listing)
+    return ("STRLEN", key), ("GETRANGE", key, start * _DIGITS, (start + count) * _DIGITS - 1)
+
+
+def read_kept(length: int, text: str) -> list[int] | None:
+    """Return the posts that the commands have read, None when the ranking has expired or never was."""
+    return [int(text[i : i + _DIGITS], 16) for i in range(0, len(text), _DIGITS)] if length else None
