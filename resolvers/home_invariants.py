@@ -81,15 +81,22 @@ def _anew(member: int) -> tuple[tuple[Any, ...], ...]:
 
 def _difference(stored: Home, least: Home, whole: Home) -> str:
     """Return how a home differs from what it must hold at least, and at most with what big authors have brought."""
-    right = {post: {place, whole.places.get(post, place)} for post, place in least.places.items()}
-    missing = [post for post in right.keys() - stored.places.keys() if post in whole.places]
-    extra = [post for post in stored.places.keys() - right.keys() if whole.places.get(post) != stored.places[post]]
-    moved = [post for post in stored.places.keys() & right.keys() if stored.places[post] not in right[post]]
+    missing = [post for post in least.places.keys() - stored.places.keys() if post in whole.places]
+    extra = [post for post in stored.places if post not in whole.places]
+    moved = [
+        post for post, place in stored.places.items() if post not in extra and not _may_stand(post, place, least, whole)
+    ]
     parts = (("misses", missing), ("should not have", extra), ("misplaces", moved))
     told = [f"{verb} {len(posts)} (such as {min(posts)})" for verb, posts in parts if posts]
     if not told and (post := _wrong_sources(stored.sources, least.sources, whole.sources)):
         told.append(f"sources of {post} differ")
     return ", ".join(told)
+
+
+def _may_stand(post: int, place: int, least: Home, whole: Home) -> bool:
+    """Return whether a post may be stored at a place: the right one, or a big author's repost between the two bounds."""
+    brought = {whole.places[post], *(source.repost for source in whole.sources.get(post, ()))}
+    return place in brought and place <= least.places.get(post, place)
 
 
 Sources = Mapping[int, tuple[Source, ...]]

@@ -91,7 +91,7 @@ class Settings:
     )
     public_size: int = _setting(100_000, "newest posts kept in the public timeline", least=10)
     hashtag_size: int = _setting(10_000, "newest posts kept per hashtag", least=10)
-    important_size: int = _setting(1_000, "posts ranked by importance, in public and per hashtag", least=1, most=10_000)
+    important_size: int = _setting(500, "posts ranked by importance, in public and per hashtag", least=1, most=10_000)
     important_home: int = _setting(200, "newest entries of a home that are ranked by importance", least=1, most=10_000)
     fanout_inline: int = _setting(
         1_000, "followers reached before a post is answered; the worker reaches the rest", least=0

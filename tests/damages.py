@@ -169,6 +169,21 @@ MENDABLE = [
     Damage(
         "gone post under a tag", lambda _: keys.hashtag("tea"), lambda _: [("ZADD", keys.hashtag("tea"), GHOST, GHOST)]
     ),
+    Damage(
+        "ranked post that is gone",
+        lambda _: keys.important_public(),
+        lambda _: [("ZADD", keys.public(), GHOST, GHOST), ("ZADD", keys.important_public(), 9, GHOST)],
+    ),
+    Damage(
+        "ranked post that its timeline has not",
+        lambda _: keys.important_hashtag("tea"),
+        lambda s: [("ZADD", keys.important_hashtag("tea"), 9, s.word)],
+    ),
+    Damage(
+        "ranked with a score that is not its own",
+        lambda _: keys.important_public(),
+        lambda s: [("ZADD", keys.important_public(), 9, s.word)],
+    ),
 ]
 
 BEYOND_REPAIR = [

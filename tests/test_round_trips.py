@@ -76,6 +76,10 @@ SCENES = [posts_alone, foreign_reposts, foreign_quotes, quotes_of_quotes, everyt
 MOST = {  # round trips of a page: entries; posts and sources; all that these name
     "home": (HOME, 3),
     "public": (PUBLIC, 3),
+    "important public": (
+        PUBLIC.replace("$after)", "$after, order: IMPORTANT)"),
+        4,
+    ),  # the numbers of what is ranked before
     "hashtag": (HASHTAG, 4),  # the tag before
     "profile": (PROFILE, 5),  # the login and the member before
     "followers": (FOLLOWERS, 5),  # the login and the member before; entries; members; how the viewer stands to them

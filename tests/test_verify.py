@@ -80,6 +80,7 @@ async def test_what_cannot_be_mended(db: Database, site: Site, damage: Damage) -
 TOO_MANY: list[tuple[dict[str, int], Callable[[Site], str], bool]] = [
     ({"home_size": 1, "home_slack": 0}, lambda s: keys.home(s.ann), True),
     ({"public_size": 1}, lambda _: keys.public(), True),
+    ({"important_size": 1}, lambda _: keys.important_public(), True),
     ({"hashtag_size": 0}, lambda _: keys.hashtag("tea"), True),
     ({"max_following": 1}, lambda s: keys.following(s.ben), False),
 ]
