@@ -137,7 +137,7 @@ async def test_a_post_is_deleted_once(alice: Member) -> None:
 
 
 # What may remain of a deleted post: the log of events, the newest minted id, finished jobs, and short-lived keys.
-LEFT_OVER = ("minted:", "jobs:", "events:", "event-ids:", "withdrawn:", "idempotency:", "commented:")
+LEFT_OVER = ("minted:", "jobs:", "rescore:", "events:", "event-ids:", "withdrawn:", "idempotency:", "commented:")
 
 
 def lasting(key: str) -> bool:
