@@ -94,9 +94,9 @@ def _difference(stored: Home, least: Home, whole: Home) -> str:
 
 
 def _may_stand(post: int, place: int, least: Home, whole: Home) -> bool:
-    """Return whether a post may be stored at a place: the right one, or a big author's repost between the two bounds."""
-    brought = {whole.places[post], *(source.repost for source in whole.sources.get(post, ()))}
-    return place in brought and place <= least.places.get(post, place)
+    """Return whether a post may be stored at a place: the right one, or one of a big author's."""
+    bringing = {whole.places[post], *(source.repost for source in whole.sources.get(post, ()))}
+    return place in bringing and place <= least.places.get(post, place)
 
 
 Sources = Mapping[int, tuple[Source, ...]]

@@ -5,15 +5,15 @@ local fields = redis.call('HMGET', KEYS[3], 'author', 'hashtags', 'original', 'o
 if fields[1] ~= ARGV[3] then
   return false
 end
-local changed
+local count
 if ARGV[4] == 'hide' then
-  changed = redis.call('ZADD', KEYS[6], ARGV[2], ARGV[2])
+  count = redis.call('ZADD', KEYS[6], ARGV[2], ARGV[2])
   redis.call('HSET', KEYS[3], 'hidden', 1)
 else
-  changed = redis.call('ZREM', KEYS[6], ARGV[2])
+  count = redis.call('ZREM', KEYS[6], ARGV[2])
   redis.call('HDEL', KEYS[3], 'hidden')
 end
-if changed == 0 then
+if count == 0 then
   return {}
 end
 count_posts(KEYS[4], KEYS[5], KEYS[6])

@@ -57,12 +57,6 @@ local function weigh(user, stream, minted, partition, member, followers, thresho
   leave(stream, id)
 end
 
--- A home is four keys; `at` names the member they belong to.
---
--- What holds of it: a post stands in `home` at the id that brings it, if that is above the floor. `sources` has, of
--- every post, the plain reposts by followed members that are above the floor; also of posts that stand at or below it,
--- so that such a post comes up again when what brought it first is gone.
-local function home_of(prefixes, member)
 -- Tells that the numbers of a post have changed: those who watch it now, and a second later what ranks it. An earlier
 -- note stands, so that a post is ranked at most once a second; one that a worker has leased is overruled.
 local RESCORE_AFTER = 1000 -- ms
@@ -73,8 +67,12 @@ local function changed(channel, rescore, post)
   redis.call('ZADD', rescore, 'LT', str(now + RESCORE_AFTER), post)
 end
 
--- A home is four keys; `at` names the follower they belong to.
-local function home_of(prefixes, follower)
+-- A home is four keys; `at` names the member they belong to.
+--
+-- What holds of it: a post stands in `home` at the id that brings it, if that is above the floor. `sources` has, of
+-- every post, the plain reposts by followed members that are above the floor; also of posts that stand at or below it,
+-- so that such a post comes up again when what brought it first is gone.
+local function home_of(prefixes, member)
   return {
     member = member,
     following = prefixes[1] .. member,
