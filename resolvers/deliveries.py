@@ -28,7 +28,7 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
         if not plain:
             await _settle_listings(db, job, job.id)
         await events.append(db, f"post:{job.id}", "repost" if plain else "post", author, **_about(job, job.id))
-    if job.body["is_pulled"]:
+    if job.body.get("is_pulled"):
         return Outcome.DONE
     delivery = await _delivery(db, job, job.id)
     reached = await to_followers(
