@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from resolvers import fanout, hydrate, signing
+from resolvers import fanout, hydrate, identity, signing
 from resolvers.context import Context
 from resolvers.errors import (
     RateLimited,
@@ -109,7 +109,8 @@ async def update_profile(
         _check_login(login, errors)
     refuse_all(errors)
     current = await accounts.user(context.db, member)
-    assert current
+    if current is None:
+        raise Unauthenticated("this member is gone")
     names: dict[str, str] = {}
     if login is not None and login != current.login:
         if not await accounts.reserve(context.db, keys.login(login.lower()), member):
@@ -131,6 +132,19 @@ async def set_role(db: Database, login: str, role: Role) -> bool:
         return False
     await accounts.update(db, found.id, credentials={"role": role.value})
     return True
+
+
+async def delete_account(context: Context, *, password: str) -> dict[str, object]:
+    """Delete the viewer's account: out of sight at once, and soon gone with all that they ever did."""
+    member = await context.member()
+    found = await signing.confirm(context, member, password, "password")
+    job = await accounts.delete(context.db, member, found.password)
+    if job is None:
+        raise refuse(UserErrorCode.WRONG_CREDENTIALS, "password: it was changed meanwhile", "password")
+    await fanout.finish(context.db, job)
+    context.claims = None  # what follows in the same document is anonymous
+    context.forget()
+    return {"deleted_user_id": identity.user_id(member)}
 
 
 async def create_member(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from resolvers import hydrate, paging
 from resolvers.context import Context
-from resolvers.rules import merging
+from resolvers.rules import merging, visibility
 from store import keys, posts
 from store.promotions import Promotion
 from store.records import Entry, Post, Repost, Source
@@ -120,7 +120,9 @@ async def _home_edge(
 async def _brings(context: Context, source: Source, post: Post) -> bool:
     repost = await context.load.post.load(source.repost)
     stands = isinstance(repost, Repost) and repost.is_plain and repost.original_id == post.id
-    return stands and await context.load.follows.load(source.author)
+    if not stands or not await context.load.follows.load(source.author):
+        return False
+    return visibility.sees_user(await context.load.user.load(source.author))
 
 
 async def standing_edges(

@@ -12,7 +12,7 @@ import time
 
 import structlog
 
-from resolvers import deliveries, homes, merges, reach, rescoring
+from resolvers import deliveries, farewell, homes, merges, reach, rescoring
 from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, events, jobs, relations
 from store.connection import Database, Unavailable
@@ -47,7 +47,11 @@ async def _names(db: Database, job: Job, _: Budget) -> Outcome:
 
 async def _follow(db: Database, job: Job, _: Budget) -> Outcome:
     follower, edges = int(text(job, "follower")), relations.read_edges(job)
-    await relations.tell_followed(db, follower, edges, ended=False)
+    gone = await relations.tell_followed(db, follower, edges, ended=False)
+    # An account was deleted while it was being followed: the follow goes with it.
+    for member, edge in gone:
+        await relations.tell_followers(db, member, [(follower, edge)])
+        await merges.unmerge(db, follower, member)
     for member, edge in edges:
         await merges.follow(db, follower, member, edge)
     await merges.sweep(db, follower, {member for member, _ in edges})
@@ -78,6 +82,19 @@ async def _remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
     return Outcome.DONE
 
 
+async def _delete_account(db: Database, job: Job, budget: Budget) -> Outcome:
+    async with contextlib.aclosing(farewell.steps(db, job)) as steps:
+        async for part, cost in steps:
+            if part:
+                await conclude(db, part, await perform(db, part, budget))
+            budget.left -= cost
+            if not await jobs.checkpoint(db, job, job.cursor):
+                return Outcome.DONE  # somebody else has finished it
+            if budget.left <= 0:
+                return Outcome.MORE
+    return Outcome.DONE if job.cursor == farewell.AGAIN else Outcome.LATER
+
+
 STEPS: dict[str, Steps] = {
     "names": _names,
     "post": deliveries.post,
@@ -89,6 +106,7 @@ STEPS: dict[str, Steps] = {
     "remove_followers": _remove_followers,
     "grow": reach.grow,
     "shrink": reach.shrink,
+    "delete_account": _delete_account,
 }
 
 

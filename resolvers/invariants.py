@@ -75,7 +75,7 @@ async def following(db: Database, members: Sequence[int]) -> list[Finding]:
         if count > db.settings.max_following
     ]
     edges = await _edges(db, members, keys.following)
-    exists = await _exist(db, {other for _, other, _ in edges}, keys.user)
+    exists = await existing(db, {other for _, other, _ in edges}, keys.user)
     seen = await db.ask(*(("ZSCORE", keys.followers(other), member) for member, other, _ in edges))
     for (member, other, edge), mirrored in zip(edges, seen, strict=True):
         if other not in exists:
@@ -130,7 +130,7 @@ async def profiles(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each entry has its post; a plain repost is the one its author has of that original."""
     replies = await db.ask(*(("ZRANGE", keys.profile(member), 0, -1) for member in members))
     entries = [(m, text, read_published(text)) for m, reply in zip(members, replies, strict=True) for text in reply]
-    exists = await _exist(db, [entry.id for _, _, entry in entries], keys.status)
+    exists = await existing(db, [entry.id for _, _, entry in entries], keys.status)
     plain = [(m, entry) for m, _, entry in entries if entry.original]
     own = await db.ask(*(("HGET", keys.reposted(m), entry.original) for m, entry in plain))
     found = [
@@ -150,7 +150,7 @@ async def reposted(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each plain repost that a member is known to have made exists."""
     replies = await db.ask(*(("HGETALL", keys.reposted(member)) for member in members))
     own = [(m, original, repost) for m, r in zip(members, replies, strict=True) for original, repost in _pairs(r)]
-    exists = await _exist(db, [repost for _, _, repost in own], keys.status)
+    exists = await existing(db, [repost for _, _, repost in own], keys.status)
     return [
         Finding(keys.reposted(m), f"{repost} of {original} is gone", (("HDEL", keys.reposted(m), original),))
         for m, original, repost in own
@@ -162,7 +162,7 @@ def hanging(listing: Callable[[int], str]) -> Check:
     """Return the check that a list hangs on no post that is gone."""
 
     async def check(db: Database, posts: Sequence[int]) -> list[Finding]:
-        exists = await _exist(db, posts, keys.status)
+        exists = await existing(db, posts, keys.status)
         gone = [listing(post) for post in posts if post not in exists]
         return [Finding(key, "its post is gone", (("DEL", key),)) for key in gone]
 
@@ -183,12 +183,12 @@ async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each plain repost listed exists."""
     replies = await db.ask(*(("ZRANGE", keys.reposts(post), 0, -1, "WITHSCORES") for post in posts))
     listed = [(post, e) for post, reply in zip(posts, replies, strict=True) for e in read_entries(reply)]
-    exists = await _exist(db, [entry.place for _, entry in listed], keys.status)
+    exists = await existing(db, [entry.place for _, entry in listed], keys.status)
     return [
         Finding(
             keys.reposts(post),
             f"{entry.place} by {entry.thing} is gone",
-            (("ZREM", keys.reposts(post), entry.thing), _recount(keys.status(post), keys.reposts(post), "reposts")),
+            (("ZREM", keys.reposts(post), entry.thing), recount(keys.status(post), keys.reposts(post), "reposts")),
         )
         for post, entry in listed
         if entry.place not in exists
@@ -200,11 +200,11 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
     replies = await db.ask(*(("HGET", keys.comment(thing), "post") for thing in things))
     below = [(thing, int(post)) for thing, post in zip(things, replies, strict=True) if post]
     listed = await db.ask(*(("ZSCORE", keys.comments(post), thing) for thing, post in below))
-    exists = await _exist(db, {post for _, post in below}, keys.status)
+    exists = await existing(db, {post for _, post in below}, keys.status)
     found: list[Finding] = []
     for (thing, post), score in zip(below, listed, strict=True):
         listing = keys.comments(post)
-        relist = (("ZADD", listing, thing, thing), _recount(keys.status(post), listing, "comments"))
+        relist = (("ZADD", listing, thing, thing), recount(keys.status(post), listing, "comments"))
         if score is None:
             mend = relist if post in exists else (("DEL", keys.comment(thing)),)
             found.append(Finding(keys.comment(thing), f"is not listed at {post}", mend))
@@ -214,7 +214,7 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
     """A timeline that all read is bounded, and has only posts that exist."""
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
-    exists = await _exist(db, posts, keys.status)
+    exists = await existing(db, posts, keys.status)
     gone = [post for post in posts if post not in exists]
     found: list[Finding] = []
     if len(posts) > size:
@@ -223,22 +223,6 @@ async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
     if gone:
         found.append(Finding(key, f"has {len(gone)} posts that are gone", (("ZREM", key, *gone),)))
     return found
-
-
-async def names(db: Database, found: Sequence[str]) -> list[Finding]:
-    """A login or e-mail without a time limit belongs to a member."""
-    replies = await db.ask(*(command for key in found for command in (("GET", key), ("TTL", key))))
-    lasting = {
-        key: int(holder)
-        for key, holder, life in zip(found, replies[::2], replies[1::2], strict=True)
-        if holder is not None and life < 0
-    }
-    exists = await _exist(db, lasting.values(), keys.user)
-    return [
-        Finding(key, f"belongs to {holder}, who does not exist", (("DEL", key),))
-        for key, holder in lasting.items()
-        if holder not in exists
-    ]
 
 
 async def _counts(
@@ -256,20 +240,21 @@ def _miscounted(
         Finding(
             key,
             f"says {fields.get(name, 0)} {name}, there are {count}",
-            (_recount(key, counted[name](thing), name),),
+            (recount(key, counted[name](thing), name),),
         )
         for name, count in counts.items()
         if int(fields.get(name, 0)) != count
     ]
 
 
-def _recount(record: str, counted: str, name: str) -> Command:
-    return script("recount", [record, counted], [name])
+def recount(record: str, counted: str, name: str, *without: str) -> Command:
+    """Return the command that sets a counter to the size of its set, or of what is in it and not in another."""
+    return script("recount", [record, counted, *without], [name])
 
 
 def _recount_user(member: int, name: str) -> tuple[Command, ...]:
     without = [keys.hidden(member)] if name == "posts" else []
-    return (script("recount", [keys.user(member), COUNTED_BY_USER[name](member), *without], [name]),)
+    return (recount(keys.user(member), COUNTED_BY_USER[name](member), name, *without),)
 
 
 async def _edges(db: Database, members: Sequence[int], key: Callable[[int], str]) -> list[tuple[int, int, int]]:
@@ -281,7 +266,8 @@ async def _edges(db: Database, members: Sequence[int], key: Callable[[int], str]
     ]
 
 
-async def _exist(db: Database, things: Iterable[int], key: Callable[[int], str]) -> set[int]:
+async def existing(db: Database, things: Iterable[int], key: Callable[[int], str]) -> set[int]:
+    """Return which of some things have a record."""
     wanted = list(things)
     replies = await db.ask(*(("EXISTS", key(thing)) for thing in wanted))
     return {thing for thing, there in zip(wanted, replies, strict=True) if there}
@@ -292,14 +278,14 @@ async def _listed(
 ) -> list[Finding]:
     replies = await db.ask(*(("ZRANGE", listing(post), 0, -1) for post in posts))
     entries = [(post, text) for post, reply in zip(posts, replies, strict=True) for text in reply]
-    exists = await _exist(db, [int(text) for _, text in entries], record)
+    exists = await existing(db, [int(text) for _, text in entries], record)
     return [
         Finding(
             listing(post),
             f"{text} is gone",
             (
                 ("ZREM", listing(post), text),
-                _recount(keys.status(post), listing(post), counter),
+                recount(keys.status(post), listing(post), counter),
             ),
         )
         for post, text in entries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resolvers import signing
 from resolvers.context import Context
-from resolvers.errors import UserErrorCode, refuse, refuse_all
+from resolvers.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
 from resolvers.signing import EMAIL_MOST, IDENTIFIER, PASSWORD_MOST, UNKNOWN
 from resolvers.tokens import Claims, digest, read_refresh_token
 from store import accounts, keys
@@ -72,7 +72,8 @@ async def change_password(context: Context, *, current_password: str, new_passwo
     assert context.claims
     found = await signing.confirm(context, member, current_password)
     profile = await accounts.user(context.db, member)
-    assert profile
+    if profile is None:
+        raise Unauthenticated("this member is gone")
     refuse_all(signing.password_errors(new_password, (profile.login, found.email), "newPassword"))
     password = await context.services.passwords.hash(new_password)
     session = context.claims.session

@@ -54,13 +54,13 @@ def session_answer(context: Context, member: int, session: str, refresh_token: s
     }
 
 
-async def confirm(context: Context, member: int, password: str) -> Credentials:
-    """Return the member's credentials once the password is proved; attempts are limited."""
+async def confirm(context: Context, member: int, password: str, field: str = "currentPassword") -> Credentials:
+    """Return the member's credentials once the password, given as `field`, is proved; attempts are limited."""
     await limit_log_ins(context, f"member {member}")
     found = await accounts.credentials(context.db, member)
     right = len(password) <= PASSWORD_MOST
     if not await context.services.passwords.matches(found.password if found else None, password if right else ""):
-        raise refuse(UserErrorCode.WRONG_CREDENTIALS, "currentPassword: this is not your password", "currentPassword")
+        raise refuse(UserErrorCode.WRONG_CREDENTIALS, f"{field}: this is not your password", field)
     await accounts.forget_attempts(context.db, IDENTIFIER, f"member {member}", accounts.WINDOW_SECONDS)
     assert found
     return found

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resolvers import home_invariants, importance_invariants, invariants
+from resolvers import home_invariants, importance_invariants, invariants, orphan_invariants
 from resolvers.inputs import batches
 from resolvers.invariants import Check, Finding
 from resolvers.promotion_invariants import promotions
@@ -26,14 +26,15 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "user": (invariants.users,),
     "following": (invariants.following,),
     "followers": (invariants.followers,),
-    "status": (invariants.statuses,),
+    "status": (invariants.statuses, orphan_invariants.posts),
     "profile": (invariants.profiles,),
     "reposted": (invariants.reposted,),
-    "likes": (invariants.hanging(keys.likes),),
+    "likes": (invariants.hanging(keys.likes), orphan_invariants.likes),
     "comments": (invariants.hanging(keys.comments), invariants.comment_lists),
     "quotes": (invariants.hanging(keys.quotes), invariants.quotes),
     "reposts": (invariants.hanging(keys.reposts), invariants.reposts),
-    "comment": (invariants.comments,),
+    "commenters": (invariants.hanging(keys.commenters), orphan_invariants.commenters),
+    "comment": (invariants.comments, orphan_invariants.comments),
     "homestate": (home_invariants.home_bounds,),
 }
 
@@ -123,7 +124,7 @@ async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
         elif key.startswith("important:"):
             findings += await importance_invariants.ranked_entries(db, key)
     findings += await promotions(db, found)
-    findings += await invariants.names(db, [key for key in found if key.startswith(("login:", "email:"))])
+    findings += await orphan_invariants.names(db, [key for key in found if key.startswith(("login:", "email:"))])
     return findings
 
 

@@ -18,10 +18,10 @@ from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable
+from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
 from schema.documents import DocumentCache
 from schema.ports import Context
-from store.connection import Unavailable
+from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -59,6 +59,8 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         if any(isinstance(error.original_error, Unavailable) for error in result.errors or ()):
             # A resolver's own write or read found the database away; a look-up would have set this itself.
             self.context_value.fatal = self.context_value.fatal or ServiceUnavailable(UNREACHABLE)
+        if any(isinstance(error.original_error, MemberGone) for error in result.errors or ()):
+            self.context_value.fatal = self.context_value.fatal or Unauthenticated("this member is gone")
         fatal = await _close(self.context_value)
         return CoreResult(None, [fatal]) if fatal else result
 

@@ -116,6 +116,12 @@ class Mutation:
     )
     update_profile = _mutation(accounts.update_profile, u.UpdateProfileInput, u.ViewerPayload)
     change_email = _mutation(accounts.change_email, u.ChangeEmailInput, u.ViewerPayload)
+    delete_account = _mutation(
+        accounts.delete_account,
+        u.DeleteAccountInput,
+        u.DeleteAccountPayload,
+        description="Ends every session, and takes away all that the member ever did; the login is free again.",
+    )
 
     follow = _mutation(relations.follow, u.UsersInput, u.UsersPayload, description="Doing it twice changes nothing.")
     unfollow = _mutation(relations.unfollow, u.UsersInput, u.UsersPayload)

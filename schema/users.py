@@ -232,6 +232,11 @@ class ChangeEmailInput:
     current_password: str
 
 
+@strawberry.input
+class DeleteAccountInput:
+    password: str
+
+
 @strawberry.input(description="One or many members at once; what can be done is done, each refusal is named.")
 class UsersInput:
     user_ids: list[strawberry.ID]
@@ -254,6 +259,12 @@ class LogOutPayload:
 @strawberry.type
 class ViewerPayload:
     viewer: Viewer | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class DeleteAccountPayload:
+    deleted_user_id: strawberry.ID | None = None
     user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 

@@ -69,8 +69,8 @@ async def update(
     p = partition(member)
     body = {"member": str(member), **names} if names else {}
     pairs = [part for pair in (profile or {}).items() for part in pair]
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member)]
-    args = [p, member, json.dumps(body) if body else "", len(pairs) // 2, *pairs]
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.former_logins(member)]
+    args = [p, member, json.dumps(body) if body else "", _release_seconds(db), len(pairs) // 2, *pairs]
     args += [part for pair in (credentials or {}).items() for part in pair]
     job = await db.call("update_member", own, *args)
     return read_job(job[0], "names", job[1]) if job else None
@@ -85,7 +85,7 @@ async def settle_names(db: Database, job: Job) -> None:
     login, email = await db.ask(("HGET", keys.user(member), "login"), ("HGET", keys.credentials(member), "email"))
     steps: list[Command] = []
     for key, current, field in ((keys.login, login, "login"), (keys.email, email, "email")):
-        life = db.settings.login_release_days * 86_400 if field == "login" else 0
+        life = _release_seconds(db) if field == "login" else 0
         for name in {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}:
             lasts = current is not None and name == current.lower()
             if lasts or life:
@@ -93,6 +93,44 @@ async def settle_names(db: Database, job: Job) -> None:
             else:
                 steps.append(script("release_name", [key(name)], [member]))
     await db.ask(*steps)
+
+
+def _release_seconds(db: Database) -> int:
+    return db.settings.login_release_days * 86_400
+
+
+async def delete(db: Database, member: int, proved: str) -> Job | None:
+    """Delete a member and end their sessions; returns the job that removes the rest.
+
+    None when the member is gone, or their password's hash is no longer the one that was proved.
+    """
+    p = partition(member)
+    own = [keys.minted(p), keys.jobs(p), keys.active(p)]
+    own += [keys.user(member), keys.credentials(member), keys.sessions(member)]
+    own += [keys.home(member), keys.home_state(member), keys.sources(member)]
+    reply = await db.call("delete_member", own, p, member, proved)
+    if reply is None:
+        return None
+    job, body, ended = reply
+    await _announce(db, member, ended)
+    return read_job(job, "delete_account", body)
+
+
+async def free_names(db: Database, member: int, login: str, email: str) -> None:
+    """Free every name of a deleted member, logins given up among them."""
+    former = await db.one("ZRANGE", keys.former_logins(member), 0, -1)
+    names = [*(keys.login(name) for name in {login.lower(), *former}), keys.email(email.lower())]
+    await db.ask(*(script("release_name", [name], [member]) for name in names))
+
+
+async def forget(db: Database, member: int) -> None:
+    """Remove what is left of a deleted member in their own partition."""
+    kinds = (keys.following, keys.followers, keys.profile, keys.reposted, keys.hidden, keys.liked, keys.discussed)
+    homes = (keys.home, keys.home_state, keys.sources)  # one that was being read is built once more
+    await db.ask(
+        ("DEL", *(key(member) for key in (*kinds, *homes, keys.former_logins))),
+        ("ZREM", keys.active(partition(member)), member),
+    )
 
 
 def read_users(members: Sequence[int]) -> list[Command]:

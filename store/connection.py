@@ -17,6 +17,7 @@ from redis.exceptions import (
     NoScriptError,
     ReadOnlyError,
     RedisError,
+    ResponseError,
 )
 from redis.exceptions import (
     ConnectionError as RedisConnectionError,
@@ -31,11 +32,16 @@ Command = tuple[Any, ...]
 
 OLDEST_SERVER = (7, 0)  # SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
 REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
+NO_SUCH_MEMBER = "PERCH no such member"  # what scripts answer where the acting member has no record
 POOL_SECONDS = 5  # waiting for a free connection
 
 
 class Unavailable(Exception):
     """The database cannot be reached, or cannot answer now; what was sent may or may not have been done."""
+
+
+class MemberGone(Exception):
+    """Who acts has deleted their account since their session was proved; nothing was changed."""
 
 
 class UnsupportedServer(Exception):
@@ -91,6 +97,8 @@ class Database:
         """Like `run`, but raise the first error among the replies."""
         replies = await self.run(commands)
         for reply in replies:
+            if isinstance(reply, ResponseError) and str(reply) == NO_SUCH_MEMBER:
+                raise MemberGone from reply
             if isinstance(reply, Exception):
                 raise reply
         return replies

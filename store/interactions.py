@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store import keys
@@ -23,9 +24,13 @@ async def like(db: Database, post: int, member: int) -> bool | None:
 
 async def unlike(db: Database, post: int, member: int) -> bool | None:
     """Take a like back; None when the post is gone. The index keeps its entry, which `repair` prunes."""
-    own = [keys.status(post), keys.likes(post), keys.rescore(partition(post))]
-    reply = await db.call("unlike", own, member, db.channel(keys.activity(post)), post)
+    (reply,) = await db.ask(_unlike_command(db, post, member))
     return None if reply is None else bool(reply)
+
+
+def _unlike_command(db: Database, post: int, member: int) -> Command:
+    own = [keys.status(post), keys.likes(post), keys.rescore(partition(post))]
+    return script("unlike", own, [member, db.channel(keys.activity(post)), post])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +46,19 @@ class CommentDraft:
 
 
 async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int]:
-    """Comment on a post; returns `new`, `again` for a retry, `conflict`, `gone` or `no-reply`, and the comment."""
-    (reply,) = await db.ask(create_comment_command(db, draft))
+    """Comment on a post; returns `new`, `again` for a retry, `conflict`, `gone` or `no-reply`, and the comment.
+
+    As with a like, the member's index comes first.
+    """
+    index = ("ZADD", keys.discussed(draft.author), draft.post, draft.post)
+    _, reply = await db.ask(index, create_comment_command(db, draft))
     return reply[0], int(reply[1]) if len(reply) > 1 else 0
 
 
 def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     """Return the command that makes a comment."""
     post, p = draft.post, partition(draft.post)
-    own = [keys.minted(p), keys.status(post), keys.comments(post), keys.rescore(p)]
+    own = [keys.minted(p), keys.status(post), keys.comments(post), keys.rescore(p), keys.commenters(post)]
     if draft.idempotency_key:
         own.append(keys.commented(post, draft.author, draft.idempotency_key))
     channel = db.channel(keys.activity(post))
@@ -80,26 +89,66 @@ def _claim(draft: CommentDraft) -> tuple[str, str]:
 
 async def delete_comment(db: Database, comment: int, post: int) -> bool:
     """Delete a comment; False when it is gone."""
-    own = [keys.status(post), keys.comments(post), keys.comment(comment), keys.rescore(partition(post))]
-    return bool(await db.call("delete_comment", own, comment, db.channel(keys.activity(post)), post))
+    return bool((await db.ask(delete_command(db, comment, post)))[0])
+
+
+def delete_command(db: Database, comment: int, post: int) -> Command:
+    """Return the command that deletes a comment."""
+    own = [
+        keys.status(post),
+        keys.comments(post),
+        keys.comment(comment),
+        keys.rescore(partition(post)),
+        keys.commenters(post),
+    ]
+    return script("delete_comment", own, [comment, db.channel(keys.activity(post)), post])
 
 
 async def clear(db: Database, post: int, batch: int) -> bool:
     """Remove a batch of what hangs on a deleted post; True when nothing is left.
 
-    Each step can be repeated: an index entry goes before the like that names it, a comment before its place.
+    Each step can be repeated: an index entry goes before what it leads to, a comment before its place.
     """
     likers, comments = await db.ask(
         ("ZRANGE", keys.likes(post), 0, batch - 1), ("ZRANGE", keys.comments(post), 0, batch - 1)
     )
+    authors = await db.one("ZMSCORE", keys.commenters(post), *comments) if comments else []
     await db.ask(
         *(("ZREM", keys.liked(int(member)), post) for member in likers),
+        *(("ZREM", keys.discussed(int(author)), post) for author in set(authors) if author is not None),
         *(("DEL", keys.comment(int(comment))) for comment in comments),
     )
     steps: list[Command] = []
     if likers:
         steps.append(("ZREM", keys.likes(post), *likers))
     if comments:
-        steps.append(("ZREM", keys.comments(post), *comments))
+        steps += [("ZREM", keys.comments(post), *comments), ("ZREM", keys.commenters(post), *comments)]
     await db.ask(*steps)
     return not likers and not comments
+
+
+async def indexed(db: Database, index: str, after: int, count: int) -> list[int]:
+    """Return posts of a member's index of likes or comments that come after one, oldest first."""
+    return [int(post) for post in await db.one("ZRANGE", index, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count)]
+
+
+async def take_back_likes(db: Database, member: int, posts: Sequence[int]) -> None:
+    """Take back a member's likes of some posts, where there are any."""
+    await db.ask(*(_unlike_command(db, post, member) for post in posts))
+
+
+async def take_back_comments(db: Database, member: int, posts: Sequence[int], batch: int) -> None:
+    """Delete what a member has said below some posts."""
+    left = list(posts)
+    while left:
+        lists = await db.ask(
+            *(("ZRANGE", keys.commenters(post), member, member, "BYSCORE", "LIMIT", 0, batch) for post in left)
+        )
+        await db.ask(
+            *(
+                delete_command(db, int(comment), post)
+                for post, comments in zip(left, lists, strict=True)
+                for comment in comments
+            )
+        )
+        left = [post for post, comments in zip(left, lists, strict=True) if len(comments) == batch]

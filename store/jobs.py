@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import UTC, datetime
 
 from redis.exceptions import ResponseError
 
@@ -14,6 +14,7 @@ from store.records import Job, read_job, read_pairs
 
 GROUP, CONSUMER = "workers", "perch"
 WAKE = "jobs"  # channel: a partition has work for any worker
+READ_COUNT = 1_000  # jobs read at a time to be counted
 _CLAIM_COUNT = 16  # jobs taken over per partition and sweep
 
 
@@ -26,7 +27,7 @@ async def checkpoint(db: Database, job: Job, cursor: str) -> bool:
 def finish(job: Job) -> Command:
     """Return the command that ends a job."""
     p = partition(job.id)
-    return script("finish_job", [keys.jobs(p), keys.progress(p)], [job.id])
+    return script("finish_job", [keys.jobs(p), keys.progress(p), keys.dead_jobs(p)], [job.id])
 
 
 async def hand_over(db: Database, job: Job) -> None:
@@ -58,8 +59,47 @@ async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS))
 
 async def backlog(db: Database) -> tuple[int, int]:
     """Return how many jobs are unfinished, and how many are set aside as dead."""
-    lengths = await db.ask(*(("XLEN", key(p)) for key in (keys.jobs, keys.dead_jobs) for p in range(PARTITIONS)))
-    return sum(lengths[:PARTITIONS]), sum(lengths[PARTITIONS:])
+    lengths = await db.ask(
+        *(("XLEN", keys.jobs(p)) for p in range(PARTITIONS)), *(("ZCARD", keys.dead_jobs(p)) for p in range(PARTITIONS))
+    )
+    dead = sum(lengths[PARTITIONS:])
+    return sum(lengths[:PARTITIONS]) - dead, dead
+
+
+async def waiting(db: Database, p: int) -> AsyncIterator[list[Job]]:
+    """Yield the unfinished jobs of a partition, oldest first, in batches; the dead are left out."""
+    dead = set(await db.one("ZRANGE", keys.dead_jobs(p), 0, -1))
+    last = "-"
+    while found := await db.one("XRANGE", keys.jobs(p), last, "+", "COUNT", READ_COUNT):
+        yield [job for job in (_read(entry, pairs) for entry, pairs in found) if str(job.id) not in dead]
+        last = f"({found[-1][0]}"
+
+
+async def dead(db: Database, p: int) -> list[tuple[Job, datetime]]:
+    """Return the dead jobs of a partition with when they were set aside, longest dead first."""
+    found = await db.one("ZRANGE", keys.dead_jobs(p), 0, -1, "WITHSCORES")
+    entries = await db.ask(*(("XRANGE", keys.jobs(p), f"{job}-0", f"{job}-0") for job in found[::2]))
+    return [
+        (_read(*entry[0]), datetime.fromtimestamp(int(since) / 1000, UTC))
+        for entry, since in zip(entries, found[1::2], strict=True)
+        if entry  # else it was overtaken by a delete in between
+    ]
+
+
+async def retry(db: Database, job: int) -> bool:
+    """Make a dead job fresh work again; False when it is not dead."""
+    p = partition(job)
+    idle = db.settings.job_lease_seconds * 1000 + 1
+    done = await db.call("retry_job", [keys.jobs(p), keys.dead_jobs(p)], job, idle)
+    if done:
+        await db.one("PUBLISH", db.channel(WAKE), p)
+    return bool(done)
+
+
+async def discard(db: Database, job: int) -> bool:
+    """Remove a dead job for good; False when it is not dead."""
+    p = partition(job)
+    return bool(await db.call("discard_job", [keys.jobs(p), keys.dead_jobs(p), keys.progress(p)], job))
 
 
 async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:
@@ -80,10 +120,8 @@ async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:
 
 
 async def _bury(db: Database, job: Job) -> None:
-    # Copied before it is removed: a crash in between leaves it in both places, and nothing lost.
-    body = json.dumps(job.body)
-    await db.ask(("XADD", keys.dead_jobs(partition(job.id)), "*", "job", job.id, "kind", job.kind, "body", body))
-    await db.ask(finish(job))
+    p = partition(job.id)
+    await db.call("bury_job", [keys.jobs(p), keys.dead_jobs(p)], job.id)
 
 
 def _read(entry: str, pairs: Sequence[str]) -> Job:

@@ -27,7 +27,7 @@ def progress(p: int) -> str:
 
 
 def dead_jobs(p: int) -> str:
-    """stream: jobs set aside after too many failures, for a person to look at"""
+    """zset: job set aside after too many failures → since when (ms); it stays in `jobs`, delivered to nobody"""
     return f"dead-jobs:{{{p}}}"
 
 
@@ -69,6 +69,11 @@ def login(name: str) -> str:
 def email(address: str) -> str:
     """string: lower-cased e-mail address → member; expires while reserved, lasts once the member exists"""
     return f"email:{{{address}}}"
+
+
+def former_logins(member: int) -> str:
+    """zset: login given up → when (s), so that it is free again with the account; kept while it is reserved"""
+    return f"former-logins:{{{partition(member)}}}:{member}"
 
 
 def following(member: int) -> str:
@@ -145,6 +150,11 @@ def hidden(member: int) -> str:
     return f"hidden:{{{partition(member)}}}:{member}"
 
 
+def discussed(member: int) -> str:
+    """zset: post commented on → its id; an index that may name too much, the truth is `commenters`"""
+    return f"discussed:{{{partition(member)}}}:{member}"
+
+
 def idempotency(member: int, mutation: str, key: str) -> str:
     """string: digest of the input and the result of a mutation with this key; expires in a day"""
     return f"idempotency:{{{partition(member)}}}:{member}:{mutation}:{key}"
@@ -178,6 +188,11 @@ def withdrawn(post: int, repost: int) -> str:
 def comments(post: int) -> str:
     """zset: comment → its own id"""
     return f"comments:{{{partition(post)}}}:{post}"
+
+
+def commenters(post: int) -> str:
+    """zset: comment → its author, so that one member's comments on a post are found without reading all"""
+    return f"commenters:{{{partition(post)}}}:{post}"
 
 
 def comment(thing: int) -> str:

@@ -67,7 +67,7 @@ def delete_command(db: Database, post: int, author: int) -> Command:
     p = partition(post)
     own = [keys.minted(p), keys.jobs(p), keys.progress(p), keys.status(post), keys.user(author)]
     own += [keys.profile(author), keys.home(author), keys.home_state(author), keys.sources(author)]
-    own += [keys.reposted(author), keys.hidden(author)]
+    own += [keys.reposted(author), keys.hidden(author), keys.dead_jobs(p)]
     return script("delete_post", own, [p, post, author, db.channel(keys.activity(post))])
 
 
@@ -201,4 +201,5 @@ async def published_among(db: Database, member: int, posts: Sequence[int]) -> se
 
 async def clear(db: Database, post: int) -> None:
     """Remove the lists of a deleted post. Quotes of it stay; they are posts of their own."""
-    await db.one("DEL", keys.quotes(post), keys.reposts(post), keys.likes(post), keys.comments(post))
+    lists = (keys.quotes, keys.reposts, keys.likes, keys.comments, keys.commenters)
+    await db.one("DEL", *(key(post) for key in lists))

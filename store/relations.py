@@ -44,9 +44,10 @@ async def remove_followers(db: Database, member: int, followers: Sequence[int]) 
     return read_job(reply[0], "remove_followers", reply[1]) if reply else None
 
 
-async def tell_followed(db: Database, follower: int, edges: Edges, *, ended: bool) -> None:
-    """Apply follows, or their ends, on the followed members' side."""
-    await db.ask(*(apply_command(db, follower, member, edge, ended=ended) for member, edge in edges))
+async def tell_followed(db: Database, follower: int, edges: Edges, *, ended: bool) -> Edges:
+    """Apply follows, or their ends, on the followed members' side; returns the edges to members who are gone."""
+    replies = await db.ask(*(apply_command(db, follower, member, edge, ended=ended) for member, edge in edges))
+    return [edge for edge, reply in zip(edges, replies, strict=True) if reply is None]
 
 
 def apply_command(db: Database, follower: int, member: int, edge: int, *, ended: bool) -> Command:
@@ -72,6 +73,11 @@ def read_edges(job: Job) -> Edges:
 async def following(db: Database, member: int) -> dict[int, int]:
     """Return everybody a member follows, with the edge; at most `MAX_FOLLOWING`."""
     return {e.thing: e.place for e in read_entries(await db.one("ZRANGE", keys.following(member), 0, -1, "WITHSCORES"))}
+
+
+async def some(db: Database, listing: str, count: int) -> list[int]:
+    """Return some members of a list of follows, the oldest edges first."""
+    return [int(member) for member in await db.one("ZRANGE", listing, 0, count - 1)]
 
 
 async def followers_after(db: Database, member: int, edge: int, count: int) -> list[Entry]:

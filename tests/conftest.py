@@ -186,6 +186,7 @@ INPUTS = {
     "changePassword": "ChangePasswordInput",
     "updateProfile": "UpdateProfileInput",
     "changeEmail": "ChangeEmailInput",
+    "deleteAccount": "DeleteAccountInput",
     "follow": "UsersInput",
     "unfollow": "UsersInput",
     "removeFollowers": "UsersInput",

@@ -81,6 +81,22 @@ async def _remove_followers(db: Database, s: Scene) -> Job | None:
     return await relations.remove_followers(db, s.cat, [s.ben, s.dan])
 
 
+async def _writers_account(db: Database, s: Scene) -> Job | None:
+    return await _account(db, s, s.cat)
+
+
+async def _reposters_account(db: Database, s: Scene) -> Job | None:
+    return await _account(db, s, s.ben)
+
+
+async def _account(db: Database, s: Scene, member: int) -> Job | None:
+    for job in (s.news, s.echo):  # else the log would tell of them or not, whichever job a worker takes first
+        await fanout.finish(db, job)
+    found = await accounts.credentials(db, member)
+    assert found
+    return await accounts.delete(db, member, found.password)
+
+
 Commit = Callable[[Database, Scene], Awaitable[Job | None]]
 KINDS: dict[str, Commit] = {
     "new login": _names,
@@ -94,6 +110,8 @@ KINDS: dict[str, Commit] = {
     "follow": _follow,
     "unfollow": _unfollow,
     "removal of followers": _remove_followers,
+    "account of who writes": _writers_account,
+    "account of who passes on": _reposters_account,
 }
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 

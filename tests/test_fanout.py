@@ -250,8 +250,8 @@ async def test_work_that_fails(services: Services, alice: Member, fans: list[Mem
     await jobs.hand_over(services.db, job)
     assert await worker.run_once() == 0
     assert await jobs.backlog(services.db) == (0, 1)
-    ((_, fields),) = await services.db.one("XRANGE", keys.dead_jobs(partition(number(post))), "-", "+")
-    assert dict(zip(fields[::2], fields[1::2], strict=True))["kind"] == "post"
+    ((dead, _),) = await jobs.dead(services.db, partition(number(post)))
+    assert (dead.id, dead.kind) == (number(post), "post")
     assert not any(await reached(fans, post))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
-from store import posts, relations
-from store.connection import Database
+from store import accounts, interactions, posts, relations
+from store.connection import Database, MemberGone
+from store.interactions import CommentDraft
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
@@ -101,6 +103,35 @@ async def what_it_echoes_goes(db: Database, s: Scene) -> None:
     await _finish(db, await posts.delete(db, s.echoed, s.cat))
 
 
+async def _leaves(db: Database, member: int) -> None:
+    found = await accounts.credentials(db, member)
+    assert found
+    await _finish(db, await accounts.delete(db, member, found.password))
+
+
+async def ben_leaves(db: Database, s: Scene) -> None:
+    await _leaves(db, s.ben)
+
+
+async def cat_leaves(db: Database, s: Scene) -> None:
+    await _leaves(db, s.cat)
+
+
+async def ben_likes_and_remarks(db: Database, s: Scene) -> None:
+    await interactions.like(db, s.echoed, s.ben)
+    await interactions.create_comment(db, CommentDraft(s.echoed, s.ben, "a late remark"))
+
+
+def if_there(act: Act) -> Act:
+    """Return an act that is refused once its member has left."""
+
+    async def tried(db: Database, s: Scene) -> None:
+        with contextlib.suppress(MemberGone):
+            await act(db, s)
+
+    return tried
+
+
 def then(*acts: Act) -> Act:
     """Return acts of one member, one after the other."""
 
@@ -146,6 +177,25 @@ RACES: dict[str, tuple[set[str], tuple[Act, ...]]] = {
     "a delivery of a repost, done twice, and a follow of the author": (
         {"ben"},
         (an_echo_comes, an_echo_comes, ann_follows_cat),
+    ),
+    "an account deleted and a follow of it": ({"dan"}, (cat_leaves, ann_follows_cat)),
+    "an account deleted and a follow that follows an unfollow": (
+        {"ben", "cat"},
+        (cat_leaves, then(ann_unfollows_cat, ann_follows_cat)),
+    ),
+    "an account deleted and a follow of who passed on": ({"cat"}, (ben_leaves, ann_follows_ben)),
+    "an account deleted and what it does meanwhile": (
+        {"ben", "dan"},
+        (ben_leaves, then(if_there(ben_passes_it_on_anew), ben_likes_and_remarks), an_echo_comes, news_come),
+    ),
+    "an account deleted and its posts passed on": (
+        {"ben", "dan"},
+        (ben_leaves, dan_passes_the_word_on, ann_unfollows_ben),
+    ),
+    "an account deleted and its followers removed": ({"ben"}, (ben_leaves, ben_removes_ann, ann_unfollows_ben)),
+    "two accounts deleted where one follows the other": (
+        {"ben", "cat"},
+        (ben_leaves, cat_leaves, ben_likes_and_remarks, ann_follows_cat),
     ),
     "everything at once": (
         {"ben", "dan"},

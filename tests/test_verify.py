@@ -11,6 +11,7 @@ from resolvers import fanout, homes, verify
 from resolvers.verify import Report
 from store import keys, posts
 from store.connection import Database
+from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
 from tests.conftest import Member, sign_up
@@ -122,7 +123,8 @@ async def test_unfinished_work(db: Database, site: Site) -> None:
 
 async def test_a_dead_job(db: Database, site: Site) -> None:
     """Work set aside is no finding, but the store is not clean."""
-    await db.one("XADD", keys.dead_jobs(0), "*", "job", 1, "kind", "post", "body", "{}")
+    _, post, _ = await posts.create(db, Draft(site.dan, "for nobody"))
+    await db.call("bury_job", [keys.jobs(partition(post)), keys.dead_jobs(partition(post))], post)
     report = await look(db)
     assert (report.findings, report.dead_jobs, report.clean) == ([], 1, False)
 

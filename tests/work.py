@@ -12,7 +12,7 @@ import redis.asyncio as redis
 from resolvers.fanout import Worker
 from store import jobs, keys
 from store.connection import Command, Database
-from store.records import Job, read_job, read_pairs
+from store.records import Job, read_pairs
 from store.settings import Settings
 
 BOOKKEEPING = (
@@ -34,10 +34,9 @@ def number(identity: str) -> int:
 
 async def waiting(db: Database) -> list[Job]:
     """Return every job that is not finished, oldest first."""
-    found = await db.ask(*(("XRANGE", stream, "-", "+") for stream in await db.one("KEYS", "jobs:*")))
-    entries = [entry for entries in found for entry in entries]
-    pairs = [(int(entry.partition("-")[0]), read_pairs(fields)) for entry, fields in entries]
-    return [read_job(str(job), fields["kind"], fields["body"]) for job, fields in sorted(pairs, key=lambda p: p[0])]
+    streams = [int(stream[len("jobs:{") : -1]) for stream in await db.one("KEYS", "jobs:*")]
+    found = [job for p in streams async for batch in jobs.waiting(db, p) for job in batch]
+    return sorted(found, key=lambda job: job.id)
 
 
 async def work_off(db: Database, worker: Worker) -> None:

@@ -2,8 +2,9 @@
 -- KEYS user, set, tombstone, minted, jobs; only the first two where the set's owner is the follower, whose own commits
 --      are always newest
 -- ARGV 'add' or 'remove', member, edge, tombstone's life (s), partition, owner, followers that make a big author
+-- Returns 1, 0 when something newer is known, false when the set's owner is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
-  return 0
+  return false
 end
 local edge = tonumber(ARGV[3])
 local known = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[2]) or '0')

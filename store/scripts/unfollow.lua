@@ -17,9 +17,10 @@ for i = 8, #ARGV do
 end
 if #edges > 0 then
   local count = redis.call('ZCARD', KEYS[4])
-  if ARGV[3] == 'followers' then
+  local exists = redis.call('EXISTS', KEYS[3]) == 1 -- not while the account is being deleted
+  if exists and ARGV[3] == 'followers' then
     weigh(KEYS[3], KEYS[2], KEYS[1], ARGV[1], ARGV[2], count, ARGV[7])
-  else
+  elseif exists then
     redis.call('HSET', KEYS[3], ARGV[3], count)
   end
   local id = mint(KEYS[1], ARGV[1])

@@ -1,0 +1,71 @@
+"""What is left to do once a member has deleted their account: nobody keeps anything of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import cast
+
+from store import accounts, interactions, jobs, keys, posts, reach, relations
+from store.connection import Database
+from store.records import Job
+
+EDGES_BATCH = 100  # follows ended per step: each means a look through a home
+POSTS_BATCH = 100  # posts looked up at a time; each is deleted by itself
+INDEX_BATCH = 500  # posts per step whose likes and comments by the member are taken back
+STEP_COST = 10  # followers that might be reached in the time a step takes for each follow or post
+
+AGAIN = "again"  # cursor of the second pass
+
+Step = tuple[Job | None, int]  # work just committed, which has to be done before the next step, and what the step costs
+
+
+async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
+    """Take away whatever a deleted member has left, a step at a time; each pass can be broken off and repeated.
+
+    Follows go before posts, so that a deleted post has no followers to be told. Nothing new can come to what lies in
+    the member's own partition, so that these lists only shrink. A like or comment is made in its post's partition,
+    which cannot see that the member is gone: one under way may come late. So the indexes that lead to them are kept
+    until the second pass, which begins when whatever was under way has ended, and goes through them once more.
+    """
+    member = int(cast("str", job.body["member"]))
+    await accounts.free_names(db, member, str(job.body["login"]), str(job.body["email"]))
+    async for step in _follows(db, member):
+        yield step
+    async for step in _posts(db, member):
+        yield step
+    async for cost in _through(db, keys.liked(member), lambda found: interactions.take_back_likes(db, member, found)):
+        yield None, cost
+    async for cost in _through(
+        db,
+        keys.discussed(member),
+        lambda found: interactions.take_back_comments(db, member, found, INDEX_BATCH),
+    ):
+        yield None, cost
+    await reach.unmark(db, member, job.id)
+    if job.cursor == AGAIN:
+        await accounts.forget(db, member)
+    else:
+        await jobs.checkpoint(db, job, AGAIN)
+
+
+async def _follows(db: Database, member: int) -> AsyncIterator[Step]:
+    while followed := await relations.some(db, keys.following(member), EDGES_BATCH):
+        yield await relations.unfollow(db, member, followed), STEP_COST * len(followed)
+    while followers := await relations.some(db, keys.followers(member), EDGES_BATCH):
+        yield await relations.remove_followers(db, member, followers), STEP_COST * len(followers)
+
+
+async def _posts(db: Database, member: int) -> AsyncIterator[Step]:
+    below: int | None = None
+    while found := await posts.published(db, member, below=below, above=0, count=POSTS_BATCH):
+        for entry in found:
+            yield await posts.delete(db, entry.id, member), STEP_COST
+        below = found[-1].id
+
+
+async def _through(db: Database, index: str, act: Callable[[list[int]], Awaitable[None]]) -> AsyncIterator[int]:
+    last = 0
+    while found := await interactions.indexed(db, index, last, INDEX_BATCH):
+        await act(found)
+        yield len(found)
+        last = found[-1]
