@@ -18,7 +18,7 @@ from aiohttp import web
 from tqdm import tqdm
 
 import schema
-from resolvers import accounts, demo, imports, verify
+from resolvers import accounts, backlog, demo, imports, verify
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.tokens import NO_PASSWORD
@@ -26,13 +26,12 @@ from schema.http import begin_shutdown, create_app
 from store import opening
 from store.connection import Database, Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
+from store.ids import PARTITIONS
 from store.layout import layout_table
-from store.phases import Phases
 from store.records import Role
 from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
-SHOWN = 100  # findings printed
 ROUNDS = 5  # of mending: one repair may bring to light what was hidden, such as comments of a list that is gone
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
@@ -100,6 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     appoint.add_argument(
         "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
     )
+    add("recount", _recount, "set every counter of members and posts to what there is")
+    work = add("jobs", _jobs, "print what is unfinished, and the jobs set aside after too many failures")
+    decision = work.add_mutually_exclusive_group()
+    decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
+    decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
     add("print-schema", _print_schema, "print the GraphQL schema")
     add("print-tables", _print_tables, "print the README's tables of settings and keys")
     return parser
@@ -109,6 +113,10 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
     return int(text)
+
+
+def _job_or_all(text: str) -> int | str:
+    return text if text == backlog.ALL else _count(text)
 
 
 # ---------------------------------------------------------------- commands
@@ -169,22 +177,9 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
         raise StartError(str(error)) from error
     async with _services(settings) as services:
         await Worker(services.db).run_once()
-        await _load(services, network, asked.password)
+        hashed = await services.passwords.hash(asked.password) if asked.password else NO_PASSWORD
+        print(await imports.load(services.db, network, hashed))
     return 0
-
-
-async def _load(services: Services, network: imports.Network, password: str | None) -> None:
-    db, phases = services.db, Phases(services.db)
-    hashed = await services.passwords.hash(password) if password else NO_PASSWORD
-    async with phases.phase("members", len(network.members)) as bar:
-        members = await imports.create_members(db, network, hashed, bar.update)
-    async with phases.phase("follows", network.edges) as bar:
-        await imports.create_follows(db, network, members, bar.update)
-    async with phases.phase("posts", network.total) as bar:
-        await imports.create_posts(db, network, members, bar.update)
-    async with phases.phase("homes", len(members)) as bar:
-        entries = await imports.create_homes(db, list(members.values()), bar.update)
-    print(phases.report(homes=entries))
 
 
 async def _verify(settings: Settings, asked: argparse.Namespace) -> int:
@@ -213,15 +208,7 @@ async def _look_over(db: Database, asked: argparse.Namespace) -> verify.Report:
         report = await verify.verify(
             db, homes=None if asked.all_homes else asked.homes, seed=asked.seed, progress=bar.update
         )
-    for finding in report.findings[:SHOWN]:
-        print(f"{finding.key}: {finding.message}")
-    if len(report.findings) > SHOWN:
-        print(f"and {len(report.findings) - SHOWN:,} more")
-    print(f"{report.keys:,} keys and {report.homes:,} homes checked: {len(report.findings):,} findings")
-    if report.unfinished_jobs:
-        print(f"{report.unfinished_jobs:,} jobs are unfinished: a worker does them, after which findings may be gone")
-    if report.dead_jobs:
-        print(f"{report.dead_jobs:,} jobs have failed too often and are set aside")
+    print(*report.lines(), sep="\n")
     return report
 
 
@@ -231,6 +218,26 @@ async def _set_role(settings: Settings, asked: argparse.Namespace) -> int:
             raise StartError(f"no member has the login {asked.login!r}")
     print(f"{asked.login} has the role {asked.role}")
     return 0
+
+
+async def _recount(settings: Settings, _: argparse.Namespace) -> int:
+    async with opening.database(settings) as db:
+        with tqdm(total=await db.one("DBSIZE"), desc="keys", unit="", mininterval=0.5) as bar:
+            found = await verify.recount(db, bar.update)
+    print(f"{found['user']:,} members and {found['status']:,} posts recounted: {found['wrong']:,} counters set right")
+    return 0
+
+
+async def _jobs(settings: Settings, asked: argparse.Namespace) -> int:
+    async with opening.database(settings) as db:
+        with tqdm(total=PARTITIONS, desc="jobs", unit="", mininterval=0.5) as bar:
+            found = await backlog.look(db, bar.update)
+        if not asked.retry and not asked.discard:
+            print(*found.lines(), sep="\n")
+            return 0
+        done = await (found.retry(db, asked.retry) if asked.retry else found.discard(db, asked.discard))
+    print(f"{done:,} dead jobs {'put back to work' if asked.retry else 'removed'}")
+    return 0 if done or asked.retry == backlog.ALL else 1
 
 
 async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:

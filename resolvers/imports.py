@@ -22,6 +22,7 @@ from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, norm
 from store import accounts, jobs, keys, posts, relations
 from store.connection import Command, Database, script
 from store.ids import PARTITIONS, instant, partition
+from store.phases import Phases
 from store.posts import Draft
 from store.records import Job, read_job
 from store.settings import Settings
@@ -118,6 +119,23 @@ def _texts(path: Path, limit: int) -> list[str]:
     if not found:
         raise ImportRefused(f"{path}: there is no line that could be a post")
     return found
+
+
+async def load(db: Database, network: Network, password: str) -> str:
+    """Load a whole network, under progress bars; returns the table of what each phase has cost.
+
+    `password` is the hash of every imported member's.
+    """
+    phases = Phases(db)
+    async with phases.phase("members", len(network.members)) as bar:
+        members = await create_members(db, network, password, bar.update)
+    async with phases.phase("follows", network.edges) as bar:
+        await create_follows(db, network, members, bar.update)
+    async with phases.phase("posts", network.total) as bar:
+        await create_posts(db, network, members, bar.update)
+    async with phases.phase("homes", len(members)) as bar:
+        entries = await create_homes(db, list(members.values()), bar.update)
+    return phases.report(homes=entries)
 
 
 async def create_members(db: Database, network: Network, password: str, progress: Progress) -> dict[str, int]:

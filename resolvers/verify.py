@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from resolvers import home_invariants, importance_invariants, invariants, orphan_invariants
@@ -13,11 +13,12 @@ from resolvers.inputs import batches
 from resolvers.invariants import Check, Finding
 from resolvers.promotion_invariants import promotions
 from store import jobs, keys
-from store.connection import Database
+from store.connection import Command, Database
 
 SCANNED = 2_000  # keys looked for per step
 CHECKED = 250  # things checked per step
 REPAIRED = 100  # findings mended per round trip
+SHOWN = 100  # findings printed
 _KEY = re.compile(r"([a-z-]+):\{\d+\}:(\d+)")
 
 Progress = Callable[[int], object]  # how many keys more have been looked at
@@ -39,6 +40,12 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 }
 
 
+COUNTED: dict[str, tuple[Callable[[int], str], Mapping[str, Callable[[int], str]]]] = {
+    "user": (keys.user, invariants.COUNTED_BY_USER),
+    "status": (keys.status, invariants.COUNTED_BY_POST),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a look over the whole store has found."""
@@ -52,6 +59,18 @@ class Report:
     @property
     def clean(self) -> bool:
         return not self.findings and not self.dead_jobs
+
+    def lines(self) -> Iterator[str]:
+        """Yield what a person reads of it."""
+        for finding in self.findings[:SHOWN]:
+            yield f"{finding.key}: {finding.message}"
+        if len(self.findings) > SHOWN:
+            yield f"and {len(self.findings) - SHOWN:,} more"
+        yield f"{self.keys:,} keys and {self.homes:,} homes checked: {len(self.findings):,} findings"
+        if self.unfinished_jobs:
+            yield f"{self.unfinished_jobs:,} jobs are unfinished: a worker does them, after which findings may be gone"
+        if self.dead_jobs:
+            yield f"{self.dead_jobs:,} jobs have failed too often and are set aside"
 
 
 async def verify(db: Database, *, homes: int | None, seed: int, progress: Progress) -> Report:
@@ -82,6 +101,24 @@ async def repair(db: Database, findings: Sequence[Finding]) -> int:
     for batch in batches(mendable, REPAIRED):
         await db.ask(*(command for finding in batch for command in finding.repair))
     return len(mendable)
+
+
+async def recount(db: Database, progress: Progress) -> dict[str, int]:
+    """Set every counter of members and posts to the size of its set; returns how many were looked at, and `wrong`.
+
+    Each is one step, so that nothing that happens meanwhile is counted twice or not at all.
+    """
+    found = Counter(user=0, status=0, wrong=0)
+    async for batch in _scan(db):
+        steps: list[Command] = []
+        for kind, thing in _named(batch):
+            if kind in COUNTED:
+                key, counters = COUNTED[kind]
+                steps += [invariants.recount(key(thing), counted(thing), name) for name, counted in counters.items()]
+                found[kind] += 1
+        found["wrong"] += sum(await db.ask(*steps))
+        progress(len(batch))
+    return found
 
 
 async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:

@@ -105,6 +105,22 @@ MENDABLE = [
         lambda s: keys.comment(s.comment),
         lambda s: [("ZREM", keys.comments(s.post), s.comment)],
     ),
+    Damage("like of nobody", lambda s: keys.likes(s.post), lambda s: [("ZADD", keys.likes(s.post), 1, GHOST)]),
+    Damage(
+        "comment of nobody",
+        lambda s: keys.comment(s.comment),
+        lambda s: [("HSET", keys.comment(s.comment), "author", GHOST)],
+    ),
+    Damage(
+        "comment not known to be its author's",
+        lambda s: keys.comment(s.comment),
+        lambda s: [("DEL", keys.commenters(s.post))],
+    ),
+    Damage(
+        "author known of a comment that is gone",
+        lambda s: keys.commenters(s.post),
+        lambda s: [("ZADD", keys.commenters(s.post), s.ann, GHOST)],
+    ),
     Damage("comment gone", lambda s: keys.comments(s.post), lambda s: [("DEL", keys.comment(s.comment))]),
     Damage("quote gone", lambda s: keys.quotes(s.post), lambda s: [("DEL", keys.status(s.quote))]),
     Damage("repost gone", lambda s: keys.reposts(s.post), lambda s: [("DEL", keys.status(s.repost))]),

@@ -26,7 +26,9 @@ from tests.load import Load, friends
 from tests.processes import Perch, opened, perch, redis, run, until, visiting
 from tests.work import number
 
-COMMANDS = ("serve", "worker", "import", "verify", "repair", "set-role", "print-schema", "print-tables")
+COMMANDS = (
+    "serve", "worker", "import", "verify", "repair", "recount", "jobs", "set-role", "print-schema", "print-tables",
+)  # fmt: skip
 VIEWER = "{ viewer { user { login postCount } } }"
 
 
@@ -138,7 +140,18 @@ async def test_redis_without_a_secret(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("arguments", [[], ["fly"], ["import"], ["verify", "--homes", "0"], ["serve", "--port", "1"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["import"],
+        ["verify", "--homes", "0"],
+        ["serve", "--port", "1"],
+        ["jobs", "--retry", "some"],
+        ["jobs", "--retry", "1", "--discard", "1"],
+    ],
+)
 def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A command line that makes no sense ends with the usage and status 2."""
     with pytest.raises(SystemExit) as ended:
