@@ -162,10 +162,14 @@ async def _sources(
     reposts = [{*scan, *kept, *brought[thing]} for thing, scan, kept in zip(things, scans, stored, strict=True)]
     standing = {source for scan in scans for source in scan}
     unsure = [source for source in set().union(*reposts) - standing if source.author in following]
-    records = await context.load.post.load_many([source.repost for source in unsure])
+    bringers = {source.author for group in reposts for source in group if source.author in following}
+    records, users = await asyncio.gather(
+        context.load.post.load_many([source.repost for source in unsure]), hydrate.users(context, list(bringers))
+    )
     standing |= {source for source, record in zip(unsure, records, strict=True) if record}
+    seen = {user.id for user in users if user}
 
     def brings(source: Source) -> bool:
-        return source.author in following and source in standing
+        return source.author in seen and source in standing
 
     return {thing: merging.sources_of(list(s), brings=brings) for thing, s in zip(things, reposts, strict=True)}

@@ -72,7 +72,7 @@ def email(address: str) -> str:
 
 
 def former_logins(member: int) -> str:
-    """zset: login given up → when (s), so that it is free again with the account; kept while it is reserved"""
+    """zset: login given up → when (s), so that it goes with the account; what has expired goes at the next change"""
     return f"former-logins:{{{partition(member)}}}:{member}"
 
 

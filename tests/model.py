@@ -88,6 +88,14 @@ class Model:
     def unfollow(self, follower: str, member: str) -> None:
         self.follows.pop((follower, member), None)
 
+    def leave(self, member: str) -> None:
+        while mine := next((p.id for p in self.posts.values() if p.author == member), None):
+            self.delete(mine)
+        self.follows = {edge: None for edge in self.follows if member not in edge}
+        self.likes = {like: None for like in self.likes if like[0] != member}
+        self.remarks = {c.id: c for c in self.remarks.values() if c.author != member}
+        self.members.remove(member)
+
     def publish(self, post: Post) -> None:
         self.posts[post.id] = post
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from resolvers import fanout
 from resolvers.fanout import Worker
-from store import jobs, posts, relations, timelines
+from store import accounts, jobs, posts, relations, timelines
 from store.connection import Database
 from store.posts import Draft
 from store.records import Job
-from tests.conftest import Member, sign_up
+from tests.conftest import PASSWORD, Member, sign_up
 from tests.model import Comment, Model, Post
 from tests.work import Fragile, number, waiting, work_off
 
@@ -39,6 +39,7 @@ WEIGHTS = {
     "delete_comment": 3,
     "miss": 2,
     "work": 6,
+    "leave": 2,
 }
 
 
@@ -54,6 +55,7 @@ class Steps:
     weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
     model: Model = field(default_factory=Model)
     people: dict[str, Member] = field(default_factory=dict)
+    signed_up: int = 0
     told: list[str] = field(default_factory=list)  # what was done, for the report of a difference
     ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts there ever were
     half: set[tuple[str, str]] = field(default_factory=set)  # edges that changed on one side, where it then crashed
@@ -81,10 +83,27 @@ class Steps:
     async def _sign_up(self) -> None:
         if len(self.people) == MOST_MEMBERS:
             return
-        login = f"m{len(self.people)}"
+        self.signed_up += 1
+        login = f"m{self.signed_up - 1}"
         self._tell(f"{login} signs up")
         self.people[login] = await sign_up(self.anonymous, login)
         self.model.members.append(login)
+
+    async def _leave(self) -> None:
+        if len(self.people) <= 3:
+            return
+        me = self._someone()
+        self._tell(f"{me.login} deletes the account")
+        del self.people[me.login]
+        if self._crashes():
+            found = await accounts.credentials(self.db, number(me.id))
+            assert found
+            await self._die_in(await accounts.delete(self.db, number(me.id), found.password))
+            await self.settle()  # the names of who is gone may be half free until then, and counts not yet less
+        else:
+            payload = await me.do("deleteAccount", "deletedUserId", password=PASSWORD)
+            assert payload == {"deletedUserId": me.id, "userErrors": []}
+        self.model.leave(me.login)
 
     async def _follow(self) -> None:
         me, others, edges = await self._edges("follows")
