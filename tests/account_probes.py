@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from store.connection import Database
-from tests.conftest import PASSWORD
+from tests.conftest import PASSWORD, Member, contents
+from tests.probes import number
 
 VIEWER = "viewer { email user { login name bio } }"
 MEMBER = "viewer { user { id } }"
@@ -23,6 +24,16 @@ def form(**changed: str) -> dict[str, str]:
 async def users(db: Database) -> list[str]:
     """Return the keys of all members."""
     found: list[str] = await db.one("KEYS", "user:*")
+    return found
+
+
+async def traces(db: Database, member: Member) -> set[str]:
+    """Return every key that names a member, or holds their id, and does not expire by itself."""
+    found = set()
+    for key, value in (await contents(db)).items():
+        named = str(number(member)) in key.replace("}", ":").split(":")
+        if (named or str(number(member)) in str(value)) and not key.startswith(("events:", "event-ids:")):
+            found |= {key} if await db.one("TTL", key) < 0 else set()
     return found
 
 

@@ -6,14 +6,11 @@ import asyncio
 
 import pytest
 
-from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
-from store import accounts, events, interactions, keys, posts, relations
-from store.connection import Database, MemberGone
-from store.interactions import CommentDraft
-from store.posts import Draft
+from store import accounts, events, keys
+from store.connection import Database
 from store.settings import Settings
+from tests.account_probes import traces
 from tests.conftest import PASSWORD, Member, contents, shrunk, sign_up
 from tests.live import HOME, subscribed
 from tests.post_probes import counts, public, tagged
@@ -35,16 +32,6 @@ async def remark(member: Member, post: str, text: str, **fields: str) -> str:
     payload = await member.do("comment", "comment { id }", postId=post, text=text, **fields)
     identity: str = payload["comment"]["id"]
     return identity
-
-
-async def traces(db: Database, member: Member) -> set[str]:
-    """Return every key that names a member, or holds their id, and does not expire by itself."""
-    found = set()
-    for key, value in (await contents(db)).items():
-        named = str(number(member.id)) in key.replace("}", ":").split(":")
-        if (named or str(number(member.id)) in str(value)) and not key.startswith(("events:", "event-ids:")):
-            found |= {key} if await db.one("TTL", key) < 0 else set()
-    return found
 
 
 async def test_everything_is_gone(
@@ -219,45 +206,3 @@ class TestManyThings:
         kinds = [event.kind for event in await events.between(db, "0-0") if event.cursor and event.kind != "post"]
         assert sorted(kinds) == ["delete"] * 4 + ["follow", "repost", "unfollow", "unrepost"]
         await assert_agreed(db, [number(bob.id), number(carol.id)])
-
-
-@pytest.fixture
-async def late(services: Services, alice: Member) -> Member:
-    """A member whose account was deleted, while what they had begun before is still on its way."""
-    found = await accounts.credentials(services.db, number(alice.id))
-    assert found
-    job = await accounts.delete(services.db, number(alice.id), found.password)
-    assert job
-    await fanout.finish(services.db, job)
-    return alice
-
-
-async def test_what_comes_too_late(db: Database, worker: Worker, bob: Member, carol: Member, late: Member) -> None:
-    """A like, a comment or a follow that lands after the deletion leaves nothing."""
-    theirs, me = number(await bob.post("theirs")), number(late.id)
-    await carol.do("like", postId=f"status_{theirs:014x}")
-    assert await interactions.like(db, theirs, me)
-    outcome, _ = await interactions.create_comment(db, CommentDraft(theirs, me, "late"))
-    assert outcome == "new"
-    job, _ = await relations.follow(db, number(bob.id), [me])
-    assert job
-    await fanout.finish(db, job)
-    await work_off(db, worker)
-    assert await traces(db, late) == set()
-    assert await counts(carol, f"status_{theirs:014x}") == (1, 0, 0, 0)
-    assert (await bob.ask("{ viewer { user { followingCount } } }"))["user"] == {"followingCount": 0}
-    await assert_agreed(db, [number(bob.id), number(carol.id)])
-
-
-async def test_nothing_more_can_be_done(db: Database, bob: Member, late: Member) -> None:
-    """Steps in the deleted member's own partition are refused, also where the session was proved before."""
-    me = number(late.id)
-    before = await contents(db)
-    for act in (
-        posts.create(db, Draft(me, "late")),
-        relations.follow(db, me, [number(bob.id)]),
-        accounts.update(db, me, profile={"name": "late"}),
-    ):
-        with pytest.raises(MemberGone):
-            await act
-    assert await contents(db) == before
