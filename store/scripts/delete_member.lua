@@ -1,12 +1,14 @@
--- Deletes a member: from this step on nothing of them is seen and nothing new is done by them, and a job removes the rest.
+-- Deletes a member: from this step on nothing of them is seen and nothing new is done by them. A job removes the rest.
 -- KEYS minted, jobs, active, user, credentials, sessions, home, home state, sources
 -- ARGV partition, member, hash of the password that was proved
--- Returns the job's id and body and the sessions ended; false when the password has changed since, or the member is gone.
+-- Returns the job's id and body and the sessions ended; false when the password has changed since, or they are gone.
 if redis.call('HGET', KEYS[5], 'password') ~= ARGV[3] then
   return false
 end
 local body = cjson.encode({
-  member = ARGV[2], login = redis.call('HGET', KEYS[4], 'login') or '', email = redis.call('HGET', KEYS[5], 'email') or '',
+  member = ARGV[2],
+  login = redis.call('HGET', KEYS[4], 'login') or '',
+  email = redis.call('HGET', KEYS[5], 'email') or '',
 })
 local ended = redis.call('HKEYS', KEYS[6])
 redis.call('DEL', unpack(KEYS, 4))
