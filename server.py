@@ -12,27 +12,27 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import NoReturn
 
 import structlog
 from aiohttp import web
 from tqdm import tqdm
 
 import schema
-from resolvers import accounts, backlog, demo, imports, verify
+from resolvers import backlog, demo, imports, upkeep
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.tokens import NO_PASSWORD
+from resolvers.upkeep import UpkeepRefused
 from schema.http import begin_shutdown, create_app
 from store import opening
-from store.connection import Database, Unavailable, UnsupportedServer
+from store.connection import Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
-from store.ids import PARTITIONS
 from store.layout import layout_table
 from store.records import Role
 from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
-ROUNDS = 5  # of mending: one repair may bring to light what was hidden, such as comments of a list that is gone
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     _configure_logging(settings)
     try:
         status: int = asyncio.run(asked.run(settings, asked))
-    except (EmbeddedStoreError, SettingError, StartError, Unavailable, UnsupportedServer) as error:
+    except (EmbeddedStoreError, SettingError, StartError, Unavailable, UnsupportedServer, UpkeepRefused) as error:
         print(f"perch: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -86,21 +86,24 @@ def _parser() -> argparse.ArgumentParser:
     load.add_argument("--members", type=_count, metavar="N", help="only the N members with the most follows")
     load.add_argument("--seed", type=int, default=1, metavar="N", help="deals the posts out another way (default 1)")
     load.add_argument("--password", metavar="TEXT", help="lets imported members log in with it (default: they cannot)")
-    for name, run, text in (
-        ("verify", _verify, "check every invariant of the store; exit status 1 names what does not hold"),
-        ("repair", _repair, "mend what verify finds"),
+    for name, task, text in (
+        ("verify", upkeep.check, "check every invariant of the store; exit status 1 names what does not hold"),
+        ("repair", upkeep.repair, "mend what verify finds"),
     ):
-        check = add(name, run, text)
+        check = add(name, _upkeep(task), text)
         check.add_argument("--homes", type=_count, default=1000, metavar="N", help="homes computed anew (default 1000)")
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
-    appoint = add("set-role", _set_role, "give a member a role; this makes the first administrator")
+    rebuild = add("rebuild-home", _upkeep(upkeep.rebuild_home), "compute a member's home anew")
+    rebuild.add_argument("login", metavar="LOGIN")
+    add("trim", _upkeep(upkeep.trim), "bound homes and timelines by the settings now, and let go of idle homes")
+    appoint = add("set-role", _upkeep(upkeep.set_role), "give a member a role; this makes the first administrator")
     appoint.add_argument("login", metavar="LOGIN")
     appoint.add_argument(
         "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
     )
-    add("recount", _recount, "set every counter of members and posts to what there is")
-    work = add("jobs", _jobs, "print what is unfinished, and the jobs set aside after too many failures")
+    add("recount", _upkeep(upkeep.recount), "set every counter of members and posts to what there is")
+    work = add("jobs", _upkeep(upkeep.work), "print what is unfinished, and the jobs set aside after too many failures")
     decision = work.add_mutually_exclusive_group()
     decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
     decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
@@ -182,62 +185,21 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     return 0
 
 
-async def _verify(settings: Settings, asked: argparse.Namespace) -> int:
-    async with opening.database(settings) as db:
-        report = await _look_over(db, asked)
-    return 0 if report.clean else 1
+def _upkeep(task: Callable[..., Awaitable[upkeep.Said]]) -> Callable[..., Awaitable[int]]:
+    """Return the command that does a task of upkeep with what was asked for, and prints what it says."""
+
+    async def run(settings: Settings, asked: argparse.Namespace) -> int:
+        options = {name: value for name, value in vars(asked).items() if name != "run"}
+        async with opening.database(settings) as db:
+            lines, status = await task(db, _bar, **options)
+        print(*lines, sep="\n")
+        return status
+
+    return run
 
 
-async def _repair(settings: Settings, asked: argparse.Namespace) -> int:
-    async with opening.database(settings) as db:
-        # What a crash has left unfinished is finished first: it is no damage.
-        while await Worker(db).run_once():
-            pass
-        report = await _look_over(db, asked)
-        for _ in range(ROUNDS):
-            mended = await verify.repair(db, report.findings)
-            if not mended:
-                break
-            print(f"{mended:,} of them mended")
-            report = await _look_over(db, asked)
-    return 0 if report.clean else 1
-
-
-async def _look_over(db: Database, asked: argparse.Namespace) -> verify.Report:
-    with tqdm(total=await db.one("DBSIZE"), desc="keys", unit="", mininterval=0.5) as bar:
-        report = await verify.verify(
-            db, homes=None if asked.all_homes else asked.homes, seed=asked.seed, progress=bar.update
-        )
-    print(*report.lines(), sep="\n")
-    return report
-
-
-async def _set_role(settings: Settings, asked: argparse.Namespace) -> int:
-    async with opening.database(settings) as db:
-        if not await accounts.set_role(db, asked.login, Role(asked.role)):
-            raise StartError(f"no member has the login {asked.login!r}")
-    print(f"{asked.login} has the role {asked.role}")
-    return 0
-
-
-async def _recount(settings: Settings, _: argparse.Namespace) -> int:
-    async with opening.database(settings) as db:
-        with tqdm(total=await db.one("DBSIZE"), desc="keys", unit="", mininterval=0.5) as bar:
-            found = await verify.recount(db, bar.update)
-    print(f"{found['user']:,} members and {found['status']:,} posts recounted: {found['wrong']:,} counters set right")
-    return 0
-
-
-async def _jobs(settings: Settings, asked: argparse.Namespace) -> int:
-    async with opening.database(settings) as db:
-        with tqdm(total=PARTITIONS, desc="jobs", unit="", mininterval=0.5) as bar:
-            found = await backlog.look(db, bar.update)
-        if not asked.retry and not asked.discard:
-            print(*found.lines(), sep="\n")
-            return 0
-        done = await (found.retry(db, asked.retry) if asked.retry else found.discard(db, asked.discard))
-    print(f"{done:,} dead jobs {'put back to work' if asked.retry else 'removed'}")
-    return 0 if done or asked.retry == backlog.ALL else 1
+def _bar(name: str, total: int) -> tqdm[NoReturn]:
+    return tqdm(total=total, desc=name, unit="", mininterval=0.5)
 
 
 async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:

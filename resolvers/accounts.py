@@ -124,13 +124,19 @@ async def update_profile(
     return {"viewer": context.claims}
 
 
-async def set_role(db: Database, login: str, role: Role) -> bool:
-    """Give the member with a login a role; False when there is none. It holds from their next request on."""
+async def find(db: Database, login: str) -> int | None:
+    """Return the member who has a login now, not one who has given it up."""
     member = await accounts.holder(db, keys.login(login.lower()))
     found = await accounts.user(db, member) if member else None
-    if found is None or found.login.lower() != login.lower():
+    return found.id if found and found.login.lower() == login.lower() else None
+
+
+async def set_role(db: Database, login: str, role: Role) -> bool:
+    """Give the member with a login a role; False when there is none. It holds from their next request on."""
+    member = await find(db, login)
+    if member is None:
         return False
-    await accounts.update(db, found.id, credentials={"role": role.value})
+    await accounts.update(db, member, credentials={"role": role.value})
     return True
 
 

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resolvers import home_invariants, importance_invariants, invariants, orphan_invariants
 from resolvers.inputs import batches
-from resolvers.invariants import Check, Finding
-from resolvers.promotion_invariants import promotions
+from resolvers.invariants import importance, lists, members, orphans, posts, promotions
+from resolvers.invariants.findings import Check, Finding, recount_post, recount_user
+from resolvers.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
 from store.connection import Command, Database
+from store.keyspace import named, scan
 
-SCANNED = 2_000  # keys looked for per step
 CHECKED = 250  # things checked per step
 REPAIRED = 100  # findings mended per round trip
 SHOWN = 100  # findings printed
-_KEY = re.compile(r"([a-z-]+):\{\d+\}:(\d+)")
 
 Progress = Callable[[int], object]  # how many keys more have been looked at
 
 CHECKS: dict[str, tuple[Check, ...]] = {
-    "user": (invariants.users,),
-    "following": (invariants.following,),
-    "followers": (invariants.followers,),
-    "status": (invariants.statuses, orphan_invariants.posts),
-    "profile": (invariants.profiles,),
-    "reposted": (invariants.reposted,),
-    "likes": (invariants.hanging(keys.likes), orphan_invariants.likes),
-    "comments": (invariants.hanging(keys.comments), invariants.comment_lists),
-    "quotes": (invariants.hanging(keys.quotes), invariants.quotes),
-    "reposts": (invariants.hanging(keys.reposts), invariants.reposts),
-    "commenters": (invariants.hanging(keys.commenters), orphan_invariants.commenters),
-    "comment": (invariants.comments, orphan_invariants.comments),
-    "homestate": (home_invariants.home_bounds,),
+    "user": (members.users,),
+    "following": (members.following,),
+    "followers": (members.followers,),
+    "status": (posts.statuses, orphans.posts),
+    "profile": (posts.profiles,),
+    "reposted": (posts.reposted,),
+    "likes": (lists.hanging(keys.likes), orphans.likes),
+    "comments": (lists.hanging(keys.comments), lists.comment_lists),
+    "quotes": (lists.hanging(keys.quotes), lists.quotes),
+    "reposts": (lists.hanging(keys.reposts), lists.reposts),
+    "commenters": (lists.hanging(keys.commenters), orphans.commenters),
+    "comment": (lists.comments, orphans.comments),
+    "homestate": (home_bounds,),
 }
 
 
-COUNTED: dict[str, tuple[Callable[[int], str], Mapping[str, Callable[[int], str]]]] = {
-    "user": (keys.user, invariants.COUNTED_BY_USER),
-    "status": (keys.status, invariants.COUNTED_BY_POST),
-}
+COUNTED = {"user": recount_user, "status": recount_post}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +75,16 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
     jobs are unfinished are what these jobs have still to do.
     """
     findings: list[Finding] = []
-    members: list[int] = []
+    owners: list[int] = []
     seen = 0
-    async for batch in _scan(db):
+    async for batch in scan(db):
         findings += await _check(db, batch)
-        members += [thing for kind, thing in _named(batch) if kind == "homestate"]
+        owners += [thing for kind, thing in named(batch) if kind == "homestate"]
         seen += len(batch)
         progress(len(batch))
-    chosen = members if homes is None else random.Random(seed).sample(members, min(homes, len(members)))  # noqa: S311
+    chosen = owners if homes is None else random.Random(seed).sample(owners, min(homes, len(owners)))  # noqa: S311
     for some in batches(chosen, CHECKED):
-        findings += await home_invariants.homes_equal(db, some)
+        findings += await homes_equal(db, some)
     again = await _confirm(db, findings)
     backlog, dead = await jobs.backlog(db)
     return Report(again, seen, len(chosen), backlog, dead)
@@ -109,12 +104,11 @@ async def recount(db: Database, progress: Progress) -> dict[str, int]:
     Each is one step, so that nothing that happens meanwhile is counted twice or not at all.
     """
     found = Counter(user=0, status=0, wrong=0)
-    async for batch in _scan(db):
+    async for batch in scan(db):
         steps: list[Command] = []
-        for kind, thing in _named(batch):
+        for kind, thing in named(batch):
             if kind in COUNTED:
-                key, counters = COUNTED[kind]
-                steps += [invariants.recount(key(thing), counted(thing), name) for name, counted in counters.items()]
+                steps += COUNTED[kind](thing)
                 found[kind] += 1
         found["wrong"] += sum(await db.ask(*steps))
         progress(len(batch))
@@ -126,28 +120,17 @@ async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
         return []
     touched = list(dict.fromkeys(finding.key for finding in findings))
     again = await _check(db, touched)
-    again += await home_invariants.homes_equal(db, [thing for kind, thing in _named(touched) if kind == "home"])
+    again += await homes_equal(db, [thing for kind, thing in named(touched) if kind == "home"])
     # A key may be checked for another one's sake (sources with their home): those are found again under that name.
-    again += await home_invariants.home_bounds(
-        db, [thing for kind, thing in _named(touched) if kind in {"home", "sources"}]
-    )
+    again += await home_bounds(db, [thing for kind, thing in named(touched) if kind in {"home", "sources"}])
     first = set(findings)
     return [finding for finding in dict.fromkeys(again) if finding in first]
-
-
-async def _scan(db: Database) -> AsyncIterator[list[str]]:
-    cursor = "0"
-    while True:
-        cursor, found = await db.one("SCAN", cursor, "COUNT", SCANNED)
-        yield found
-        if cursor == "0":
-            return
 
 
 async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
     kinds: dict[str, list[int]] = defaultdict(list)
     findings: list[Finding] = []
-    for kind, thing in _named(found):
+    for kind, thing in named(found):
         kinds[kind].append(thing)
     for kind, things in kinds.items():
         for check in CHECKS.get(kind, ()):
@@ -155,18 +138,11 @@ async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
                 findings += await check(db, batch)
     for key in found:
         if key == keys.public():
-            findings += await invariants.timeline_entries(db, key, db.settings.public_size)
+            findings += await lists.timeline_entries(db, key, db.settings.public_size)
         elif key.startswith("hashtag:"):
-            findings += await invariants.timeline_entries(db, key, db.settings.hashtag_size)
+            findings += await lists.timeline_entries(db, key, db.settings.hashtag_size)
         elif key.startswith("important:"):
-            findings += await importance_invariants.ranked_entries(db, key)
-    findings += await promotions(db, found)
-    findings += await orphan_invariants.names(db, [key for key in found if key.startswith(("login:", "email:"))])
+            findings += await importance.ranked_entries(db, key)
+    findings += await promotions.promotions(db, found)
+    findings += await orphans.names(db, [key for key in found if key.startswith(("login:", "email:"))])
     return findings
-
-
-def _named(found: Iterable[str]) -> Iterator[tuple[str, int]]:
-    for key in found:
-        match = _KEY.fullmatch(key)
-        if match:
-            yield match[1], int(match[2])

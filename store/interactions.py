@@ -23,7 +23,7 @@ async def like(db: Database, post: int, member: int) -> bool | None:
 
 
 async def unlike(db: Database, post: int, member: int) -> bool | None:
-    """Take a like back; None when the post is gone. The index keeps its entry, which `repair` prunes."""
+    """Take a like back; None when the post is gone. The index keeps its entry."""
     (reply,) = await db.ask(_unlike_command(db, post, member))
     return None if reply is None else bool(reply)
 

@@ -155,6 +155,12 @@ def write_home(db: Database, member: int, changed: str, places: str, sources: Ma
     return script("write_home", own, [*args, *(part for pair in sources.items() for part in pair)])
 
 
+def trim_home(db: Database, member: int) -> Command:
+    """Return the command that bounds a home; its reply is how many entries went."""
+    own = [keys.home(member), keys.home_state(member), keys.sources(member)]
+    return script("trim_home", own, _limits(db))
+
+
 def drop_home(member: int, last_read: int | None = None) -> Command:
     """Return the command that lets go of a home, of one read later than a day only if none is given."""
     own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.active(partition(member))]

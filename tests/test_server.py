@@ -27,8 +27,9 @@ from tests.processes import Perch, opened, perch, redis, run, until, visiting
 from tests.work import number
 
 COMMANDS = (
-    "serve", "worker", "import", "verify", "repair", "recount", "jobs", "set-role", "print-schema", "print-tables",
-)  # fmt: skip
+    *("serve", "worker", "import", "verify", "repair", "rebuild-home", "trim", "recount", "jobs", "set-role"),
+    *("print-schema", "print-tables"),
+)
 VIEWER = "{ viewer { user { login postCount } } }"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from resolvers.invariants import Finding, timeline_entries
+from resolvers.invariants.findings import Finding
+from resolvers.invariants.lists import timeline_entries
 from resolvers.rules import ranking
 from store import importance, keys
 from store.connection import Command, Database

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resolvers import homes
-from resolvers.invariants import Finding
+from resolvers.invariants.findings import Finding
 from resolvers.rules.merging import Home
 from store import keys, reach, timelines
 from store.connection import Database

@@ -1,0 +1,97 @@
+"""What hangs on posts, and timelines that all read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from resolvers.invariants.findings import Check, Finding, existing, recount
+from store import keys
+from store.connection import Database
+from store.records import read_entries
+
+
+def hanging(listing: Callable[[int], str]) -> Check:
+    """Return the check that a list hangs on no post that is gone."""
+
+    async def check(db: Database, posts: Sequence[int]) -> list[Finding]:
+        exists = await existing(db, posts, keys.status)
+        gone = [listing(post) for post in posts if post not in exists]
+        return [Finding(key, "its post is gone", (("DEL", key),)) for key in gone]
+
+    return check
+
+
+async def comment_lists(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Each comment listed exists."""
+    return await _listed(db, posts, keys.comments, keys.comment, "comments")
+
+
+async def quotes(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Each quote listed exists."""
+    return await _listed(db, posts, keys.quotes, keys.status, "quotes")
+
+
+async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Each plain repost listed exists."""
+    replies = await db.ask(*(("ZRANGE", keys.reposts(post), 0, -1, "WITHSCORES") for post in posts))
+    listed = [(post, e) for post, reply in zip(posts, replies, strict=True) for e in read_entries(reply)]
+    exists = await existing(db, [entry.place for _, entry in listed], keys.status)
+    return [
+        Finding(
+            keys.reposts(post),
+            f"{entry.place} by {entry.thing} is gone",
+            (("ZREM", keys.reposts(post), entry.thing), recount(keys.status(post), keys.reposts(post), "reposts")),
+        )
+        for post, entry in listed
+        if entry.place not in exists
+    ]
+
+
+async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
+    """Each comment is listed at its post."""
+    replies = await db.ask(*(("HGET", keys.comment(thing), "post") for thing in things))
+    below = [(thing, int(post)) for thing, post in zip(things, replies, strict=True) if post]
+    listed = await db.ask(*(("ZSCORE", keys.comments(post), thing) for thing, post in below))
+    exists = await existing(db, {post for _, post in below}, keys.status)
+    found: list[Finding] = []
+    for (thing, post), score in zip(below, listed, strict=True):
+        listing = keys.comments(post)
+        relist = (("ZADD", listing, thing, thing), recount(keys.status(post), listing, "comments"))
+        if score is None:
+            mend = relist if post in exists else (("DEL", keys.comment(thing)),)
+            found.append(Finding(keys.comment(thing), f"is not listed at {post}", mend))
+    return found
+
+
+async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
+    """A timeline that all read is bounded, and has only posts that exist."""
+    posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
+    exists = await existing(db, posts, keys.status)
+    gone = [post for post in posts if post not in exists]
+    found: list[Finding] = []
+    if len(posts) > size:
+        trim = ("ZREMRANGEBYRANK", key, 0, -size - 1)
+        found.append(Finding(key, f"has {len(posts)} entries, at most {size}", (trim,)))
+    if gone:
+        found.append(Finding(key, f"has {len(gone)} posts that are gone", (("ZREM", key, *gone),)))
+    return found
+
+
+async def _listed(
+    db: Database, posts: Sequence[int], listing: Callable[[int], str], record: Callable[[int], str], counter: str
+) -> list[Finding]:
+    replies = await db.ask(*(("ZRANGE", listing(post), 0, -1) for post in posts))
+    entries = [(post, text) for post, reply in zip(posts, replies, strict=True) for text in reply]
+    exists = await existing(db, [int(text) for _, text in entries], record)
+    return [
+        Finding(
+            listing(post),
+            f"{text} is gone",
+            (
+                ("ZREM", listing(post), text),
+                recount(keys.status(post), listing(post), counter),
+            ),
+        )
+        for post, text in entries
+        if int(text) not in exists
+    ]

@@ -1,0 +1,36 @@
+"""Bounds what settings bound, where a limit was lowered, an age reached, or nobody has come by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from resolvers import homes
+from resolvers.inputs import batches
+from store import keys, timelines
+from store.connection import Command, Database
+from store.keyspace import named, scan
+
+TRIMMED = 250  # homes trimmed per round trip
+
+Progress = Callable[[int], object]  # how many keys more have been looked at
+
+
+async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
+    """Trim homes and the timelines all read, and let go of idle homes; returns how much of each has gone."""
+    from_homes = from_others = 0
+    async for found in scan(db):
+        for some in batches((thing for kind, thing in named(found) if kind == "homestate"), TRIMMED):
+            from_homes += sum(await db.ask(*(timelines.trim_home(db, member) for member in some)))
+        from_others += sum(await db.ask(*_bounds(db, found)))
+        progress(len(found))
+    return {
+        "entries of homes": from_homes,
+        "entries of public and hashtags": from_others,
+        "idle homes": await homes.let_go_idle(db),
+    }
+
+
+def _bounds(db: Database, found: Sequence[str]) -> list[Command]:
+    sizes = {key: db.settings.hashtag_size for key in found if key.startswith("hashtag:")}
+    sizes |= {key: db.settings.public_size for key in found if key == keys.public()}
+    return [("ZREMRANGEBYRANK", key, 0, -size - 1) for key, size in sizes.items()]
