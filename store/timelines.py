@@ -63,7 +63,7 @@ async def retract(db: Database, delivery: Delivery, followers: Iterable[int]) ->
     what = [delivery.post, delivery.author, delivery.repost or "", delivery.earlier]
     await db.ask(
         *(
-            script("retract", [keys.minted(p)], [*_prefixes(p), *what, *members])
+            script("retract", [keys.minted(p)], [*_prefixes(p), *_limits(db), *what, *members])
             for p, members in _by_partition(followers).items()
         )
     )
@@ -91,7 +91,9 @@ async def merge(
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
     """Take what an unfollowed member brought out of a home."""
     p = partition(follower)
-    await db.call("unmerge_home", [keys.minted(p)], *_prefixes(p), follower, unfollowed, *_written(entries))
+    await db.call(
+        "unmerge_home", [keys.minted(p)], *_prefixes(p), *_limits(db), follower, unfollowed, *_written(entries)
+    )
 
 
 def _written(entries: Sequence[Delivery]) -> list[str | int]:
