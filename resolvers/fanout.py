@@ -161,9 +161,11 @@ class Worker:
             log.exception("rescoring_failed")
 
     async def _try(self, job: Job) -> None:
+        # Taken over some time ago: another worker may have done it since, which only costs the time to do it twice.
         # One that fails stays leased: it comes again after the lease, and is set aside after JOB_ATTEMPTS.
         try:
-            await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))
+            if await jobs.renew(self._db, job):
+                await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))
         except Unavailable:
             raise
         except Exception:

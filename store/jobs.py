@@ -15,13 +15,19 @@ from store.records import Job, read_job, read_pairs
 GROUP, CONSUMER = "workers", "perch"
 WAKE = "jobs"  # channel: a partition has work for any worker
 READ_COUNT = 1_000  # jobs read at a time to be counted
-_CLAIM_COUNT = 16  # jobs taken over per partition and sweep
+_CLAIM_COUNT = 4  # jobs taken over per partition and sweep: the rest is for other workers
 
 
 async def checkpoint(db: Database, job: Job, cursor: str) -> bool:
     """Note progress and renew the lease; False when the job has been finished or overtaken by a delete."""
     p = partition(job.id)
     return bool(await db.call("checkpoint", [keys.jobs(p), keys.progress(p)], job.id, cursor))
+
+
+async def renew(db: Database, job: Job) -> bool:
+    """Renew the lease of a job about to be done; False when somebody has finished it, or a delete overtaken it."""
+    p = partition(job.id)
+    return bool(await db.one("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, f"{job.id}-0", "JUSTID"))
 
 
 def finish(job: Job) -> Command:
