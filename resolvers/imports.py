@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from resolvers import homes
+from resolvers.fanout import Worker
 from resolvers.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
@@ -133,6 +134,8 @@ async def load(db: Database, network: Network, password: str) -> str:
         await create_follows(db, network, members, bar.update)
     async with phases.phase("posts", network.total) as bar:
         await create_posts(db, network, members, bar.update)
+    while await Worker(db).run_once():
+        pass  # who has become a big author is pulled by readers, and not written to homes
     async with phases.phase("homes", len(members)) as bar:
         entries = await create_homes(db, list(members.values()), bar.update)
     return phases.report(homes=entries)
