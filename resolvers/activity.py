@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resolvers import hydrate, identity
 from resolvers.context import Context
@@ -60,8 +60,8 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
             now = await hydrate.post(context.fresh(counted=False), target.id)
             if now is None:
                 return
-            if now != last:  # nothing but its numbers ever changes
-                last = now
+            before, last = last, now
+            if now != replace(before, is_hidden=now.is_hidden):  # nothing else but its numbers ever changes
                 yield PostActivity(now)
     finally:
         with contextlib.suppress(asyncio.CancelledError):

@@ -66,13 +66,13 @@ class Subscriber:
     def hears(self, event: Event) -> bool:
         """Return whether an event can change the home.
 
-        Of who was unfollowed, what takes back something older: it may have been gone already when the unfollow told
-        what leaves, and its own event come only now.
+        Of who was unfollowed, what takes back or hides something older: it may have been gone already when the unfollow
+        told what leaves, and its own event come only now.
         """
         if event.actor in self.following or event.actor == self.viewer:
             return True
         ended = self.former.get(event.actor)
-        return ended is not None and event.kind in {"delete", "unrepost"} and instant(event.post) <= ended
+        return ended is not None and event.kind in {"delete", "unrepost", "hide"} and instant(event.post) <= ended
 
     def move(self, cursor: str) -> None:
         """Have an event behind."""
@@ -184,8 +184,9 @@ async def _changes_by(context: Context, event: Event, subscriber: Subscriber) ->
 async def _passed_on(context: Context, event: Event, following: set[int], floor: int) -> list[HomeEvent]:
     brought = {event.original: (Source(event.post, event.actor),)}
     changes = await _told(context, event, following, brought, floor)
-    if event.kind == "unrepost" and not await context.load.post.load(event.original):
-        # Nobody may follow its author, and then its deletion reaches those who had it from this repost only here.
+    if event.kind == "unrepost" and not await hydrate.post(context, event.original):
+        # Nobody may follow its author, and then its deletion or hiding reaches those who had it from this repost only
+        # here.
         return [_removed(event, event.original, is_repost=bool(event.of_quote))]
     return changes
 
