@@ -87,24 +87,26 @@ class HomePages:
     async def _read_state(self, part: Slice) -> Found:
         """Read what is stored, and what says how to go on; a home that is absent is built first."""
         viewer, known = self._viewer, self._context.services.big
+        # Others may learn of more big authors while this waits for its replies.
+        expected, members = known.version, known.members
         replies = await self._context.reader.run(
             [
                 timelines.read_slice(keys.home(viewer), part),
                 ("HMGET", keys.home_state(viewer), "floor", "building"),
                 ("ZSCORE", keys.active(partition(viewer)), viewer),
                 reach.VERSION,
-                *([("ZMSCORE", keys.following(viewer), *known.members)] if known.members else []),
+                *([("ZMSCORE", keys.following(viewer), *members)] if members else []),
             ]
         )
         stored, (floor, building), day, version, *followed = replies
         if floor is None or building:
             await homes.build(self._context.db, viewer)
             return await self._read_state(part)
-        if (version or "") != known.version:
+        if (version or "") != expected:
             await known.read(self._context.db)
             return await self._read_state(part)
         scores = followed[0] if followed else []
-        self._big = tuple(b for b, edge in zip(known.members, scores, strict=True) if edge is not None and b != viewer)
+        self._big = tuple(b for b, edge in zip(members, scores, strict=True) if edge is not None and b != viewer)
         self._floor, self._oldest = int(floor), timelines.oldest(self._context.db)
         self._touches = day != str(timelines.today())
         self._is_read = True

@@ -63,8 +63,7 @@ async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) ->
     Homes are not let go of, since the profiles remembered may be older than what has been delivered.
     """
     changed = await db.ask(*(timelines.begin_home(member, again=True) for member in members))
-    _, big = await reach.big_authors(db)
-    made = await pulling.pull(members, without=big)
+    made = await pulling.pull(members, without=await reach.unpushed(db))
     written = await db.ask(*(_write(db, m, c, made[m]) for m, c in zip(members, changed, strict=True)))
     for member in (m for m, reply in zip(members, written, strict=True) if reply == -1):
         await build(db, member)
@@ -78,13 +77,17 @@ def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object,
 
 
 async def _compute(db: Database, member: int) -> Home:
-    """Return what a member's home should be; of many followed members no more is kept than the home can hold."""
-    (_, big), following = await asyncio.gather(reach.big_authors(db), db.one("ZRANGE", keys.following(member), 0, -1))
+    """Return what a member's home should be; of many followed members no more is kept than the home can hold.
+
+    Left out are only authors who will yet be pushed to this home when they shrink: one who shrinks already may have
+    been, when it was absent.
+    """
+    big, following = await asyncio.gather(reach.unpushed(db), db.one("ZRANGE", keys.following(member), 0, -1))
     followed = {int(author) for author in following}
     size, limit = db.settings.home_size, _limit(db)
     profiles: dict[int, list[Published]] = {}
     horizon = timelines.oldest(db)
-    for some in batches(sorted(followed.difference(big) | {member}), PROFILES_READ):
+    for some in batches(sorted((followed - big) | {member}), PROFILES_READ):
         replies = await db.ask(*(posts.published_command(author, limit, horizon) for author in some))
         read = {author: posts.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
         horizon = max(horizon, _horizon(read, limit))

@@ -49,6 +49,13 @@ async def big_authors(db: Database) -> tuple[str, tuple[int, ...]]:
     return version or "", tuple(int(member) for member in members)
 
 
+async def unpushed(db: Database) -> set[int]:
+    """Return the big authors without those who have just been marked, or are being pushed again."""
+    _, members = await big_authors(db)
+    states = await db.ask(*(("HGET", keys.user(member), "reach") for member in members))
+    return {member for member, state in zip(members, states, strict=True) if (state or "").startswith("big:")}
+
+
 class BigAuthors:
     """The big authors as a process knows them; whoever uses them compares the version."""
 

@@ -53,7 +53,8 @@ def pull(
 ) -> Home:
     """Return the home of a member as a pure function of what they and those they follow have published.
 
-    `profiles` holds what they have published above `horizon`, newest first.
+    `profiles` holds what they have published above `horizon`, newest first. Posts by those followed who are left out
+    have no place, whoever passed them on.
     """
     places: dict[int, int] = {}
     reposts: dict[int, list[Source]] = {}
@@ -67,8 +68,10 @@ def pull(
                 whose[entry.original] = entry.original_author
     sources = {post: tuple(sorted(bringing, key=lambda s: s.repost)) for post, bringing in reposts.items()}
     for post, bringing in sources.items():
-        has_author = whose[post] == member or whose[post] in following
-        places[post] = post if has_author else bringing[0].repost
+        if whose[post] in profiles:
+            places[post] = post
+        elif whose[post] not in following:
+            places[post] = bringing[0].repost
     kept = sorted(places, key=places.__getitem__, reverse=True)
     floor = max(places[kept[size]] if len(kept) > size else 0, horizon)
     return Home(places, sources, 0).above(floor)
@@ -109,7 +112,7 @@ def stands_at(place: int, s: Standing) -> bool:
             return not s.is_pulled or place == s.post
         return bool(s.sources) and not any(repost < place for repost in s.pulled)
     if place == s.post:
-        return s.has_author and (place > s.floor or s.stored is None)
+        return s.has_author and (place > s.floor or s.stored is None or s.is_pulled)
     if s.has_author or (s.stored is not None and s.stored < place):
         return False
     early = (source.repost for source in s.sources if source.repost in s.pulled or source.repost <= s.floor)

@@ -213,8 +213,9 @@ local function bring(at, floor, post)
   end
 end
 
--- A plain repost by somebody the member has. The post stands at its own id where its author is followed too, else at
--- the first repost that brings it; where that is at or below the floor, the home has already shown it.
+-- A plain repost by somebody the member has. Where its author is followed too, the post stands at its own id, to which
+-- what brings the author's posts puts it, or a reader who pulls them; else at the first repost that brings it; where
+-- that is at or below the floor, the home has already shown it.
 local function bring_repost(at, floor, post, author, repost, reposter, earlier)
   local has, stands = has_author(at, author), redis.call('ZSCORE', at.home, post)
   if tonumber(repost) <= floor then
@@ -225,11 +226,7 @@ local function bring_repost(at, floor, post, author, repost, reposter, earlier)
   end
   local _, first = sources_above(at, floor, post)
   add_source(at, post, repost, reposter)
-  if has then
-    if tonumber(post) > floor then
-      redis.call('ZADD', at.home, 'LT', post, post)
-    end
-  elseif stands or not first and not was_passed_below(at, floor, earlier) then
+  if not has and (stands or not first and not was_passed_below(at, floor, earlier)) then
     -- Not in the home and yet with sources: it stands below the floor.
     redis.call('ZADD', at.home, 'LT', repost, post)
   end
@@ -237,11 +234,13 @@ end
 
 -- Puts a post where it belongs after something that brought it is gone: its author's follow, or a repost.
 local function settle(at, floor, post, author, earlier)
-  if has_author(at, author) then
-    return
-  end
   local _, first = sources_above(at, floor, post)
-  if not first then
+  if has_author(at, author) then
+    local stands = redis.call('ZSCORE', at.home, post)
+    if not first and stands and tonumber(stands) ~= tonumber(post) then
+      redis.call('ZREM', at.home, post) -- a repost had brought it before its author, whose posts are pulled, was followed
+    end
+  elseif not first then
     redis.call('ZREM', at.home, post)
     redis.call('HDEL', at.sources, post)
   elseif redis.call('ZSCORE', at.home, post) or not was_passed_below(at, floor, earlier) then
