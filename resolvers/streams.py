@@ -166,7 +166,10 @@ async def _changes(operation: Context, event: Event, subscriber: Subscriber) -> 
 
 async def _changes_by(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
     mine, following = event.actor == subscriber.viewer, subscriber.following
-    floor = await timelines.floor(context.db, subscriber.viewer) or 0
+    floor = await timelines.floor(context.db, subscriber.viewer)
+    if floor is None:  # let go of, though somebody listens to it: this one has not read it for many days
+        await homes.read(context.db, subscriber.viewer)
+        floor = await timelines.floor(context.db, subscriber.viewer) or 0
     match event.kind:
         case "post":
             return await _told(context, event, following, {event.post: ()}, floor)
