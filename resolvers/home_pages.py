@@ -34,11 +34,12 @@ class HomePages:
         self._viewer = viewer
         self._is_read = False
         self._touches = False
-        self._floor = self._oldest = 0
+        self._floor, self._oldest = 0, timelines.oldest(context.db)
         self._big: tuple[int, ...] = ()
 
     async def fetch(self, part: Slice) -> list[Entry]:
         """Return entries between two places; what stands there is decided when they are presented."""
+        part = self._young(part)
         stored = await self._stored(part)
         if part.newest_first:
             found = await self._above(part, stored)
@@ -63,11 +64,14 @@ class HomePages:
             edge = asked.after if asked.forward else asked.before
             assert edge is not None
             above, below = (edge - 1, None) if asked.from_newest else (None, edge + 1)
-            part = Slice(above, below, newest_first=not asked.from_newest, count=1)
+            part = self._young(Slice(above, below, newest_first=not asked.from_newest, count=1))
             stored = await self._stored(part)
             return bool(await self._above(part, stored) or await self._below(part, 1))
 
         return goes_on
+
+    def _young(self, part: Slice) -> Slice:
+        return replace(part, above=max(part.above or 0, self._oldest))
 
     async def _ready(self) -> None:
         if not self._is_read:
@@ -107,13 +111,13 @@ class HomePages:
             return await self._read_state(part)
         scores = followed[0] if followed else []
         self._big = tuple(b for b, edge in zip(members, scores, strict=True) if edge is not None and b != viewer)
-        self._floor, self._oldest = int(floor), timelines.oldest(self._context.db)
+        self._floor = int(floor)
         self._touches = day != str(timelines.today())
         self._is_read = True
         return _found(read_entries(stored))
 
     async def _above(self, part: Slice, stored: Found) -> list[Entry]:
-        lowest = max(self._floor, self._oldest, part.above or 0)
+        lowest = max(self._floor, part.above or 0)
         part = replace(part, above=lowest)
         found = {place: post for place, post in stored.items() if place > lowest}
         if self._big:
@@ -129,7 +133,7 @@ class HomePages:
     async def _below(self, part: Slice, count: int) -> list[Entry]:
         """Return the followed members' own posts and quotes at and below the floor."""
         below = min(part.below or self._floor + 1, self._floor + 1)
-        part = Slice(max(part.above or 0, self._oldest), below, part.newest_first, count)
+        part = Slice(part.above, below, part.newest_first, count)
         if count <= 0 or self._floor == 0 or below - 1 <= (part.above or 0):
             return []
         (following,) = await self._context.reader.run([("ZRANGE", keys.following(self._viewer), 0, -1)])
