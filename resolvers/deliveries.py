@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from resolvers import merges
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
@@ -12,6 +14,7 @@ from store.records import Job
 from store.timelines import Delivery
 
 CLEAR_CHUNK = 1_000  # reposts, likes and comments of a post taken at a time
+BUILDING = timedelta(minutes=1)  # in which a home begun before its author was big may have taken in what came after
 CASCADE, AGAIN = "cascade", "again"  # cursors of a delete after its first pass over the followers
 
 
@@ -111,8 +114,8 @@ async def _score(db: Database, thing: int) -> float | None:
 async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:
     author = int(text(job, "author"))
     pushed_until = await reach.pushed_until(db, author)
-    if pushed_until is not None and thing > pushed_until:
-        return True
+    if pushed_until is not None and instant(thing) > instant(pushed_until) + BUILDING:
+        return True  # no home has ever had it
     delivery = await _delivery(db, job, thing, retracting=True)
     return await to_followers(
         db, job, author, budget, lambda batch: timelines.retract(db, delivery, [entry.thing for entry in batch])
