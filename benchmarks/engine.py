@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import statistics
 import tempfile
 import time
@@ -18,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+import structlog
 from aiohttp.test_utils import TestClient, TestServer
 from tqdm import tqdm
 
@@ -235,6 +237,7 @@ async def main(wanted: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all of them by default")
     asyncio.run(main(parser.parse_args().parts or [*PARTS]))

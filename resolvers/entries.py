@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from resolvers import hydrate, paging
 from resolvers.context import Context
 from resolvers.rules import merging, visibility
+from resolvers.rules.merging import EARLIER_REPOSTS
 from store import keys, posts
 from store.promotions import Promotion
 from store.records import Entry, Post, Repost, Source
 
-EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below the floor is looked for
 REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the viewer's followed ones are looked for
 
 

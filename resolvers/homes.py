@@ -7,12 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from resolvers.inputs import batches
 from resolvers.rules import merging
-from resolvers.rules.merging import Home
+from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import keys, posts, reach, timelines
 from store.connection import Database
 from store.records import Published
 
-EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below the floor is looked for
 PROFILES_KEPT = 50_000  # profiles remembered while many homes are computed
 PROFILES_READ = 200  # profiles per round trip while one home is built
 IDLE_BATCH = 50  # homes of one partition let go of at a time

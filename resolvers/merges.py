@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from resolvers.rules.merging import EARLIER_REPOSTS
 from store import posts, reach, timelines
 from store.connection import Database
 from store.records import Published, Source
 from store.timelines import Delivery
 
-EARLIER_REPOSTS = 1_000  # first reposts that are told to followers whose homes were trimmed
 MERGE_CHUNK = 1_000  # entries of a profile read at a time
 
 

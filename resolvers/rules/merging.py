@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from store.records import Published, Source
 
+EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below a floor is looked for
+
 
 def sources_of(sources: Sequence[Source], *, brings: Callable[[Source], bool]) -> tuple[Source, ...]:
     """Return the plain reposts that bring a post to a home: by followed members, still there, oldest first."""
