@@ -13,6 +13,7 @@ from store.connection import Database
 from store.records import Published
 
 PROFILES_KEPT = 50_000  # profiles remembered while many homes are computed
+PUBLISHED_READ = 10_000  # entries of a profile read where a home is checked
 PROFILES_READ = 200  # profiles per round trip while one home is built
 IDLE_BATCH = 50  # homes of one partition let go of at a time
 ATTEMPTS = 8  # at building a home that changes meanwhile; the last one takes it as it is
@@ -106,6 +107,21 @@ def _horizon(profiles: Mapping[int, Sequence[Published]], limit: int) -> int:
     return max((found[-1].id for found in profiles.values() if len(found) >= limit), default=0)
 
 
+async def above(db: Database, member: int, floor: int, big: Collection[int]) -> tuple[Home, Home]:
+    """Return what a home should be above a floor: without what big authors bring, and with it; of any size."""
+    following = {int(author) for author in await db.one("ZRANGE", keys.following(member), 0, -1)}
+    profiles: dict[int, list[Published]] = {}
+    for some in batches(sorted(following | {member}), PROFILES_READ):
+        replies = await db.ask(*(posts.published_command(author, PUBLISHED_READ, floor) for author in some))
+        profiles |= {author: posts.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
+    horizon = max(floor, timelines.oldest(db), _horizon(profiles, PUBLISHED_READ))
+    small = {author: found for author, found in profiles.items() if author not in big or author == member}
+    least = merging.pull(member, following, small, horizon, None)
+    whole = merging.pull(member, following, profiles, horizon, None)
+    pushed = (await _without_older(db, {member: least}, {member: following.difference(big)}))[member]
+    return pushed, (await _without_older(db, {member: whole}, {member: following}))[member]
+
+
 class Pulling:
     """Computes homes, many after one another; each profile is read once."""
 
@@ -113,7 +129,7 @@ class Pulling:
         self._db = db
         self._profiles: dict[int, list[Published]] = {}
 
-    async def pull(self, members: Sequence[int], *, without: Collection[int] = ()) -> dict[int, Home]:
+    async def pull(self, members: Sequence[int], *, without: Collection[int]) -> dict[int, Home]:
         """Return what members' homes should be, `without` what some authors bring, in three round trips."""
         db, left_out = self._db, set(without)
         replies = await db.ask(*(("ZRANGE", keys.following(member), 0, -1) for member in members))

@@ -50,17 +50,14 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
 
     What big authors bring is merged when it is read; a home may hold some of it from before they were big.
     """
-    pulling = homes.Pulling(db)
     _, big = await reach.big_authors(db)
-    stored = {member: await _stored(db, member) for member in members}
-    least = await pulling.pull(members, without=big)
-    whole = await pulling.pull(members)
     found: list[Finding] = []
-    for member, home in stored.items():
+    for member in members:
+        home = await _stored(db, member)
         if home is None:
             continue
-        floor = max(home.floor, least[member].floor, whole[member].floor)
-        message = _difference(home.above(floor), least[member].above(floor), whole[member].above(floor))
+        least, whole = await homes.above(db, member, home.floor, set(big))
+        message = _difference(home.above(whole.floor), least.above(whole.floor), whole)
         if message:
             found.append(Finding(keys.home(member), message, _anew(member)))
     return found
@@ -82,10 +79,9 @@ def _anew(member: int) -> tuple[tuple[Any, ...], ...]:
 def _difference(stored: Home, least: Home, whole: Home) -> str:
     """Return how a home differs from what it must hold at least, and at most with what big authors have brought."""
     missing = [post for post in least.places.keys() - stored.places.keys() if post in whole.places]
-    extra = [post for post in stored.places if post not in whole.places]
-    moved = [
-        post for post, place in stored.places.items() if post not in extra and not _may_stand(post, place, least, whole)
-    ]
+    strange = [post for post, place in stored.places.items() if not _may_stand(post, place, least, whole)]
+    extra = [post for post in strange if post not in whole.places]
+    moved = [post for post in strange if post in whole.places]
     parts = (("misses", missing), ("should not have", extra), ("misplaces", moved))
     told = [f"{verb} {len(posts)} (such as {min(posts)})" for verb, posts in parts if posts]
     if not told and (post := _wrong_sources(stored.sources, least.sources, whole.sources)):
@@ -94,7 +90,9 @@ def _difference(stored: Home, least: Home, whole: Home) -> str:
 
 
 def _may_stand(post: int, place: int, least: Home, whole: Home) -> bool:
-    """Return whether a post may be stored at a place: the right one, or one of a big author's."""
+    """Return whether a post may be stored at a place: the right one, without or with big authors, or one of theirs."""
+    if post not in whole.places:  # a big author's repost has it below the floor
+        return least.places.get(post) == place
     bringing = {whole.places[post], *(source.repost for source in whole.sources.get(post, ()))}
     return place in bringing and place <= least.places.get(post, place)
 

@@ -51,7 +51,7 @@ class Home:
 
 
 def pull(
-    member: int, following: Collection[int], profiles: Mapping[int, Sequence[Published]], horizon: int, size: int
+    member: int, following: Collection[int], profiles: Mapping[int, Sequence[Published]], horizon: int, size: int | None
 ) -> Home:
     """Return the home of a member as a pure function of what they and those they follow have published.
 
@@ -74,8 +74,8 @@ def pull(
             places[post] = post
         elif whose[post] not in following:
             places[post] = bringing[0].repost
-    kept = sorted(places, key=places.__getitem__, reverse=True)
-    floor = max(places[kept[size]] if len(kept) > size else 0, horizon)
+    kept = sorted(places.values(), reverse=True)
+    floor = horizon if size is None or len(kept) <= size else max(kept[size], horizon)
     return Home(places, sources, 0).above(floor)
 
 
