@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from resolvers import fanout
-from resolvers.fanout import Worker
 from store import accounts, jobs, posts, relations, timelines
-from store.connection import Database
 from store.posts import Draft
-from store.records import Job
 from tests.conftest import PASSWORD, Member, sign_up
-from tests.model import Comment, Model, Post
-from tests.work import Fragile, number, waiting, work_off
+from tests.life import Life
+from tests.model import Comment, Post
+from tests.work import number, waiting
 
 MOST_MEMBERS = 7
-LATEST_DEATH = 8  # calls into a job
-TAGS = ("tea", "rain", "cats")
 WEIGHTS = {
     "sign_up": 2,
     "follow": 12,
@@ -44,24 +38,10 @@ WEIGHTS = {
 
 
 @dataclass
-class Steps:
-    """A site that lives by chance: one seed, one life. `crash` is the share of writes that die on their way."""
+class Steps(Life):
+    """What may happen, each told to the model. `crash` is the share of writes that die on their way."""
 
-    anonymous: Member
-    db: Database
-    worker: Worker
-    seed: int
-    crash: float = 0.0
     weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
-    model: Model = field(default_factory=Model)
-    people: dict[str, Member] = field(default_factory=dict)
-    signed_up: int = 0
-    told: list[str] = field(default_factory=list)  # what was done, for the report of a difference
-    ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts there ever were
-    half: set[tuple[str, str]] = field(default_factory=set)  # edges that changed on one side, where it then crashed
-
-    def __post_init__(self) -> None:
-        self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
 
     async def step(self) -> None:
         """Do one thing at random."""
@@ -72,11 +52,6 @@ class Steps:
         instant = time.time_ns() // 1_000_000
         while time.time_ns() // 1_000_000 == instant:
             pass  # what happens in one millisecond has no order across partitions
-
-    async def settle(self) -> None:
-        """Have everything finished that crashed."""
-        await work_off(self.db, self.worker)
-        self.half.clear()
 
     # ---- members
 
@@ -285,39 +260,3 @@ class Steps:
             self._tell(f"the worker takes {job.kind} {job.id}")
             await jobs.hand_over(self.db, job)
             await self.worker.run_once()
-
-    def _crashes(self) -> bool:
-        return self.lot.random() < self.crash
-
-    async def _die_in(self, job: Job | None, edges: set[tuple[str, str]] | None = None) -> None:
-        calls = self.lot.randint(0, LATEST_DEATH)
-        self.told[-1] += f", crashes after {calls} calls"
-        self.half |= edges or set()
-        if job:
-            fragile = Fragile(self.db.settings, calls, halfway=self.lot.random() < 0.5)
-            await fanout.finish(fragile, job)
-            await fragile.close()
-
-    def same(self, what: str, got: object, wanted: object) -> None:
-        """Fail with seed and steps where an answer is not what the model says."""
-        if got != wanted:
-            steps = "\n  ".join(self.told)
-            raise AssertionError(
-                f"seed {self.seed}, step {len(self.told)}: {what}\n got:    {got}\n wanted: {wanted}\n  {steps}"
-            )
-
-    # ---- chance
-
-    def _someone(self) -> Member:
-        return self.lot.choice(list(self.people.values()))
-
-    def _a_post(self) -> int | None:
-        seen = [thing for thing in self.model.posts if self.model.sees("anybody", thing)]
-        return self.lot.choice(seen) if seen else None
-
-    def _words(self) -> str:
-        tags = self.lot.sample(TAGS, self.lot.choice([0, 0, 1, 2]))
-        return " ".join([f"words {len(self.told)}", *(f"#{tag}" for tag in tags)])
-
-    def _tell(self, what: str) -> None:
-        self.told.append(what)

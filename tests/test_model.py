@@ -15,8 +15,9 @@ from resolvers.fanout import Worker
 from store import timelines
 from store.settings import Settings
 from tests.conftest import Member, shrunk
+from tests.life import TAGS
 from tests.model import Comment
-from tests.steps import TAGS, Steps
+from tests.steps import Steps
 from tests.work import number
 
 SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "5"))
