@@ -37,8 +37,9 @@ def _subject(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
 
 @strawberry.type(
     description="Something a sponsor pays to show, placed when a timeline is read: the tenth, twentieth, … entry of a "
-    "page of the home, the public or a hashtag's timeline, for as many as run. A page with fewer than ten entries has "
-    "none. Its edge repeats the cursor of the entry before it; it counts within `first` and `last`."
+    "page of the home, the public or a hashtag's timeline in the order RECENT, for as many as run. A page with fewer "
+    "than ten entries has none. Its edge repeats the cursor of the entry before it; it counts within `first` and "
+    "`last`."
 )
 class Promotion(Node):
     sponsor = strawberry.field(resolver=_sponsor, graphql_type=User | None, description="Null once they are gone.")

@@ -50,7 +50,8 @@ class TimelineEdge:
     description="A timeline, newest first, as a Relay connection. Page back with `first`/`after`; fetch what is newer "
     "than what you hold with `last`/`before`. On the home timeline a status appears once however many of the followed "
     "members passed it on (plainly): `repostedBy` names them, the first one first. An entry stands at the moment it "
-    "first came: its own when its author is followed, else that of the first repost."
+    "first came: its own when its author is followed, else that of the first repost. Below what is kept ready, the "
+    "home timeline goes on with the followed members' own posts."
 )
 class Timeline:
     edges: list[TimelineEdge]
