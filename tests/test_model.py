@@ -186,7 +186,8 @@ class Checks(Steps):
         for forward in (True, False) if "$last" in PAGED[name] else (True,):
             what = f"{name} of {member.login} in pages of {size}, {forward=}"
             pages = await self._walk(member, name, size, forward=forward)
-            self.same(f"{what}: lengths", [len(page) for page in pages], sizes or [0])
+            if not self.model.hidden:  # whose places are read, and filtered away
+                self.same(f"{what}: lengths", [len(page) for page in pages], sizes or [0])
             joined = pages if forward else pages[::-1]
             self.same(what, [cursor for page in joined for cursor in page], cursors)
 
