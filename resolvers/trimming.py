@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from resolvers import homes
 from resolvers.inputs import batches
-from store import keys, timelines
+from store import keys, posts, timelines
 from store.connection import Command, Database
 from store.keyspace import named, scan
 
@@ -31,6 +31,8 @@ async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
 
 
 def _bounds(db: Database, found: Sequence[str]) -> list[Command]:
-    sizes = {key: db.settings.hashtag_size for key in found if key.startswith("hashtag:")}
-    sizes |= {key: db.settings.public_size for key in found if key == keys.public()}
-    return [("ZREMRANGEBYRANK", key, 0, -size - 1) for key, size in sizes.items()]
+    tags = [key.removeprefix("hashtag:{").removesuffix("}") for key in found if key.startswith("hashtag:")]
+    listed = [(keys.hashtag(tag), keys.important_hashtag(tag)) for tag in tags]
+    if keys.public() in found:
+        listed.append((keys.public(), keys.important_public()))
+    return [posts.list_command(db, one, ()) for one in listed]

@@ -60,7 +60,10 @@ async def test_nobodys_home(tmp_path: Path) -> None:
     ],
 )
 async def test_trim(tmp_path: Path, limits: dict[str, int], told: str, left: int) -> None:
-    """`trim` brings homes, public and hashtags to limits that were lowered; a home that is cut can be read on."""
+    """`trim` brings homes, public, hashtags and what ranks them to limits that were lowered.
+
+    A home that is cut can be read on.
+    """
     async with opened(tmp_path) as db, perch(tmp_path, "serve") as running:
         async with visiting(await running.url()) as anonymous:
             alice, posts = await fill(anonymous)
@@ -74,6 +77,7 @@ async def test_trim(tmp_path: Path, limits: dict[str, int], told: str, left: int
                 "let go of 0 entries of homes, 0 entries of public and hashtags, 0 idle homes",
                 ANY,
             )
+            assert (await run(tmp_path, "verify", **limits))[0] == 0
         assert await running.stop() == 0
 
 
