@@ -28,7 +28,7 @@ from resolvers import homes, imports
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from schema.http import create_app
-from store import accounts, embedded, keys, posts, timelines
+from store import accounts, embedded, jobs, keys, posts, timelines
 from store.connection import Command, Database
 from store.ids import PARTITIONS
 from store.posts import Draft
@@ -94,8 +94,7 @@ class Site:
         made = [await posts.create(self.db, draft) for draft in drafts]
         for _, _, job in made:
             assert job
-            await self.db.one("XACK", keys.jobs(job.id >> 4 & 255), "workers", f"{job.id}-0")
-            await self.db.one("XDEL", keys.jobs(job.id >> 4 & 255), f"{job.id}-0")
+            await self.db.ask(jobs.finish(job))
         return [thing for _, thing, _ in made]
 
     async def ask(self, member: str, query: str) -> dict[str, Any]:

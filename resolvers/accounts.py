@@ -161,7 +161,7 @@ async def create_member(
     The names are reserved first, each by one command, for as long as a sign-up may take; the password is hashed only
     for who got them. A crash on the way leaves reservations that expire.
     """
-    member = await accounts.mint(db)
+    member = await db.mint()
     wanted = {"login": keys.login(login.lower()), "email": keys.email(email.lower())}
     await _reserve(db, member, wanted)
     password = await password_hash()

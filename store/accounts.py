@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 import time
 from collections.abc import Mapping, Sequence
 
 from store import keys
 from store.connection import Command, Database, script
-from store.ids import PARTITIONS, partition
+from store.ids import partition
 from store.records import Credentials, Job, Role, Session, User, read_job, read_pairs
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
@@ -27,12 +26,6 @@ async def reserve(db: Database, key: str, member: int) -> bool:
 async def release(db: Database, key: str, member: int) -> None:
     """Give up a reservation at once instead of letting it expire."""
     await db.call("release_name", [key], member)
-
-
-async def mint(db: Database) -> int:
-    """Return the id for a new member, in a partition taken at random."""
-    p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
-    return int(await db.call("mint", [keys.minted(p)], p))
 
 
 async def create(
@@ -131,11 +124,6 @@ async def forget(db: Database, member: int) -> None:
         ("DEL", *(key(member) for key in (*kinds, *homes, keys.former_logins))),
         ("ZREM", keys.active(partition(member)), member),
     )
-
-
-def read_users(members: Sequence[int]) -> list[Command]:
-    """Return the commands that read members' profiles."""
-    return [("HGETALL", keys.user(member)) for member in members]
 
 
 async def user(db: Database, member: int) -> User | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import random
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
@@ -26,6 +27,8 @@ from redis.exceptions import (
     TimeoutError as RedisTimeoutError,
 )
 
+from store.ids import PARTITIONS
+from store.keys import minted
 from store.settings import Settings
 
 Command = tuple[Any, ...]
@@ -112,6 +115,11 @@ class Database:
         """Run one script and return its reply."""
         (reply,) = await self.ask(script(name, keys, args))
         return reply
+
+    async def mint(self) -> int:
+        """Return a new id, in a partition taken at random."""
+        p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
+        return int(await self.call("mint", [minted(p)], p))
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         # In a task of its own: a caller that is cancelled leaves at once, and no connection is given up with a reply

@@ -217,7 +217,11 @@ def public() -> str:
 
 def promotion(thing: int) -> str:
     """hash: a promotion: its sponsor, what it shows, and when it ends; it stays when it has ended"""
-    return f"promotion:{{promotions}}:{thing}"
+    return promotion_prefix() + str(thing)
+
+
+def promotion_prefix() -> str:
+    return "promotion:{promotions}:"
 
 
 def promotions() -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from store import keys
 from store.connection import Command, Database, script
-from store.ids import PARTITIONS
 from store.records import Fields, read_pairs
 
 
@@ -56,8 +54,7 @@ class Promotion:
 
 async def create(db: Database, *, sponsor: int, ends: int, subject: Mapping[str, str | int]) -> Promotion | None:
     """Commit a promotion; None when `MAX_PROMOTIONS` run. `subject` is `status`, `member`, or title, text and url."""
-    p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
-    promotion = int(await db.call("mint", [keys.minted(p)], p))
+    promotion = await db.mint()
     fields = {"sponsor": sponsor, **subject}
     own = [keys.promotions(), keys.promotion(promotion)]
     pairs = [part for pair in fields.items() for part in pair]
@@ -74,8 +71,7 @@ async def end(db: Database, promotion: int) -> Promotion | None:
 
 def running(seed: int, count: int) -> Command:
     """Return the command that reads so many of the running promotions; of many, the seed says which."""
-    prefix = keys.promotion(0).removesuffix("0")
-    return script("running_promotions", [keys.promotions()], [_now(), seed, count, prefix])
+    return script("running_promotions", [keys.promotions()], [_now(), seed, count, keys.promotion_prefix()])
 
 
 def _now() -> int:

@@ -124,7 +124,7 @@ async def test_recount(db: Database, alice: Member, bob: Member) -> None:
 async def test_commands(tmp_path: Path) -> None:
     """`recount` sets counters right; `jobs` prints what waits and what is dead, retries the dead and discards them."""
     async with opened(tmp_path) as db:
-        member = await accounts.mint(db)
+        member = await db.mint()
         job = await accounts.create(db, member, login="ann", name="Ann", email="ann@example.org", password="!")
         assert job
         await db.one("HSET", keys.user(member), "posts", 7)

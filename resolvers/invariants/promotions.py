@@ -13,7 +13,7 @@ from store.records import read_pairs
 
 async def promotions(db: Database, found: Sequence[str]) -> list[Finding]:
     """A promotion that runs is listed with its end, and none is listed that is not there."""
-    prefix = keys.promotion(0).removesuffix("0")
+    prefix = keys.promotion_prefix()
     things = {int(key.removeprefix(prefix)) for key in found if key.startswith(prefix)}
     if keys.promotions() in found:
         things |= {int(thing) for thing in await db.one("ZRANGE", keys.promotions(), 0, -1)}
