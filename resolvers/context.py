@@ -106,6 +106,8 @@ class Context:
         self.counted = counted
         self.fatal: RequestError | None = None
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
+        self.role = Role.MEMBER  # of the viewer, once proved
+        self.is_suspended = False
         self.reader = Reader(services.db, self)
         self.load = Loaders(self.reader, self.viewer)
 
@@ -121,6 +123,11 @@ class Context:
     def viewer(self) -> int | None:
         """Who asks; None for an anonymous request. Only a name until the first round trip has proved it."""
         return self.claims.member if self.claims else None
+
+    @property
+    def is_moderator(self) -> bool:
+        """Whether the viewer sees what only moderators see; known once proved."""
+        return self.role is not Role.MEMBER
 
     def fresh(self, *, counted: bool = True) -> Context:
         """Return a context for the same viewer that has read nothing yet."""
@@ -156,8 +163,7 @@ class Context:
     async def administrator(self) -> int:
         """Return the signed-in administrator; raises Unauthenticated, or Forbidden for any other member."""
         member = await self.member()
-        credentials = await self.load.credentials.load(member)
-        if credentials is None or credentials.role is not Role.ADMIN:
+        if self.role is not Role.ADMIN:
             raise Forbidden("this needs the role of an administrator")
         return member
 
@@ -170,19 +176,24 @@ class Context:
         """Return the commands that prove the session and count the request."""
         commands: list[Command] = []
         if self.claims:
-            commands.append(("HGET", keys.sessions(self.claims.member), self.claims.session))
+            member = self.claims.member
+            commands.append(("HGET", keys.sessions(member), self.claims.session))
+            commands.append(("HMGET", keys.credentials(member), "role", "suspended"))
         if self.settings.rate_limit and self.counted:
             minute = int(time.time()) // MINUTE_SECONDS
             viewer = self.viewer
-            key = keys.address_requests(self.address, minute) if viewer is None else keys.requests(viewer, minute)
+            key = keys.address_rate(self.address, minute) if viewer is None else keys.rate(viewer, minute)
             commands += [("INCR", key), ("EXPIRE", key, 2 * MINUTE_SECONDS)]
         return commands
 
     def judge(self, replies: Sequence[Any]) -> None:
         """Raise what the checks have found: Unauthenticated, RateLimited."""
         left = list(replies)
-        if self.claims and not lives(self.claims.session, left.pop(0)):
-            raise Unauthenticated("the session has ended: log in again")
+        if self.claims:
+            session, (role, suspended), *left = left
+            if not lives(self.claims.session, session) or role is None:
+                raise Unauthenticated("the session has ended: log in again")
+            self.role, self.is_suspended = Role(role), suspended is not None
         if left and int(left[0]) > self.settings.rate_limit:
             wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
             raise RateLimited(f"more than {self.settings.rate_limit} requests in a minute", wait)

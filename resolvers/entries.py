@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from resolvers import hydrate, paging
 from resolvers.context import Context
 from resolvers.rules import merging, visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
+from resolvers.rules.visibility import Sight
 from store import keys, posts
 from store.promotions import Promotion
 from store.records import Entry, Post, Repost, Source
@@ -45,14 +46,16 @@ async def home_edges(
     sources = [{*kept, *more} for kept, more in zip(stored, known, strict=True)]
     bringers = {source.author for group in sources for source in group}
     reposts = {source.repost for group in sources for source in group}
-    seen, *_ = await asyncio.gather(
-        hydrate.posts(context, ids, also=bringers),
-        context.load.follows.load_many(list(bringers | {post.author for post in records if post})),
+    shown, sight, passed = await asyncio.gather(
+        hydrate.timeline_posts(context, ids),
+        hydrate.sight_of(context, bringers | {post.author for post in records if post}),
         context.load.post.load_many(list(reposts)),
     )
+    passed_on = {(repost.id, repost.original_id) for repost in passed if isinstance(repost, Repost) and repost.is_plain}
+    home = _Home(sight, frozenset(passed_on), frozenset(big), floor)
     return [
-        await _home_edge(context, entry, post, list(group), place, set(big), floor)
-        for entry, post, group, place in zip(found, seen, sources, places, strict=True)
+        home.edge(entry, post, group, place)
+        for entry, post, group, place in zip(found, shown, sources, places, strict=True)
     ]
 
 
@@ -90,39 +93,47 @@ async def _reposts_by(
     }
 
 
-async def _home_edge(
-    context: Context,
-    entry: Entry,
-    post: Post | None,
-    sources: Sequence[Source],
-    stored: int | None,
-    big: Collection[int],
-    floor: int | None,
-) -> TimelineEdge | None:
-    if post is None:
-        return None
-    bringing = {source.repost for source in sources if await _brings(context, source, post)}
-    standing = merging.sources_of(sources, brings=lambda source: source.repost in bringing)
-    has_author = post.author == context.viewer or await context.load.follows.load(post.author)
-    facts = merging.Standing(
-        post=post.id,
-        has_author=has_author,
-        is_pulled=post.author in big,
-        stored=stored,
-        sources=standing,
-        pulled=frozenset(source.repost for source in standing if source.author in big),
-        floor=floor or 0,
-    )
-    stands = has_author or standing if floor is None else merging.stands_at(entry.place, facts)
-    return TimelineEdge(paging.cursor("home", entry.place), post, standing) if stands else None
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """What decides where entries of the viewer's home stand, and which of them are shown."""
+
+    sight: Sight
+    passed_on: frozenset[tuple[int, int]]  # plain reposts that there are, each with its original
+    big: frozenset[int]
+    floor: int | None
+
+    def edge(
+        self, entry: Entry, post: Post | None, sources: Iterable[Source], stored: int | None
+    ) -> TimelineEdge | None:
+        if post is None:
+            return None
+        standing = merging.sources_of(sources, brings=lambda source: self._brings(source, post))
+        has_author = post.author == self.sight.viewer or self._follows(post.author)
+        facts = merging.Standing(
+            post=post.id,
+            has_author=has_author,
+            is_pulled=post.author in self.big,
+            stored=stored,
+            sources=standing,
+            pulled=frozenset(source.repost for source in standing if source.author in self.big),
+            floor=self.floor or 0,
+        )
+        shown = shown_sources(self.sight, standing)
+        stands = self.floor is None or merging.stands_at(entry.place, facts)
+        if not stands or not (has_author or shown):
+            return None
+        return TimelineEdge(paging.cursor("home", entry.place), post, shown)
+
+    def _follows(self, member: int) -> bool:
+        return self.sight.bonds[member].follows
+
+    def _brings(self, source: Source, post: Post) -> bool:
+        return (source.repost, post.id) in self.passed_on and self._follows(source.author)
 
 
-async def _brings(context: Context, source: Source, post: Post) -> bool:
-    repost = await context.load.post.load(source.repost)
-    stands = isinstance(repost, Repost) and repost.is_plain and repost.original_id == post.id
-    if not stands or not await context.load.follows.load(source.author):
-        return False
-    return visibility.sees_user(await context.load.user.load(source.author))
+def shown_sources(sight: Sight, standing: Sequence[Source]) -> tuple[Source, ...]:
+    """Return the sources that the viewer wants to hear of. A post stands where the others put it, all the same."""
+    return tuple(source for source in standing if visibility.wants(sight, source.author))
 
 
 async def standing_edges(
@@ -130,29 +141,35 @@ async def standing_edges(
 ) -> list[tuple[Post, TimelineEdge | None]]:
     """Return where posts stand in the viewer's home whatever is stored there, None for nowhere; three round trips.
 
-    Left out are those gone, and those not above the floor. `brought` has the posts, each with reposts that must not be
+    Nowhere stand also those that the viewer does not see, or want. Left out are those gone, and those not above the
+    floor. `brought` has the posts, each with reposts that must not be
     overlooked; others are looked for among the oldest `scanned` and those stored at home.
     """
     viewer = context.viewer or 0  # proved by the first round trip
-    seen, sources = await asyncio.gather(
-        hydrate.posts(context, list(brought)), _sources(context, following, brought, scanned)
+    things = list(brought)
+    records, shown, (sources, sight) = await asyncio.gather(
+        context.load.post.load_many(things),
+        hydrate.timeline_posts(context, things),
+        _sources(context, following, brought, scanned),
     )
     edges: list[tuple[Post, TimelineEdge | None]] = []
-    for post in seen:
-        if post is None:
+    for record, post in zip(records, shown, strict=True):
+        if record is None:
             continue
-        place = merging.place(post.id, post.author, viewer, following, sources[post.id])
-        if place is None:
-            edges.append((post, None))
+        place = merging.place(record.id, record.author, viewer, following, sources[record.id])
+        seen = shown_sources(sight, sources[record.id])
+        has_author = record.author == viewer or record.author in following
+        if post is None or place is None or not (has_author or seen):
+            edges.append((record, None))
         elif place > floor:
-            edges.append((post, TimelineEdge(paging.cursor("home", place), post, sources[post.id])))
+            edges.append((post, TimelineEdge(paging.cursor("home", place), post, seen)))
     return edges
 
 
 async def _sources(
     context: Context, following: set[int], brought: Mapping[int, tuple[Source, ...]], scanned: int
-) -> dict[int, tuple[Source, ...]]:
-    """Return by whom the viewer has posts."""
+) -> tuple[dict[int, tuple[Source, ...]], Sight]:
+    """Return by whom the viewer has posts, and what decides which of them they see."""
     things = list(brought)
     replies, stored = await asyncio.gather(
         context.reader.run([posts.first_reposts(thing, scanned) for thing in things]),
@@ -163,13 +180,13 @@ async def _sources(
     standing = {source for scan in scans for source in scan}
     unsure = [source for source in set().union(*reposts) - standing if source.author in following]
     bringers = {source.author for group in reposts for source in group if source.author in following}
-    records, users = await asyncio.gather(
-        context.load.post.load_many([source.repost for source in unsure]), hydrate.users(context, list(bringers))
+    records, sight = await asyncio.gather(
+        context.load.post.load_many([source.repost for source in unsure]), hydrate.sight_of(context, bringers)
     )
     standing |= {source for source, record in zip(unsure, records, strict=True) if record}
-    seen = {user.id for user in users if user}
 
     def brings(source: Source) -> bool:
-        return source.author in seen and source in standing
+        return sight.users.get(source.author) is not None and source in standing
 
-    return {thing: merging.sources_of(list(s), brings=brings) for thing, s in zip(things, reposts, strict=True)}
+    found = {thing: merging.sources_of(list(s), brings=brings) for thing, s in zip(things, reposts, strict=True)}
+    return found, sight

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from resolvers import identity
 from resolvers.context import Context
 from resolvers.errors import UserErrorCode, refuse
 from resolvers.rules import visibility
+from resolvers.rules.visibility import Sight
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
 POST_FLAGS = {"viewerHasLiked": "has_liked", "viewerHasReposted": "has_reposted"}
-MEMBER_FLAGS = {"viewerIsFollowing": "follows", "isFollowingViewer": "followed_by"}
+MEMBER_FLAGS = {"isFollowingViewer": "followed_by", "viewerHasRequestedFollow": "has_requested"}
 
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members as the viewer sees them, None for whom they cannot see; one round trip."""
-    found = await context.load.user.load_many(members)
-    return [user if visibility.sees_user(user) else None for user in found]
+    sight = await sight_of(context, members)
+    found = [sight.users[member] for member in members]
+    return [user if visibility.sees(sight, user) else None for user in found]
+
+
+async def speakers(context: Context, members: Sequence[int]) -> list[User | None]:
+    """Return members whose likes and comments the viewer sees, None for the others; one round trip."""
+    sight = await sight_of(context, members)
+    return [sight.users[member] if visibility.sees_words(sight, member) else None for member in members]
+
+
+async def wanted(context: Context, members: Sequence[int]) -> list[User | None]:
+    """Return members whom the viewer wants to hear of, None for the others; one round trip."""
+    sight = await sight_of(context, members)
+    return [sight.users[member] if visibility.wants(sight, member) else None for member in members]
 
 
 async def posts(context: Context, ids: Sequence[int], *, also: Iterable[int] = ()) -> list[Post | None]:
@@ -28,18 +43,49 @@ async def posts(context: Context, ids: Sequence[int], *, also: Iterable[int] = (
     Records, then what they name: authors, originals, the originals' authors, and how the viewer stands to all of them.
     `also` are members read along with the authors.
     """
+    found, sight = await _posts(context, ids, also)
+    return [post if visibility.sees(sight, post) else None for post in found]
+
+
+async def timeline_posts(context: Context, ids: Sequence[int], *, also: Iterable[int] = ()) -> list[Post | None]:
+    """Return posts as `posts` does, without those by members whom the viewer has muted."""
+    found, sight = await _posts(context, ids, also)
+    return [
+        post if post and visibility.sees(sight, post) and visibility.wants(sight, post.author) else None
+        for post in found
+    ]
+
+
+async def _posts(context: Context, ids: Sequence[int], also: Iterable[int]) -> tuple[list[Post | None], Sight]:
     found = await context.load.post.load_many(ids)
     known = [post for post in found if post]
     reposts = [post for post in known if isinstance(post, Repost)]
     originals = [repost.original_id for repost in reposts]
-    authors = list({post.author for post in known} | {repost.original_author for repost in reposts})
-    await asyncio.gather(
-        context.load.post.load_many(originals),
-        context.load.user.load_many([*authors, *also]),
+    authors = {post.author for post in known} | {repost.original_author for repost in reposts}
+    flags = [
         *_read_flags(context, POST_FLAGS, [*(acts_for(post) for post in known), *originals]),
-        *_read_flags(context, MEMBER_FLAGS, authors),
+        *_read_flags(context, MEMBER_FLAGS, list(authors)),
+    ]
+    sight, _ = await asyncio.gather(sight_of(context, [*authors, *also], originals), asyncio.gather(*flags))
+    return found, sight
+
+
+async def sight_of(context: Context, members: Collection[int], posts: Sequence[int] = ()) -> Sight:
+    """Return the facts that decide what the viewer sees of some members and posts; one round trip.
+
+    The posts' authors have to be among the members.
+    """
+    wanted = list(dict.fromkeys(members))
+    found, bonds, records = await asyncio.gather(
+        context.load.user.load_many(wanted), context.load.bond.load_many(wanted), context.load.post.load_many(posts)
     )
-    return [post if await _sees(context, post) else None for post in found]
+    return Sight(
+        viewer=context.viewer,
+        is_moderator=context.is_moderator,
+        users=dict(zip(wanted, found, strict=True)),
+        bonds=dict(zip(wanted, bonds, strict=True)),
+        posts=dict(zip(posts, records, strict=True)),
+    )
 
 
 def _read_flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Awaitable[list[bool]]]:
@@ -47,16 +93,6 @@ def _read_flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) 
         return []
     loaders = [getattr(context.load, loader) for field, loader in flags.items() if context.wants(field)]
     return [loader.load_many(ids) for loader in loaders]
-
-
-async def _sees(context: Context, post: Post | None) -> bool:
-    # Everything is loaded: awaiting it again only reads what is there.
-    if post is None:
-        return False
-    author = await context.load.user.load(post.author)
-    original = await context.load.post.load(post.original_id) if isinstance(post, Repost) else None
-    original_author = await context.load.user.load(original.author) if original else None
-    return visibility.sees_post(context.viewer, post, author, original, original_author)
 
 
 async def post(context: Context, thing: int) -> Post | None:
@@ -67,9 +103,9 @@ async def post(context: Context, thing: int) -> Post | None:
 
 async def original(context: Context, repost: Repost) -> Post | None:
     """Return what a repost passes on; no round trip where the repost was read by `posts`."""
-    found = await context.load.post.load(repost.original_id)
-    author = await context.load.user.load(repost.original_author)
-    return found if visibility.sees_post(context.viewer, found, author, None, None) else None
+    sight = await sight_of(context, [repost.original_author], [repost.original_id])
+    found = sight.posts[repost.original_id]
+    return found if visibility.sees(sight, found) else None
 
 
 async def user(context: Context, member: int) -> User | None:
@@ -78,24 +114,24 @@ async def user(context: Context, member: int) -> User | None:
     return found
 
 
+async def shows_lists(context: Context, user: User) -> bool:
+    """Return whether the viewer sees whom a member follows and who follows them."""
+    return visibility.sees_lists(await sight_of(context, [user.id]), user.id)
+
+
+async def shows_posts(context: Context, user: User) -> bool:
+    """Return whether the viewer sees what a member publishes, hidden posts aside."""
+    return visibility.sees_posts(await sight_of(context, [user.id]), user.id)
+
+
 async def comments(context: Context, ids: Sequence[int]) -> list[Comment | None]:
-    """Return comments as the viewer sees them, None for those they cannot see."""
+    """Return comments as the viewer sees them, None for those they cannot see; three round trips."""
     found = await context.load.comment.load_many(ids)
     known = [comment for comment in found if comment]
-    _, below = await asyncio.gather(
-        context.load.user.load_many(list({comment.author for comment in known})),
-        posts(context, list({comment.post_id for comment in known})),
-    )
-    seen = {post.id for post in below if post}
-    return [
-        comment
-        if comment
-        and visibility.sees_comment(
-            comment, await context.load.user.load(comment.author), post_is_seen=comment.post_id in seen
-        )
-        else None
-        for comment in found
-    ]
+    below = list({comment.post_id for comment in known})
+    records, sight = await _posts(context, below, {comment.author for comment in known})
+    sight = replace(sight, posts={**sight.posts, **dict(zip(below, records, strict=True))})
+    return [comment if visibility.sees(sight, comment) else None for comment in found]
 
 
 async def comment(context: Context, thing: int) -> Comment | None:

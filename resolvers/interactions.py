@@ -85,7 +85,7 @@ async def liked_by(context: Context, post: Post, first: int | None, after: str |
     """Return who likes a post, newest like first."""
     asked = paging.window(context.settings, "likes", first=first, after=after)
     key = keys.likes(hydrate.acts_for(post))
-    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.speakers(context, ids))
 
 
 async def comments(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Comment]]:

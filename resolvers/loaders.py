@@ -11,7 +11,7 @@ from resolvers.reader import Reader
 from store import keys
 from store.connection import Command
 from store.promotions import Promotion
-from store.records import Comment, Credentials, Post, Source, User, read_pairs, read_post, read_sources
+from store.records import NO_BOND, Bond, Comment, Credentials, Post, Source, User, read_pairs, read_post, read_sources
 
 Record = TypeVar("Record")
 
@@ -32,7 +32,10 @@ class Loaders:
             reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts]
         )
         self.has_reposted: DataLoader[int, bool] = _flags(reader, lambda posts: [("HMGET", keys.reposted(me), *posts)])
-        self.follows: DataLoader[int, bool] = _flags(reader, lambda users: [("ZMSCORE", keys.following(me), *users)])
+        self.bond: DataLoader[int, Bond] = DataLoader(_bonds(reader, viewer))
+        self.has_requested: DataLoader[int, bool] = _flags(
+            reader, lambda users: [("ZMSCORE", keys.requested(me), *users)]
+        )
         self.followed_by: DataLoader[int, bool] = _flags(
             reader, lambda users: [("ZMSCORE", keys.followers(me), *users)]
         )
@@ -64,6 +67,17 @@ def _flags(reader: Reader, ask: Callable[[list[int]], list[Command]]) -> DataLoa
         return [reply is not None for reply in found]
 
     return DataLoader(load)
+
+
+def _bonds(reader: Reader, viewer: int | None) -> Callable[[list[int]], Any]:
+    async def load(users: list[int]) -> list[Bond]:
+        if viewer is None:
+            return [NO_BOND] * len(users)
+        sets = (keys.following, keys.blocked, keys.blocked_by, keys.muted)
+        columns = await reader.run([("ZMSCORE", key(viewer), *users) for key in sets])
+        return [Bond(*(score is not None for score in row)) for row in zip(*columns, strict=True)]
+
+    return load
 
 
 def _places(reader: Reader, me: int) -> Callable[[list[int]], Any]:

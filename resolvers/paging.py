@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from resolvers.context import Context
 from resolvers.errors import BadUserInput
@@ -52,6 +52,11 @@ class Page(Generic[Edge]):
 
     edges: list[Edge]
     page_info: PageInfo
+
+
+def empty() -> Page[Any]:
+    """Return the page of a list that is not shown."""
+    return Page([], PageInfo(has_next_page=False, has_previous_page=False, start_cursor=None, end_cursor=None))
 
 
 @dataclass(frozen=True, slots=True)

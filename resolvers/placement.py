@@ -91,8 +91,9 @@ async def _presented(context: Context, promotion: str, fields: Sequence[str]) ->
 async def subject(context: Context, promotion: Promotion) -> Post | User | Advertisement | None:
     """Return what a promotion shows, None where the viewer cannot see it."""
     if promotion.status is not None:
-        post = await hydrate.post(context, promotion.status)
+        (post,) = await hydrate.timeline_posts(context, [promotion.status])
         return post if type(post) is Status else None
     if promotion.member is not None:
-        return await hydrate.user(context, promotion.member)
+        (member,) = await hydrate.wanted(context, [promotion.member])
+        return member
     return promotion.advertisement

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from resolvers import fanout, hydrate, identity, paging
 from resolvers.context import Context
 from resolvers.errors import UserError, UserErrorCode
-from resolvers.paging import NodeEdge, Page, PageInfo
+from resolvers.paging import NodeEdge, Page
 from store import keys, relations
 from store.records import Entry, User
 from store.timelines import Slice
@@ -79,14 +79,21 @@ async def _answer(context: Context, members: list[int], errors: list[UserError])
 
 async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return who follows a member, newest follow first."""
-    asked = paging.window(context.settings, "followers", first=first, after=after)
-    return await paging.read_list(context, asked, keys.followers(user.id), lambda ids: hydrate.users(context, ids))
+    return await _listed(context, user, "followers", keys.followers(user.id), (first, after))
 
 
 async def following(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return whom a member follows, newest follow first."""
-    asked = paging.window(context.settings, "following", first=first, after=after)
-    return await paging.read_list(context, asked, keys.following(user.id), lambda ids: hydrate.users(context, ids))
+    return await _listed(context, user, "following", keys.following(user.id), (first, after))
+
+
+async def _listed(
+    context: Context, user: User, kind: str, key: str, span: tuple[int | None, str | None]
+) -> Page[NodeEdge[User]]:
+    asked = paging.window(context.settings, kind, first=span[0], after=span[1])
+    if not await hydrate.shows_lists(context, user):
+        return paging.empty()
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))
 
 
 async def is_following_viewer(context: Context, user: User) -> bool:
@@ -96,7 +103,22 @@ async def is_following_viewer(context: Context, user: User) -> bool:
 
 async def viewer_is_following(context: Context, user: User) -> bool:
     """Return whether the viewer follows a member."""
-    return context.viewer is not None and await context.load.follows.load(user.id)
+    return (await context.load.bond.load(user.id)).follows
+
+
+async def viewer_has_requested_follow(context: Context, user: User) -> bool:
+    """Return whether the viewer has asked to follow a private member and not been answered."""
+    return context.viewer is not None and await context.load.has_requested.load(user.id)
+
+
+async def viewer_has_blocked(context: Context, user: User) -> bool:
+    """Return whether the viewer blocks a member."""
+    return (await context.load.bond.load(user.id)).blocks
+
+
+async def viewer_has_muted(context: Context, user: User) -> bool:
+    """Return whether the viewer mutes a member."""
+    return (await context.load.bond.load(user.id)).mutes
 
 
 async def is_mutual(context: Context, user: User) -> bool:
@@ -123,8 +145,8 @@ async def _common(
 ) -> Page[NodeEdge[User]]:
     asked = paging.window(context.settings, kind, first=span[0], after=span[1])
     other = await _other(context, with_user)
-    if other is None:
-        return Page([], PageInfo(False, False, None, None))
+    if other is None or not await _show_lists(context, user, other):
+        return paging.empty()
     key_of = keys.following if followed else keys.followers
     fetch_own = paging.fetch_from(context, key_of(user.id))
 
@@ -158,11 +180,11 @@ async def _common(
 
 
 async def common_follower_count(context: Context, user: User, with_user: str) -> int | None:
-    """Return how many follow both members; None where the smaller set is too large to be counted."""
+    """Return how many follow both members; None where the smaller set is too large, or either one's is not shown."""
     other = await _other(context, with_user)
     if other is None:
         return 0
-    if min(user.follower_count, other.follower_count) > COMMON_COUNTED:
+    if not await _show_lists(context, user, other) or min(user.follower_count, other.follower_count) > COMMON_COUNTED:
         return None
     few, many = sorted((user, other), key=lambda u: u.follower_count)
     (members,) = await context.reader.run([("ZRANGE", keys.followers(few.id), 0, COMMON_COUNTED)])
@@ -172,6 +194,10 @@ async def common_follower_count(context: Context, user: User, with_user: str) ->
 async def _in_set(context: Context, key: str, members: Sequence[int]) -> set[int]:
     (scores,) = await context.reader.run([("ZMSCORE", key, *members)])
     return {member for member, score in zip(members, scores, strict=True) if score is not None}
+
+
+async def _show_lists(context: Context, user: User, other: User) -> bool:
+    return all(await asyncio.gather(hydrate.shows_lists(context, user), hydrate.shows_lists(context, other)))
 
 
 async def _other(context: Context, with_user: str) -> User | None:

@@ -171,12 +171,12 @@ async def _changes_by(context: Context, event: Event, subscriber: Subscriber) ->
         await homes.read(context.db, subscriber.viewer)
         floor = await timelines.floor(context.db, subscriber.viewer) or 0
     match event.kind:
-        case "post":
-            return await _told(context, event, following, {event.post: ()}, floor)
-        case "hide" | "unhide" if await hydrate.post(context, event.post):
-            return await _told(context, event, following, {event.post: ()}, floor)
-        case "delete" | "hide" | "unhide":
+        case "delete" | "hide" | "unhide" if event.kind == "delete" or not await hydrate.post(context, event.post):
             return [_removed(event, event.post, is_repost=bool(event.original))]
+        case "post" | "hide" | "unhide":
+            return await _told(context, event, following, {event.post: ()}, floor)
+        case "bond" | "suspend" if mine == (event.kind == "bond"):
+            return await _restated(context, event, event.member, following, floor)
         case "repost" | "unrepost" if not mine:
             return await _passed_on(context, event, following, floor)
         case "follow" | "unfollow" if mine:
@@ -197,7 +197,7 @@ async def _passed_on(context: Context, event: Event, following: set[int], floor:
 async def _merged(context: Context, event: Event, subscriber: Subscriber, floor: int) -> list[HomeEvent]:
     """Return where all that a member has published stands after a follow or its end."""
     # As it is now, whatever the event says: crashed work is finished late, and a follow logged after its own end.
-    is_followed = await context.load.follows.load(event.member)
+    is_followed = (await context.load.bond.load(event.member)).follows
     was_heard = event.member in subscriber.follower.actors
     context.services.log.add(subscriber.follower, event.member)
     if is_followed:
@@ -211,24 +211,43 @@ async def _merged(context: Context, event: Event, subscriber: Subscriber, floor:
         if event.kind == "unfollow" and not was_heard:
             # The subscription began between the unfollow and its event: what they took back since was not heard.
             return [StreamGap(_cursor(event.cursor), event.at)]
-    found = await posts.published(context.db, event.member, below=None, above=floor, count=PUBLISHED_READ)
-    brought: dict[int, tuple[Source, ...]] = {}
-    for entry in found:
-        source = (Source(entry.id, event.member),) if entry.original else ()
-        brought[entry.original or entry.id] = brought.get(entry.original or entry.id, ()) + source
+    brought = await _published(context, event.member, floor)
     changes = await _told(context, event, subscriber.following, brought, floor)
     return changes + (await _moved_below(context, event, subscriber.following, floor) if is_followed and floor else [])
 
 
+async def _published(context: Context, member: int, floor: int) -> dict[int, tuple[Source, ...]]:
+    """Return the posts that a member has written or passed on above the floor, with their reposts of them."""
+    brought: dict[int, tuple[Source, ...]] = {}
+    for entry in await posts.published(context.db, member, below=None, above=floor, count=PUBLISHED_READ):
+        source = (Source(entry.id, member),) if entry.original else ()
+        brought[entry.original or entry.id] = brought.get(entry.original or entry.id, ()) + source
+    return brought
+
+
+async def _restated(context: Context, event: Event, member: int, following: set[int], floor: int) -> list[HomeEvent]:
+    """Return where all that a member has published stands now that it is seen or heard of, or no longer is."""
+    brought = await _published(context, member, floor)
+    brought |= await _passed_on_below(context, member, following, floor) if floor else {}
+    return await _told(context, event, following, brought, floor)
+
+
 async def _moved_below(context: Context, event: Event, following: set[int], floor: int) -> list[HomeEvent]:
     """Return the older posts of a newly followed author that reposts had brought: they now stand at their own place."""
-    old = await posts.published(context.db, event.member, below=floor + 1, above=0, count=PUBLISHED_READ)
+    moved = await _passed_on_below(context, event.member, following, floor)
+    edges = await standing_edges(context, following, moved, REPOSTS_MERGED, 0)
+    return [_put(event, edge) for _, edge in edges if edge and edge.sources and edge.sources[0].repost > floor]
+
+
+async def _passed_on_below(
+    context: Context, member: int, following: set[int], floor: int
+) -> dict[int, tuple[Source, ...]]:
+    """Return a member's own posts from below the floor that somebody followed has passed on, with their reposts."""
+    old = await posts.published(context.db, member, below=floor + 1, above=0, count=PUBLISHED_READ)
     ids = [entry.id for entry in old if not entry.original]
     replies = await context.reader.run([posts.first_reposts(thing, REPOSTS_MERGED) for thing in ids])
     scans = {thing: posts.read_reposts(reply) for thing, reply in zip(ids, replies, strict=True)}
-    moved = {thing: scan for thing, scan in scans.items() if any(source.author in following for source in scan)}
-    edges = await standing_edges(context, following, moved, REPOSTS_MERGED, 0)
-    return [_put(event, edge) for _, edge in edges if edge and edge.sources and edge.sources[0].repost > floor]
+    return {thing: scan for thing, scan in scans.items() if any(source.author in following for source in scan)}
 
 
 async def _told(
@@ -236,9 +255,12 @@ async def _told(
 ) -> list[HomeEvent]:
     scanned = REPOSTS_SCANNED if len(brought) == 1 else REPOSTS_MERGED
     edges = await standing_edges(context, following, brought, scanned, floor)
+    # What comes anew and does not stand there need not be taken away: whatever did that has an event of its own.
+    comes = event.kind in {"post", "repost"}
     return [
         _put(event, edge) if edge else _removed(event, post.id, is_repost=isinstance(post, Repost))
         for post, edge in edges
+        if edge or not comes
     ]
 
 

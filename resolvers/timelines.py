@@ -59,7 +59,10 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:
-    """Return a page of a member's own posts."""
+    """Return a page of a member's own posts; an empty one where the viewer may not see them."""
+    if not await hydrate.shows_posts(context, user):
+        _window(context, "profile", span)
+        return paging.empty()
     return await _posts(context, "profile", keys.profile(user.id), span)
 
 
@@ -107,7 +110,9 @@ async def _posts(context: Context, kind: str, key: str, span: Span) -> Page[Time
 
 def _present(context: Context, kind: str) -> paging.Present[TimelineEdge]:
     async def present(entries: Sequence[Entry]) -> list[TimelineEdge | None]:
-        posts = await hydrate.posts(context, [entry.thing for entry in entries])
+        # A profile is what its member did, also for who mutes them.
+        read = hydrate.posts if kind == "profile" else hydrate.timeline_posts
+        posts = await read(context, [entry.thing for entry in entries])
         return [
             None if post is None else TimelineEdge(paging.cursor(kind, entry.place), post)
             for entry, post in zip(entries, posts, strict=True)

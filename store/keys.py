@@ -37,7 +37,7 @@ def user(member: int) -> str:
 
 
 def credentials(member: int) -> str:
-    """hash: e-mail, password hash, role"""
+    """hash: e-mail, password hash, role, suspension"""
     return f"credentials:{{{partition(member)}}}:{member}"
 
 
@@ -46,14 +46,14 @@ def sessions(member: int) -> str:
     return f"sessions:{{{partition(member)}}}:{member}"
 
 
-def requests(member: int, minute: int) -> str:
-    """string: requests of a member in one minute; expires after it"""
-    return f"requests:{{{partition(member)}}}:{member}:{minute}"
+def rate(member: int, minute: int) -> str:
+    """string: how many requests a member has sent in one minute; expires after it"""
+    return f"rate:{{{partition(member)}}}:{member}:{minute}"
 
 
-def address_requests(address: str, minute: int) -> str:
-    """string: anonymous requests from an address in one minute; expires after it"""
-    return f"requests:{{{address}}}:{minute}"
+def address_rate(address: str, minute: int) -> str:
+    """string: how many anonymous requests an address has sent in one minute; expires after it"""
+    return f"rate:{{{address}}}:{minute}"
 
 
 def attempts(kind: str, subject: str, window: int) -> str:
@@ -84,6 +84,36 @@ def following(member: int) -> str:
 def followers(member: int) -> str:
     """zset: follower → id of the edge, the same as in the follower's `following`"""
     return f"followers:{{{partition(member)}}}:{member}"
+
+
+def requests(member: int) -> str:
+    """zset: who asks to follow a private member → id of the edge, the same that it will have as a follow"""
+    return f"requests:{{{partition(member)}}}:{member}"
+
+
+def requested(member: int) -> str:
+    """zset: private member asked to be followed → id of the edge; with `following` at most `MAX_FOLLOWING`"""
+    return f"requested:{{{partition(member)}}}:{member}"
+
+
+def blocked(member: int) -> str:
+    """zset: blocked member → id of the block; at most `MAX_BLOCKED`"""
+    return f"blocked:{{{partition(member)}}}:{member}"
+
+
+def blocked_by(member: int) -> str:
+    """zset: who blocks the member → id of the block, the same as in the other's `blocked`"""
+    return f"blocked-by:{{{partition(member)}}}:{member}"
+
+
+def muted(member: int) -> str:
+    """zset: muted member → id of the mute; at most `MAX_BLOCKED`"""
+    return f"muted:{{{partition(member)}}}:{member}"
+
+
+def unblocked(member: int, other: int) -> str:
+    """string: id of the newest ended block by this other, so that an older one cannot return; expires in a day"""
+    return f"unblocked:{{{partition(member)}}}:{member}:{other}"
 
 
 def unfollowed(member: int, follower: int) -> str:

@@ -24,6 +24,8 @@ class User:
     follower_count: int
     following_count: int
     post_count: int
+    is_private: bool = False
+    is_suspended: bool = False
 
     @property
     def created_at(self) -> datetime:
@@ -41,6 +43,8 @@ class User:
             follower_count=int(fields["followers"]),
             following_count=int(fields["following"]),
             post_count=int(fields["posts"]),
+            is_private="private" in fields,
+            is_suspended="suspended" in fields,
         )
 
 
@@ -65,6 +69,19 @@ class Credentials:
         if not fields:
             return None
         return cls(email=fields["email"], password=fields["password"], role=Role(fields["role"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """How the viewer stands to another member."""
+
+    follows: bool = False
+    blocks: bool = False
+    is_blocked: bool = False  # by the other
+    mutes: bool = False
+
+
+NO_BOND = Bond()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from store.records import Published, Source
@@ -10,7 +10,7 @@ from store.records import Published, Source
 EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below a floor is looked for
 
 
-def sources_of(sources: Sequence[Source], *, brings: Callable[[Source], bool]) -> tuple[Source, ...]:
+def sources_of(sources: Iterable[Source], *, brings: Callable[[Source], bool]) -> tuple[Source, ...]:
     """Return the plain reposts that bring a post to a home: by followed members, still there, oldest first."""
     return tuple(source for source in sorted(sources, key=lambda s: s.repost) if brings(source))
 

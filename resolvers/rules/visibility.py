@@ -1,30 +1,85 @@
-"""Who sees what, decided from facts alone: at every read and for every live event."""
+"""Who sees what, decided from facts alone: at every read and for every live event.
+
+| whose | the member | comments, likes | posts | lists |
+|---|---|---|---|---|
+| the viewer's own | yes | yes | yes | yes |
+| public | yes | yes | yes | yes |
+| private | yes | yes | to approved followers | to approved followers |
+| the viewer blocks | yes | no | no | yes |
+| blocks the viewer | no | no | no | no |
+| suspended | to moderators | to moderators | to moderators | to moderators |
+
+Lists are whom a member follows and who follows them. Where several lines hold, each takes away. A hidden post is seen
+by its author and by moderators, a comment by who sees the post below which it stands, a plain repost by who sees its
+original. Muting hides nothing: what the viewer mutes is left out of timelines, notifications and streams alone.
+"""
 
 from __future__ import annotations
 
-from store.records import Comment, Post, Repost, User
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from store.records import NO_BOND, Bond, Comment, Post, Repost, User
 
 
-def sees_user(user: User | None) -> bool:
-    """Return whether a member can be seen."""
-    return user is not None
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Who looks, and the facts that decide what they see; a fact that was not fetched is one that is not so."""
+
+    viewer: int | None
+    is_moderator: bool
+    users: Mapping[int, User | None]
+    bonds: Mapping[int, Bond]
+    posts: Mapping[int, Post | None]
 
 
-def sees_post(
-    viewer: int | None, post: Post | None, author: User | None, original: Post | None, original_author: User | None
-) -> bool:
-    """Return whether a post can be seen.
-
-    What is hidden is seen by its author alone. A plain repost is nothing without its original; a quote stays when its
-    original is gone.
-    """
-    if post is None or author is None or (post.is_hidden and post.author != viewer):
+def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
+    """Return whether a member, post or comment can be seen."""
+    match thing:
+        case None:
+            return False
+        case User():
+            return _sees_member(sight, thing.id)
+        case Comment():
+            return sees_words(sight, thing.author) and sees(sight, sight.posts.get(thing.post_id))
+        case Repost() if thing.is_plain and not sees(sight, sight.posts.get(thing.original_id)):
+            return False
+    if thing.is_hidden and thing.author != sight.viewer and not sight.is_moderator:
         return False
-    if isinstance(post, Repost) and post.is_plain:
-        return sees_post(viewer, original, original_author, None, None)
-    return True
+    return sees_posts(sight, thing.author)
 
 
-def sees_comment(comment: Comment | None, author: User | None, *, post_is_seen: bool) -> bool:
-    """Return whether a comment can be seen: never without the post it stands below."""
-    return comment is not None and author is not None and post_is_seen
+def sees_words(sight: Sight, member: int) -> bool:
+    """Return whether a member's comments and likes can be seen where they stand."""
+    return _sees_member(sight, member) and not _bond(sight, member).blocks
+
+
+def sees_posts(sight: Sight, member: int) -> bool:
+    """Return whether what a member publishes can be seen, hidden posts aside."""
+    return sees_words(sight, member) and sees_lists(sight, member)
+
+
+def sees_lists(sight: Sight, member: int) -> bool:
+    """Return whether it can be seen whom a member follows and who follows them."""
+    user = sight.users.get(member)
+    if user is None or not _sees_member(sight, member):
+        return False
+    return member == sight.viewer or not user.is_private or _bond(sight, member).follows
+
+
+def wants(sight: Sight, member: int) -> bool:
+    """Return whether what a member does belongs into the viewer's timelines, notifications and streams."""
+    return sees_words(sight, member) and not _bond(sight, member).mutes
+
+
+def _sees_member(sight: Sight, member: int) -> bool:
+    user = sight.users.get(member)
+    if user is None:
+        return False
+    if member == sight.viewer:
+        return True
+    return not _bond(sight, member).is_blocked and (not user.is_suspended or sight.is_moderator)
+
+
+def _bond(sight: Sight, member: int) -> Bond:
+    return sight.bonds.get(member, NO_BOND)
