@@ -102,6 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     appoint.add_argument(
         "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
     )
+    suspend = add("suspend", _upkeep(upkeep.suspend), "hide a member from all but moderators, and end their sessions")
+    suspend.add_argument("login", metavar="LOGIN")
+    suspend.add_argument("--end", action="store_true", help="end the suspension")
     add("recount", _upkeep(upkeep.recount), "set every counter of members and posts to what there is")
     work = add("jobs", _upkeep(upkeep.work), "print what is unfinished, and the jobs set aside after too many failures")
     decision = work.add_mutually_exclusive_group()

@@ -95,9 +95,17 @@ async def change_email(context: Context, *, email: str, current_password: str) -
 
 
 async def update_profile(
-    context: Context, *, login: str | None = None, name: str | None = None, bio: str | None = None
+    context: Context,
+    *,
+    login: str | None = None,
+    name: str | None = None,
+    bio: str | None = None,
+    is_private: bool | None = None,
 ) -> dict[str, object]:
-    """Change what is given of the profile; a login given up stays reserved for a while."""
+    """Change what is given of the profile; a login given up stays reserved for a while.
+
+    Who is private no longer lets in all who have asked; who becomes private keeps their followers.
+    """
     member = await context.member()
     errors: list[UserError] = []
     profile: dict[str, str] = {}
@@ -120,6 +128,10 @@ async def update_profile(
     job = await accounts.update(context.db, member, profile=profile, names=names)
     if job:
         await fanout.finish(context.db, job)
+    if is_private is not None:
+        standing = await accounts.set_standing(context.db, member, "private", holds=is_private)
+        if standing:
+            await fanout.finish(context.db, standing)
     context.forget()
     return {"viewer": context.claims}
 
@@ -137,6 +149,17 @@ async def set_role(db: Database, login: str, role: Role) -> bool:
     if member is None:
         return False
     await accounts.update(db, member, credentials={"role": role.value})
+    return True
+
+
+async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
+    """Suspend the member with a login, which ends their sessions, or end that; False when there is none."""
+    member = await find(db, login)
+    if member is None:
+        return False
+    job = await accounts.set_standing(db, member, "suspended", holds=suspended)
+    if job:
+        await fanout.finish(db, job)
     return True
 
 

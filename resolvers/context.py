@@ -7,7 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from resolvers.errors import UNREACHABLE, Forbidden, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.errors import (
+    UNREACHABLE,
+    Forbidden,
+    RateLimited,
+    RequestError,
+    ServiceUnavailable,
+    Unauthenticated,
+    UserErrorCode,
+    refuse,
+)
 from resolvers.loaders import Loaders
 from resolvers.reader import Reader
 from resolvers.tokens import Claims, Passwords, Tokens
@@ -159,6 +168,14 @@ class Context:
             raise Unauthenticated("sign in first: this needs an access token")
         await self.proved()
         return self.claims.member
+
+    async def active(self) -> None:
+        """Raise the refusal of a suspended member: they may see to their own account, and do nothing else."""
+        if self.claims is None:
+            return
+        await self.proved()
+        if self.is_suspended:
+            raise refuse(UserErrorCode.NOT_ALLOWED, "this account is suspended")
 
     async def administrator(self) -> int:
         """Return the signed-in administrator; raises Unauthenticated, or Forbidden for any other member."""

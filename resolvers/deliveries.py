@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from resolvers import merges
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
-from store import events, interactions, jobs, posts, reach, timelines
+from store import accounts, events, interactions, jobs, posts, reach, timelines
 from store.connection import Database
 from store.ids import instant
-from store.records import Job
+from store.records import Job, Repost
 from store.timelines import Delivery
 
 CLEAR_CHUNK = 1_000  # reposts, likes and comments of a post taken at a time
@@ -29,7 +32,8 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
                 await conclude(db, undo, await delete(db, undo, budget))
             return Outcome.DONE
         if not plain:
-            await _settle_listings(db, job, job.id)
+            score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
+            await _settle_listings(db, _listed(job, job.id), (True, score))
         await events.append(db, f"post:{job.id}", "repost" if plain else "post", author, **_about(job, job.id))
     if job.body.get("is_pulled"):
         return Outcome.DONE
@@ -69,46 +73,89 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
 
 async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     """Tell everybody that a post was hidden or is shown again; homes keep it, and the read path decides."""
-    thing, author = int(text(job, "post")), int(text(job, "author"))
-    await _settle_listings(db, job, thing)
-    await events.append(db, f"{job.kind}:{job.id}", job.kind, author, **_about(job, thing))
-    last = int(job.cursor or 0)
-    while reposts := await posts.reposts_between(db, thing, last, job.id, CLEAR_CHUNK):
-        for source in reposts:  # their followers have it from them
-            name = f"{job.kind}:{job.id}:{source.repost}"
-            await events.append(db, name, job.kind, source.author, **_about(job, thing))
-        last = reposts[-1].repost
+    about = _about(job, int(text(job, "post")))
+    await _settle_listings(db, _listed(job, about["post"]))
+    await events.append(db, f"{job.kind}:{job.id}", job.kind, int(text(job, "author")), **about)
+    async for last in _tell_reposters(db, job, job.kind, about, int(job.cursor or 0)):
         await jobs.checkpoint(db, job, str(last))
     return Outcome.DONE
 
 
-async def _settle_listings(db: Database, job: Job, thing: int) -> None:
-    """List a post where all find it, or take it off there, as it is now: hidden or deleted posts stand nowhere.
+async def restate(db: Database, job: Job, thing: int) -> None:
+    """List a post where all find it, or take it off there, after its author's standing has changed.
 
+    Followers see what they saw; those who have the post from a repost alone are told.
+    """
+    found = await posts.post(db, thing)
+    if found is None:
+        return
+    original = found.original_id if isinstance(found, Repost) else None
+    seen_by_all = await _settle_listings(db, Listed(thing, found.author, found.hashtags, original))
+    about = {"post": thing, **({"original": original} if original else {})}
+    async for _ in _tell_reposters(db, job, "unhide" if seen_by_all else "hide", about):
+        pass
+
+
+async def _tell_reposters(
+    db: Database, job: Job, kind: str, about: dict[str, int], last: int = 0
+) -> AsyncIterator[int]:
+    """Tell those who have a post from somebody who passed it on; yields the last repost of each batch."""
+    while reposts := await posts.reposts_between(db, about["post"], last, job.id, CLEAR_CHUNK):
+        for source in reposts:
+            await events.append(db, f"{job.kind}:{job.id}:{source.repost}", kind, source.author, **about)
+        last = reposts[-1].repost
+        yield last
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A status or quote, and what says where all find it."""
+
+    thing: int
+    author: int
+    hashtags: Sequence[str]
+    original: int | None
+
+
+Seen = tuple[bool, float | None]  # whether others than its author see a post, and how important it is where all do
+
+
+def _listed(job: Job, thing: int) -> Listed:
+    original = text(job, "original")
+    return Listed(thing, int(text(job, "author")), text(job, "hashtags").split(), int(original) if original else None)
+
+
+async def _settle_listings(db: Database, post: Listed, new: Seen | None = None) -> bool:
+    """List a post where all find it, or take it off there, as it is now; returns whether all see it.
+
+    `new` is how a post was seen when it was made. What is hidden or deleted stands nowhere; what only followers see is
+    counted as a quote, and stands nowhere else.
     What changes between the look and the step is found by the next look, of this job or of the one that changed it.
     """
-    tags, original, author = text(job, "hashtags").split(), text(job, "original"), int(text(job, "author"))
-    score = ranking.score(instant(thing)) if job.kind == "post" else await _score(db, thing)
+    shown, score = new or await _seen(db, post)
     while True:
         if score is None:
-            await posts.remove_from_public(db, thing, tags)
+            await posts.remove_from_public(db, post.thing, post.hashtags)
         else:
-            await posts.add_to_public(db, thing, tags, score)
-        if original and score is None:
-            await posts.unlist_repost(db, int(original), thing, author, plain=False)
-        elif original and job.kind == "post":
-            await posts.list_repost(db, int(original), thing, author, plain=False)
-        elif original:
-            await posts.relist_quote(db, int(original), thing, author)
-        before, score = score, await _score(db, thing)
-        if (before is None) == (score is None):
-            return
+            await posts.add_to_public(db, post.thing, post.hashtags, score)
+        if post.original and not shown:
+            await posts.unlist_repost(db, post.original, post.thing, post.author, plain=False)
+        elif post.original and new:
+            await posts.list_repost(db, post.original, post.thing, post.author, plain=False)
+        elif post.original:
+            await posts.relist_quote(db, post.original, post.thing, post.author)
+        before = (shown, score is None)
+        shown, score = await _seen(db, post)
+        if before == (shown, score is None):
+            return score is not None
 
 
-async def _score(db: Database, thing: int) -> float | None:
-    """Return how important a post is, None where it is hidden or deleted."""
-    found = await posts.post(db, thing)
-    return None if found is None or found.is_hidden else ranking.score_of(found)
+async def _seen(db: Database, post: Listed) -> Seen:
+    """Return how a post is seen now."""
+    found, author = await asyncio.gather(posts.post(db, post.thing), accounts.user(db, post.author))
+    if found is None or author is None or found.is_hidden:
+        return False, None
+    return True, None if author.is_private or author.is_suspended else ranking.score_of(found)
 
 
 async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:

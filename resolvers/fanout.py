@@ -12,9 +12,9 @@ import time
 
 import structlog
 
-from resolvers import deliveries, farewell, homes, merges, reach, rescoring
-from resolvers.work import Budget, Outcome, Steps, conclude, text
-from store import accounts, events, jobs, relations
+from resolvers import bonds, deliveries, farewell, homes, reach, rescoring, standing
+from resolvers.work import Budget, Outcome, Steps, conclude
+from store import accounts, jobs
 from store.connection import Database, Unavailable
 from store.hearing import Hearing
 from store.records import Job
@@ -45,43 +45,6 @@ async def _names(db: Database, job: Job, _: Budget) -> Outcome:
     return Outcome.DONE
 
 
-async def _follow(db: Database, job: Job, _: Budget) -> Outcome:
-    follower, edges = int(text(job, "follower")), relations.read_edges(job)
-    gone = await relations.tell_followed(db, follower, edges, ended=False)
-    # An account was deleted while it was being followed: the follow goes with it.
-    for member, edge in gone:
-        await relations.tell_followers(db, member, [(follower, edge)])
-        await merges.unmerge(db, follower, member)
-    for member, edge in edges:
-        await merges.follow(db, follower, member, edge)
-    await merges.sweep(db, follower, {member for member, _ in edges})
-    for member, edge in edges:
-        await events.append(db, f"follow:{edge}", "follow", follower, member=member)
-    return Outcome.DONE
-
-
-async def _unfollow(db: Database, job: Job, _: Budget) -> Outcome:
-    follower, edges = int(text(job, "member")), relations.read_edges(job)
-    await relations.tell_followed(db, follower, edges, ended=True)
-    for member, _edge in edges:
-        await merges.unmerge(db, follower, member)
-    await merges.sweep(db, follower, {member for member, _ in edges})
-    for member, edge in edges:
-        await events.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
-    return Outcome.DONE
-
-
-async def _remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
-    member, edges = int(text(job, "member")), relations.read_edges(job)
-    await relations.tell_followers(db, member, edges)
-    for follower, _edge in edges:
-        await merges.unmerge(db, follower, member)
-        await merges.sweep(db, follower, {member})
-    for follower, edge in edges:
-        await events.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
-    return Outcome.DONE
-
-
 async def _delete_account(db: Database, job: Job, budget: Budget) -> Outcome:
     async with contextlib.aclosing(farewell.steps(db, job)) as steps:
         async for part, cost in steps:
@@ -101,9 +64,16 @@ STEPS: dict[str, Steps] = {
     "delete": deliveries.delete,
     "hide": deliveries.hide,
     "unhide": deliveries.hide,
-    "follow": _follow,
-    "unfollow": _unfollow,
-    "remove_followers": _remove_followers,
+    "follow": bonds.follow,
+    "approve": bonds.approve,
+    "reject": bonds.reject,
+    "unfollow": bonds.unfollow,
+    "remove_followers": bonds.remove_followers,
+    "block": bonds.block,
+    "unblock": bonds.unblock,
+    "mute": bonds.mute,
+    "unmute": bonds.mute,
+    "standing": standing.settle,
     "grow": reach.grow,
     "shrink": reach.shrink,
     "delete_account": _delete_account,

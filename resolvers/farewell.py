@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import cast
 
-from store import accounts, interactions, jobs, keys, posts, reach, relations
+from store import accounts, blocks, interactions, jobs, keys, posts, reach, relations
 from store.connection import Database
 from store.records import Job
 
@@ -53,6 +53,12 @@ async def _follows(db: Database, member: int) -> AsyncIterator[Step]:
         yield await relations.unfollow(db, member, followed), STEP_COST * len(followed)
     while followers := await relations.some(db, keys.followers(member), EDGES_BATCH):
         yield await relations.remove_followers(db, member, followers), STEP_COST * len(followers)
+    while asked := await relations.some(db, keys.requested(member), EDGES_BATCH):
+        yield await relations.unfollow(db, member, asked), len(asked)
+    while asking := await relations.some(db, keys.requests(member), EDGES_BATCH):
+        yield await relations.reject(db, member, asking), len(asking)
+    while not await blocks.forget(db, member, EDGES_BATCH):
+        yield None, EDGES_BATCH
 
 
 async def _posts(db: Database, member: int) -> AsyncIterator[Step]:

@@ -194,7 +194,7 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
     }
     await db.ask(
         *(
-            relations.apply_command(db, member, other, edge, ended=False)
+            relations.apply_command(db, member, other, edge, "add")
             for member, job in made.items()
             for other, edge in relations.read_edges(job)
         )

@@ -53,6 +53,10 @@ async def repost(
         return {"repost": standing}
     if original.is_hidden:
         raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
+    whose = await context.load.user.load(original.author)
+    if whose and whose.is_private and whose.id != author:
+        message = "postId: a private member's post cannot be passed on by others"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
     draft = Draft(
         author=author,
         text=words,

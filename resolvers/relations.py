@@ -1,4 +1,4 @@
-"""Follows: one or many members at once, and what two members have in common."""
+"""Follows and requests: one or many members at once, and what two members have in common."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 from resolvers import fanout, hydrate, identity, paging
 from resolvers.context import Context
-from resolvers.errors import UserError, UserErrorCode
+from resolvers.errors import UserErrorCode
 from resolvers.paging import NodeEdge, Page
+from resolvers.targets import Targets, targets
+from resolvers.tokens import Claims
 from store import keys, relations
-from store.records import Entry, User
+from store.records import Entry, Job, User
 from store.timelines import Slice
 
 COMMON_COUNTED = 20_000  # members of the smaller set up to which common followers are counted
@@ -18,63 +20,66 @@ COMMON_SCANNED = 1_000  # members of the smaller set looked at per page of what 
 
 
 async def follow(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
-    """Follow members; what can be done is done, each refusal is named."""
-    viewer, wanted, errors = await _targets(context, user_ids)
-    job, results = await relations.follow(context.db, viewer, list(wanted)) if wanted else (None, [])
-    for member, result in zip(list(wanted), results, strict=True):
+    """Follow members, or ask private ones; what can be done is done, each refusal is named."""
+    named = await targets(context, user_ids)
+    users = await hydrate.users(context, named.members)
+    asks = [user.id for user in users if user and user.is_private]
+    job, results = await relations.follow(context.db, named.viewer, named.members, asks)
+    for member, result in results.items():
         if result == "limit":
-            message = f"userIds: a member follows at most {context.settings.max_following} others"
-            errors.append(UserError(UserErrorCode.LIMIT_REACHED, message, wanted.pop(member)))
-    if job:
-        await fanout.finish(context.db, job)
-    return await _answer(context, list(wanted), errors)
+            message = f"a member follows, or asks, at most {context.settings.max_following} others"
+            named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
+        elif result == "blocks":
+            named.refuse(member, UserErrorCode.NOT_ALLOWED, "unblock this member first")
+        elif result == "gone":
+            named.is_gone(member)
+    return await _done(context, named, job)
 
 
 async def unfollow(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
-    """End follows of the viewer."""
-    viewer, wanted, errors = await _targets(context, user_ids)
-    job = await relations.unfollow(context.db, viewer, list(wanted)) if wanted else None
-    if job:
-        await fanout.finish(context.db, job)
-    return await _answer(context, list(wanted), errors)
+    """End follows of the viewer, and take back requests."""
+    viewer = await context.member()
+    named = await targets(context, user_ids, among=[keys.following(viewer), keys.requested(viewer)])
+    return await _done(context, named, await relations.unfollow(context.db, viewer, named.members))
 
 
 async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
     """End follows of others to the viewer."""
-    viewer, wanted, errors = await _targets(context, user_ids)
-    job = await relations.remove_followers(context.db, viewer, list(wanted)) if wanted else None
+    viewer = await context.member()
+    named = await targets(context, user_ids, among=[keys.followers(viewer)])
+    return await _done(context, named, await relations.remove_followers(context.db, viewer, named.members))
+
+
+async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """Let in who has asked to follow the viewer; who follows already stays, who has not asked is refused."""
+    named = await targets(context, user_ids)
+    job = await relations.approve(context.db, named.viewer, named.members)
+    approved = {member for member, _ in relations.read_edges(job)} if job else set()
+    left = [member for member in named.members if member not in approved]
+    follow = await _in_set(context, keys.followers(named.viewer), left) if left else set()
+    for member in left:
+        if member not in follow:
+            named.refuse(member, UserErrorCode.NOT_FOUND, "this member has not asked to follow you")
+    return await _done(context, named, job)
+
+
+async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """Turn away who has asked to follow the viewer; doing it twice changes nothing."""
+    viewer = await context.member()
+    named = await targets(context, user_ids, among=[keys.requests(viewer)])
+    return await _done(context, named, await relations.reject(context.db, viewer, named.members))
+
+
+async def _done(context: Context, named: Targets, job: Job | None) -> dict[str, object]:
     if job:
         await fanout.finish(context.db, job)
-    return await _answer(context, list(wanted), errors)
+    return await named.answer(context)
 
 
-async def _targets(context: Context, user_ids: Sequence[str]) -> tuple[int, dict[int, list[str]], list[UserError]]:
-    """Return the viewer, the members that exist with their place in the input, and a refusal for each other one."""
-    viewer = await context.member()
-    identity.at_most(context.settings, user_ids, "userIds")
-    errors: list[UserError] = []
-    wanted: dict[int, list[str]] = {}
-    for i, text in enumerate(user_ids):
-        field, found = ["userIds", str(i)], identity.read(text)
-        if found is None:
-            errors.append(UserError(UserErrorCode.INVALID, "userIds: this is not an id of this API", field))
-        elif found[0] != "user":
-            errors.append(UserError(UserErrorCode.NOT_FOUND, "userIds: there is no such user", field))
-        elif found[1] == viewer:
-            errors.append(UserError(UserErrorCode.SELF, "userIds: this is yourself", field))
-        else:
-            wanted.setdefault(found[1], field)
-    for member, user in zip(list(wanted), await hydrate.users(context, list(wanted)), strict=True):
-        if user is None:
-            errors.append(UserError(UserErrorCode.NOT_FOUND, "userIds: there is no such user", wanted.pop(member)))
-    return viewer, wanted, errors
-
-
-async def _answer(context: Context, members: list[int], errors: list[UserError]) -> dict[str, object]:
-    context.forget()
-    users = await hydrate.users(context, members)
-    errors.sort(key=lambda error: int((error.field or ["", "0"])[1]))
-    return {"users": [user for user in users if user], "viewer": context.claims, "user_errors": errors}
+async def follow_requests(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return who asks to follow the viewer, newest request first."""
+    asked = paging.window(context.settings, "requests", first=first, after=after)
+    return await paging.read_list(context, asked, keys.requests(who.member), lambda ids: hydrate.users(context, ids))
 
 
 async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:

@@ -103,3 +103,10 @@ async def set_role(db: Database, _: Show, *, login: str, role: str) -> Said:
     if not await accounts.set_role(db, login, Role(role)):
         raise UpkeepRefused(f"no member has the login {login!r}")
     return [f"{login} has the role {role}"], 0
+
+
+async def suspend(db: Database, _: Show, *, login: str, end: bool) -> Said:
+    """Suspend a member, or end that."""
+    if not await accounts.set_suspension(db, login, suspended=not end):
+        raise UpkeepRefused(f"no member has the login {login!r}")
+    return [f"{login} is {'no longer ' if end else ''}suspended"], 0

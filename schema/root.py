@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, interactions, posts, promotions, relations, sessions
+from resolvers import accounts, blocks, interactions, posts, promotions, relations, sessions
 from resolvers.context import Context
 from resolvers.errors import Refused
 from schema import posts as p
@@ -42,12 +42,25 @@ async def _is_login_available(info: Info, login: str) -> bool | None:
 Act = Callable[..., Awaitable[dict[str, object]]]
 
 
-def _mutation(act: Act, takes: type, gives: type, *, optional: bool = False, description: str | None = None) -> Any:
-    """Declare a mutation: its input's fields become arguments, a refusal becomes `userErrors`."""
+def _mutation(
+    act: Act,
+    takes: type,
+    gives: type,
+    *,
+    optional: bool = False,
+    suspended: bool = False,
+    description: str | None = None,
+) -> Any:
+    """Declare a mutation: its input's fields become arguments, a refusal becomes `userErrors`.
+
+    Those open to `suspended` members concern nothing but their own account.
+    """
 
     async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
         arguments = {f.name: getattr(input, f.name) for f in fields(takes)} if input else {}
         try:
+            if not suspended:
+                await info.context.active()
             return gives(**await act(info.context, **arguments))
         except Refused as refused:
             return gives(user_errors=refused.errors)
@@ -93,13 +106,14 @@ class Query:
 
 @strawberry.type
 class Mutation:
-    sign_up = _mutation(accounts.sign_up, u.SignUpInput, u.SessionPayload)
-    log_in = _mutation(sessions.log_in, u.LogInInput, u.SessionPayload)
+    sign_up = _mutation(accounts.sign_up, u.SignUpInput, u.SessionPayload, suspended=True)
+    log_in = _mutation(sessions.log_in, u.LogInInput, u.SessionPayload, suspended=True)
     refresh_session = _mutation(
         sessions.refresh_session,
         u.RefreshSessionInput,
         u.SessionPayload,
         description="Trades a refresh token for a new pair; the old refresh token stops working.",
+        suspended=True,
     )
     log_out = _mutation(
         sessions.log_out,
@@ -107,25 +121,49 @@ class Mutation:
         u.LogOutPayload,
         optional=True,
         description="Takes effect at once, on open websockets too.",
+        suspended=True,
     )
     change_password = _mutation(
         sessions.change_password,
         u.ChangePasswordInput,
         u.SessionPayload,
         description="Ends every other session.",
+        suspended=True,
     )
     update_profile = _mutation(accounts.update_profile, u.UpdateProfileInput, u.ViewerPayload)
-    change_email = _mutation(accounts.change_email, u.ChangeEmailInput, u.ViewerPayload)
+    change_email = _mutation(accounts.change_email, u.ChangeEmailInput, u.ViewerPayload, suspended=True)
     delete_account = _mutation(
         accounts.delete_account,
         u.DeleteAccountInput,
         u.DeleteAccountPayload,
         description="Ends every session, and takes away all that the member ever did; the login is free again.",
+        suspended=True,
     )
 
-    follow = _mutation(relations.follow, u.UsersInput, u.UsersPayload, description="Doing it twice changes nothing.")
-    unfollow = _mutation(relations.unfollow, u.UsersInput, u.UsersPayload)
+    follow = _mutation(
+        relations.follow,
+        u.UsersInput,
+        u.UsersPayload,
+        description="Follows at once, or asks a private member. Doing it twice changes nothing.",
+    )
+    unfollow = _mutation(relations.unfollow, u.UsersInput, u.UsersPayload, description="Takes back a request, too.")
+    approve_follow_requests = _mutation(relations.approve_follow_requests, u.UsersInput, u.UsersPayload)
+    reject_follow_requests = _mutation(relations.reject_follow_requests, u.UsersInput, u.UsersPayload)
     remove_followers = _mutation(relations.remove_followers, u.UsersInput, u.UsersPayload)
+    block = _mutation(
+        blocks.block,
+        u.UsersInput,
+        u.UsersPayload,
+        description="Ends any follow in both directions and hides each from the other.",
+    )
+    unblock = _mutation(blocks.unblock, u.UsersInput, u.UsersPayload)
+    mute = _mutation(
+        blocks.mute,
+        u.UsersInput,
+        u.UsersPayload,
+        description="Hides their posts from the viewer's timelines and streams; they are not told.",
+    )
+    unmute = _mutation(blocks.unmute, u.UsersInput, u.UsersPayload)
 
     post = _mutation(posts.post, p.PostInput, p.PostPayload)
     repost = _mutation(posts.repost, p.RepostInput, p.RepostPayload)

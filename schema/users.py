@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, relations, sessions, timelines
+from resolvers import accounts, blocks, relations, sessions, timelines
 from resolvers.paging import NodeEdge
 from resolvers.tokens import Claims
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
@@ -64,6 +64,18 @@ def _is_mutual(root: records.User, info: Info) -> Awaitable[bool]:
     return relations.is_mutual(info.context, root)
 
 
+def _viewer_has_requested_follow(root: records.User, info: Info) -> Awaitable[bool]:
+    return relations.viewer_has_requested_follow(info.context, root)
+
+
+def _viewer_has_blocked(root: records.User, info: Info) -> Awaitable[bool]:
+    return relations.viewer_has_blocked(info.context, root)
+
+
+def _viewer_has_muted(root: records.User, info: Info) -> Awaitable[bool]:
+    return relations.viewer_has_muted(info.context, root)
+
+
 @strawberry.type(description="A member. Sensitive data (email, password, sessions) is never part of this type.")
 class User(Node):
     login: str = strawberry.field(
@@ -73,6 +85,10 @@ class User(Node):
     name: str
     bio: str
     created_at: datetime
+    is_private: bool = strawberry.field(
+        description="A private member approves each follower; only approved followers see the posts."
+    )
+    is_suspended: bool
     follower_count: int
     following_count: int
     post_count: int
@@ -101,6 +117,9 @@ class User(Node):
     viewer_is_following = strawberry.field(resolver=_viewer_is_following, graphql_type=bool)
     is_following_viewer = strawberry.field(resolver=_is_following_viewer, graphql_type=bool)
     is_mutual = strawberry.field(resolver=_is_mutual, graphql_type=bool, description="Both follow each other.")
+    viewer_has_requested_follow = strawberry.field(resolver=_viewer_has_requested_follow, graphql_type=bool)
+    viewer_has_blocked = strawberry.field(resolver=_viewer_has_blocked, graphql_type=bool)
+    viewer_has_muted = strawberry.field(resolver=_viewer_has_muted, graphql_type=bool)
 
     is_type_of = is_a(records.User)
 
@@ -181,11 +200,26 @@ class Session:
     is_current = strawberry.field(resolver=_session_is_current)
 
 
+def _follow_requests(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return relations.follow_requests(info.context, root, first, after)
+
+
+def _blocked(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return blocks.blocked(info.context, root, first, after)
+
+
+def _muted(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return blocks.muted(info.context, root, first, after)
+
+
 @strawberry.type(description="The signed-in member, with what only they may see.")
 class Viewer:
     user = strawberry.field(resolver=_user, graphql_type=User)
     email = strawberry.field(resolver=_email)
     role = strawberry.field(resolver=_role, graphql_type=Role)
+    follow_requests = strawberry.field(resolver=_follow_requests, graphql_type=UserConnection)
+    blocked = strawberry.field(resolver=_blocked, graphql_type=UserConnection)
+    muted = strawberry.field(resolver=_muted, graphql_type=UserConnection)
     sessions = strawberry.field(resolver=_sessions, graphql_type=list[Session])
 
 
@@ -224,6 +258,7 @@ class UpdateProfileInput:
     login: str | None = None
     name: str | None = None
     bio: str | None = None
+    is_private: bool | None = None
 
 
 @strawberry.input

@@ -69,6 +69,21 @@ async def update(
     return read_job(job[0], "names", job[1]) if job else None
 
 
+async def set_standing(db: Database, member: int, what: str, *, holds: bool) -> Job | None:
+    """Make a member `private` or `suspended`, or end that; returns the job that moves what they have published.
+
+    None when nothing changes. Suspension ends every session.
+    """
+    p = partition(member)
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.sessions(member)]
+    reply = await db.call("set_standing", own, p, member, what, "1" if holds else "")
+    if not reply:
+        return None
+    job, body, ended = reply
+    await _announce(db, member, ended)
+    return read_job(job, "standing", body)
+
+
 async def settle_names(db: Database, job: Job) -> None:
     """Make the names a member has now lasting; a login given up expires in a while, an e-mail address at once.
 
@@ -118,7 +133,16 @@ async def free_names(db: Database, member: int, login: str, email: str) -> None:
 
 async def forget(db: Database, member: int) -> None:
     """Remove what is left of a deleted member in their own partition."""
-    kinds = (keys.following, keys.followers, keys.profile, keys.reposted, keys.hidden, keys.liked, keys.discussed)
+    kinds = (
+        keys.following,
+        keys.followers,
+        keys.profile,
+        keys.reposted,
+        keys.hidden,
+        keys.liked,
+        keys.discussed,
+        keys.muted,
+    )
     homes = (keys.home, keys.home_state, keys.sources)  # one that was being read is built once more
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, keys.former_logins))),

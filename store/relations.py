@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from store import keys
@@ -13,61 +13,98 @@ from store.records import Entry, Job, read_entries, read_job
 Edges = list[tuple[int, int]]  # other member, edge
 
 
-async def follow(db: Database, follower: int, members: Sequence[int]) -> tuple[Job | None, list[str]]:
-    """Commit follows on the follower's side; returns the job and per member `new`, `already` or `limit`."""
-    ((job, body, *results),) = await db.ask(follow_command(db, follower, members))
-    return read_job(job, "follow", body) if job else None, [str(result) for result in results]
+async def follow(
+    db: Database, follower: int, members: Sequence[int], asks: Collection[int] = ()
+) -> tuple[Job | None, dict[int, str]]:
+    """Commit follows, and requests to those whom one `asks`, on the follower's side; returns the job and the results.
+
+    They are `new`, `already`, `limit`, `blocks` for whom the follower blocks, or `gone` for who blocks the follower.
+    """
+    ordered = sorted(members, key=lambda member: member not in asks)
+    ((job, body, *results),) = await db.ask(follow_command(db, follower, ordered, len(set(asks) & set(members))))
+    return read_job(job, "follow", body) if job else None, dict(zip(ordered, map(str, results), strict=True))
 
 
-def follow_command(db: Database, follower: int, members: Sequence[int]) -> Command:
-    """Return the command that commits follows; its reply is the job's id and body, then a result per member."""
+def follow_command(db: Database, follower: int, members: Sequence[int], asked: int = 0) -> Command:
+    """Return the command that commits follows; the first so many members are asked to be followed.
+
+    Its reply is the job's id and body, then a result per member.
+    """
     p = partition(follower)
-    own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower)]
-    return script("follow", own, [p, follower, db.settings.max_following, *members])
+    own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower), keys.requested(follower)]
+    own += [keys.blocked(follower), keys.blocked_by(follower)]
+    return script("follow", own, [p, follower, db.settings.max_following, asked, *members])
 
 
 async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job | None:
-    """End follows on the follower's side; returns the job, None when nothing changed."""
+    """End follows and requests on the follower's side; returns the job, None when nothing changed."""
     p = partition(follower)
-    own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower)]
+    own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower), keys.requested(follower)]
     reply = await db.call("unfollow", own, p, follower, "following", "unfollow", "", 0, 0, *members)
     return read_job(reply[0], "unfollow", reply[1]) if reply else None
 
 
 async def remove_followers(db: Database, member: int, followers: Sequence[int]) -> Job | None:
     """End others' follows of a member on the member's side; returns the job, None when nothing changed."""
+    return await _end(db, member, keys.followers(member), "followers", "remove_followers", followers)
+
+
+async def reject(db: Database, member: int, followers: Sequence[int]) -> Job | None:
+    """End requests to follow a member on the member's side; returns the job, None when nothing changed."""
+    return await _end(db, member, keys.requests(member), "", "reject", followers)
+
+
+async def _end(db: Database, member: int, listing: str, counter: str, kind: str, others: Sequence[int]) -> Job | None:
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.followers(member)]
-    tombstones = keys.unfollowed_prefix(member)
-    args = (p, member, "followers", "remove_followers", tombstones, keys.DAY, db.settings.big_author)
-    reply = await db.call("unfollow", own, *args, *followers)
-    return read_job(reply[0], "remove_followers", reply[1]) if reply else None
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), listing]
+    args = (p, member, counter, kind, keys.unfollowed_prefix(member), keys.DAY, db.settings.big_author)
+    reply = await db.call("unfollow", own, *args, *others)
+    return read_job(reply[0], kind, reply[1]) if reply else None
 
 
-async def tell_followed(db: Database, follower: int, edges: Edges, *, ended: bool) -> Edges:
-    """Apply follows, or their ends, on the followed members' side; returns the edges to members who are gone."""
-    replies = await db.ask(*(apply_command(db, follower, member, edge, ended=ended) for member, edge in edges))
-    return [edge for edge, reply in zip(edges, replies, strict=True) if reply is None]
-
-
-def apply_command(db: Database, follower: int, member: int, edge: int, *, ended: bool) -> Command:
-    """Return the command that applies a follow, or its end, on the followed member's side."""
+async def approve(db: Database, member: int, followers: Sequence[int]) -> Job | None:
+    """Approve requests to follow a member on the member's side; returns the job, None when none of them had asked."""
     p = partition(member)
-    own = [keys.user(member), keys.followers(member), keys.unfollowed(member, follower), keys.minted(p), keys.jobs(p)]
-    step = "remove" if ended else "add"
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.followers(member), keys.requests(member)]
+    reply = await db.call("approve", own, p, member, db.settings.big_author, *followers)
+    return read_job(reply[0], "approve", reply[1]) if reply else None
+
+
+async def accept(db: Database, member: int, edges: Edges) -> list[bool]:
+    """Apply approvals on the side of those who asked; returns for each whether it still stands there."""
+    replies = await db.ask(
+        *(script("accept", [keys.user(f), keys.following(f), keys.requested(f)], [member, edge]) for f, edge in edges)
+    )
+    return [bool(reply) for reply in replies]
+
+
+async def tell_followed(db: Database, follower: int, edges: Edges, step: str) -> list[int | None]:
+    """Apply follows, requests, or their ends on the followed members' side: `add`, `ask` or `remove`.
+
+    Returns for each 1, 0 when something newer is known, 2 where one who asks already follows, or None where the member
+    is gone or blocks the follower.
+    """
+    return await db.ask(*(apply_command(db, follower, member, edge, step) for member, edge in edges))
+
+
+def apply_command(db: Database, follower: int, member: int, edge: int, step: str) -> Command:
+    """Return the command that applies a follow or request, or its end, on the followed member's side."""
+    p = partition(member)
+    own = [keys.user(member), keys.followers(member), keys.requests(member), keys.unfollowed(member, follower)]
+    own += [keys.blocked(member), keys.minted(p), keys.jobs(p)]
     return script("apply_edge", own, [step, follower, edge, keys.DAY, p, member, db.settings.big_author])
 
 
 async def tell_followers(db: Database, member: int, edges: Edges) -> None:
-    """Apply the end of follows on the followers' side."""
+    """Apply the end of follows or requests on the followers' side."""
     await db.ask(
-        *(script("apply_edge", [keys.user(f), keys.following(f)], ["remove", member, edge]) for f, edge in edges)
+        *(script("end_edge", [keys.user(f), keys.following(f), keys.requested(f)], [member, edge]) for f, edge in edges)
     )
 
 
-def read_edges(job: Job) -> Edges:
-    """Return the edges a job is about."""
-    return [(int(other), int(edge)) for other, edge in cast("list[tuple[str, str]]", job.body["edges"])]
+def read_edges(job: Job, name: str = "edges") -> Edges:
+    """Return the edges of one kind that a job is about."""
+    return [(int(other), int(edge)) for other, edge in cast("list[tuple[str, str]]", job.body.get(name) or [])]
 
 
 async def following(db: Database, member: int) -> dict[int, int]:

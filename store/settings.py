@@ -58,6 +58,7 @@ class Settings:
     log_in_attempts: int = _setting(10, "log-in attempts per quarter of an hour and identifier", least=1)
     log_in_attempts_per_address: int = _setting(100, "log-in attempts per quarter of an hour and address", least=1)
     max_following: int = _setting(5_000, "members that one member can follow", least=1)
+    max_blocked: int = _setting(5_000, "members that one member can block, and again mute", least=1)
     max_text: int = _setting(500, "characters of a post or comment", least=1, most=100_000)
     max_name: int = _setting(50, "characters of a display name", least=1, most=1000)
     max_bio: int = _setting(200, "characters of a bio", least=1, most=10_000)

@@ -49,7 +49,7 @@ async def _commit(db: Database, step: str, follower: int, member: int) -> None:
     """Commit a step and die before its job is begun, or has done more than to tell the other side."""
     if step == "told":
         (job,) = await waiting(db)
-        await relations.tell_followed(db, follower, relations.read_edges(job), ended=False)
+        await relations.tell_followed(db, follower, relations.read_edges(job), "add")
     elif step == "follow":
         await relations.follow(db, follower, [member])
     elif step == "unfollow":

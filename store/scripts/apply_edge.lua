@@ -1,33 +1,49 @@
--- The other side of a follow: applies it only if nothing newer is known.
--- KEYS user, set, tombstone, minted, jobs; only the first two where the set's owner is the follower, whose own commits
---      are always newest
--- ARGV 'add' or 'remove', member, edge, tombstone's life (s), partition, owner, followers that make a big author
--- Returns 1, 0 when something newer is known, false when the set's owner is gone.
+-- The followed side of a follow or a request: applies it only if nothing newer is known.
+-- KEYS user, followers, requests, tombstone, blocked, minted, jobs
+-- ARGV 'add', 'ask' or 'remove', follower, edge, tombstone's life (s), partition, owner, followers that make a big author
+-- Returns 1, 0 when something newer is known, 2 where one who asks follows, since the owner is no longer private; false
+-- when the owner is gone, or blocks the follower.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return false
 end
-local edge = tonumber(ARGV[3])
-local known = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[2]) or '0')
-if ARGV[1] == 'add' then
-  local ended = KEYS[3] and tonumber(redis.call('GET', KEYS[3]) or '0') or 0
-  if edge <= known or edge <= ended then
-    return 0
-  end
-  redis.call('ZADD', KEYS[2], ARGV[3], ARGV[2])
-else
-  if KEYS[3] then
-    local ended = tonumber(redis.call('GET', KEYS[3]) or '0')
-    redis.call('SET', KEYS[3], str(math.max(edge, ended)), 'EX', ARGV[4])
-  end
-  if known == 0 or known > edge then
-    return 0
-  end
-  redis.call('ZREM', KEYS[2], ARGV[2])
+local step, who, edge = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local function known(set)
+  return tonumber(redis.call('ZSCORE', set, who) or '0')
 end
-local count = redis.call('ZCARD', KEYS[2])
-if KEYS[3] then
-  weigh(KEYS[1], KEYS[5], KEYS[4], ARGV[5], ARGV[6], count, ARGV[7])
-else
-  redis.call('HSET', KEYS[1], 'following', count)
+local ended = tonumber(redis.call('GET', KEYS[4]) or '0')
+local function count()
+  weigh(KEYS[1], KEYS[7], KEYS[6], ARGV[5], ARGV[6], redis.call('ZCARD', KEYS[2]), ARGV[7])
 end
-return 1
+
+if step == 'remove' then
+  redis.call('SET', KEYS[4], str(math.max(edge, ended)), 'EX', ARGV[4])
+  local changed_here = 0
+  if known(KEYS[3]) ~= 0 and known(KEYS[3]) <= edge then
+    redis.call('ZREM', KEYS[3], who)
+    changed_here = 1
+  end
+  if known(KEYS[2]) ~= 0 and known(KEYS[2]) <= edge then
+    redis.call('ZREM', KEYS[2], who)
+    count()
+    changed_here = 1
+  end
+  return changed_here
+end
+
+if redis.call('ZSCORE', KEYS[5], who) then
+  return false
+end
+if step == 'ask' and known(KEYS[2]) == edge then
+  return 2 -- approved meanwhile, or repeated
+end
+if edge <= math.max(known(KEYS[2]), known(KEYS[3]), ended) then
+  return 0
+end
+if step == 'ask' and redis.call('HEXISTS', KEYS[1], 'private') == 1 then
+  redis.call('ZADD', KEYS[3], ARGV[3], who)
+  return 1
+end
+redis.call('ZREM', KEYS[3], who)
+redis.call('ZADD', KEYS[2], ARGV[3], who)
+count()
+return step == 'ask' and 2 or 1

@@ -47,7 +47,8 @@ if KEYS[10] then
 end
 local body = cjson.encode({
   author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], of_quote = ARGV[13],
-  plain = plain, is_pulled = string.match(redis.call('HGET', KEYS[3], 'reach') or '', '%a+') == 'big',
+  plain = plain, is_public = redis.call('HEXISTS', KEYS[3], 'private') + redis.call('HEXISTS', KEYS[3], 'suspended') == 0,
+  is_pulled = string.match(redis.call('HGET', KEYS[3], 'reach') or '', '%a+') == 'big',
 })
 commit(KEYS[2], tonumber(id), 'post', body)
 return {'new', id, body}

@@ -1,0 +1,69 @@
+"""Blocking and muting: one or many members at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers import fanout, hydrate, paging
+from resolvers.context import Context
+from resolvers.errors import UserErrorCode
+from resolvers.paging import NodeEdge, Page
+from resolvers.targets import Targets, targets
+from resolvers.tokens import Claims
+from store import blocks, keys
+from store.blocks import Results
+from store.records import Job, User
+
+
+async def block(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """Block members: ends every follow between them and the viewer, and hides each from the other."""
+    named = await targets(context, user_ids)
+    return await _done(context, named, await blocks.block(context.db, named.viewer, named.members), "blocks")
+
+
+async def unblock(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """End blocks; the follows that they ended stay ended."""
+    viewer = await context.member()
+    named = await targets(context, user_ids, among=[keys.blocked(viewer)])
+    return await _done(context, named, await blocks.unblock(context.db, viewer, named.members))
+
+
+async def mute(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """Leave members out of the viewer's timelines, notifications and streams; they are not told."""
+    named = await targets(context, user_ids)
+    return await _done(context, named, await blocks.mute(context.db, named.viewer, named.members), "mutes")
+
+
+async def unmute(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+    """End mutes."""
+    viewer = await context.member()
+    named = await targets(context, user_ids, among=[keys.muted(viewer)])
+    return await _done(context, named, await blocks.unmute(context.db, viewer, named.members))
+
+
+async def _done(
+    context: Context, named: Targets, change: tuple[Job | None, Results], verb: str = ""
+) -> dict[str, object]:
+    job, results = change
+    for member, result in results.items():
+        if result == "limit":
+            message = f"a member {verb} at most {context.settings.max_blocked} others"
+            named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
+    if job:
+        await fanout.finish(context.db, job)
+    return await named.answer(context)
+
+
+async def blocked(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return whom the viewer blocks, newest block first."""
+    return await _listed(context, "blocked", keys.blocked(who.member), first, after)
+
+
+async def muted(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return whom the viewer mutes, newest mute first."""
+    return await _listed(context, "muted", keys.muted(who.member), first, after)
+
+
+async def _listed(context: Context, kind: str, key: str, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    asked = paging.window(context.settings, kind, first=first, after=after)
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))

@@ -1,0 +1,120 @@
+"""What follows, requests, blocks and mutes set in motion: the other side of each, homes, and who is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from resolvers import merges
+from resolvers.work import Budget, Outcome, text
+from store import blocks, events, relations
+from store.connection import Database
+from store.records import Job
+from store.relations import Edges, read_edges
+
+FOLLOWS = 2  # what the followed side answers to a request of somebody who follows by now
+
+
+async def follow(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell those followed, and those asked; bring what the followed have published to the follower."""
+    follower, edges, asked = int(text(job, "follower")), read_edges(job), read_edges(job, "asked")
+    replies = await relations.tell_followed(db, follower, edges, "add")
+    replies += await relations.tell_followed(db, follower, asked, "ask")
+    for (member, edge), reply in zip([*edges, *asked], replies, strict=True):
+        if reply is None:
+            # Deleted while they were being followed, or they have blocked the follower: the follow goes with it.
+            await relations.tell_followers(db, member, [(follower, edge)])
+            await merges.unmerge(db, follower, member)
+    let_in = [edge for edge, reply in zip(asked, replies[len(edges) :], strict=True) if reply == FOLLOWS]
+    for member, edge in let_in:
+        await _let_in(db, member, [(follower, edge)])
+    await _merge(db, follower, edges)
+    return Outcome.DONE
+
+
+async def approve(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell those who asked that they follow, and bring them what they may see now."""
+    await _let_in(db, int(text(job, "member")), read_edges(job))
+    return Outcome.DONE
+
+
+async def _let_in(db: Database, member: int, edges: Edges) -> None:
+    stand = await relations.accept(db, member, edges)
+    for (follower, edge), stands in zip(edges, stand, strict=True):
+        if stands:
+            await _merge(db, follower, [(member, edge)])
+        else:  # taken back meanwhile
+            await relations.tell_followed(db, follower, [(member, edge)], "remove")
+
+
+async def _merge(db: Database, follower: int, edges: Edges) -> None:
+    for member, edge in edges:
+        await merges.follow(db, follower, member, edge)
+    await merges.sweep(db, follower, {member for member, _ in edges})
+    for member, edge in edges:
+        await events.append(db, f"follow:{edge}", "follow", follower, member=member)
+
+
+async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell those no longer followed or asked, and take out of the former follower's home what only they brought."""
+    follower, edges = int(text(job, "member")), read_edges(job)
+    await relations.tell_followed(db, follower, edges + read_edges(job, "asked"), "remove")
+    await _unmerge(db, follower, edges)
+    return Outcome.DONE
+
+
+async def remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell those who follow no longer, and take out of their homes what only this member brought."""
+    member, edges = int(text(job, "member")), read_edges(job)
+    await relations.tell_followers(db, member, edges)
+    for follower, edge in edges:
+        await _unmerge(db, follower, [(member, edge)])
+    return Outcome.DONE
+
+
+async def _unmerge(db: Database, follower: int, edges: Edges) -> None:
+    for member, _edge in edges:
+        await merges.unmerge(db, follower, member)
+    await merges.sweep(db, follower, {member for member, _ in edges})
+    for member, edge in edges:
+        await events.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
+
+
+async def reject(db: Database, job: Job, _: Budget) -> Outcome:
+    """Take back the requests of those who asked."""
+    await relations.tell_followers(db, int(text(job, "member")), read_edges(job, "asked"))
+    return Outcome.DONE
+
+
+async def block(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell the blocked, and end on their side what the block has ended between the two."""
+    member, blocked = int(text(job, "member")), read_edges(job, "blocks")
+    followed, followers = read_edges(job, "following"), read_edges(job, "followers")
+    await blocks.tell_blocked(db, member, blocked, ended=False)
+    await relations.tell_followed(db, member, followed + read_edges(job, "requested"), "remove")
+    await relations.tell_followers(db, member, followers + read_edges(job, "requests"))
+    await _unmerge(db, member, followed)
+    for follower, edge in followers:
+        await _unmerge(db, follower, [(member, edge)])
+    await _tell(db, job, member, blocked, both=True)
+    return Outcome.DONE
+
+
+async def unblock(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell those blocked no longer; what the block has ended stays ended."""
+    member, unblocked = int(text(job, "member")), read_edges(job)
+    await blocks.tell_blocked(db, member, unblocked, ended=True)
+    await _tell(db, job, member, unblocked, both=True)
+    return Outcome.DONE
+
+
+async def mute(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell the live home of the member who has muted somebody, or no longer does."""
+    await _tell(db, job, int(text(job, "member")), read_edges(job), both=False)
+    return Outcome.DONE
+
+
+async def _tell(db: Database, job: Job, member: int, others: Iterable[tuple[int, int]], *, both: bool) -> None:
+    for other, _ in others:
+        await events.append(db, f"bond:{job.id}:{member}:{other}", "bond", member, member=other)
+        if both:
+            await events.append(db, f"bond:{job.id}:{other}:{member}", "bond", other, member=member)

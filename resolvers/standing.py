@@ -1,0 +1,41 @@
+"""What a member's becoming private or suspended sets in motion, and the end of either."""
+
+from __future__ import annotations
+
+from resolvers import bonds, deliveries
+from resolvers.work import Budget, Outcome, conclude, text
+from store import accounts, events, jobs, keys, posts, relations
+from store.connection import Database
+from store.records import Job
+
+REQUESTS_BATCH = 100  # requests approved at a time when a member is private no longer
+POSTS_BATCH = 100  # entries of the profile looked at at a time
+
+
+async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
+    """Let in who waits for a member no longer private, and list posts where all find them, or take them off there.
+
+    How the member stands is read anew at each step: of two changes in quick succession the later one counts.
+    """
+    member = int(text(job, "member"))
+    found = await accounts.user(db, member)
+    while (
+        found and not found.is_private and (waiting := await relations.some(db, keys.requests(member), REQUESTS_BATCH))
+    ):
+        approval = await relations.approve(db, member, waiting)
+        if approval:
+            await conclude(db, approval, await bonds.approve(db, approval, budget))
+    if not job.cursor and text(job, "what") == "suspended":
+        await events.append(db, f"suspend:{job.id}", "suspend", member, member=member)
+    below = int(job.cursor) if job.cursor else None
+    while entries := await posts.published(db, member, below=below, above=0, count=POSTS_BATCH):
+        for entry in entries:
+            if entry.original is None:
+                await deliveries.restate(db, job, entry.id)
+        below = entries[-1].id
+        budget.left -= len(entries)
+        if not await jobs.checkpoint(db, job, str(below)):
+            return Outcome.DONE  # somebody else has finished it
+        if budget.left <= 0:
+            return Outcome.MORE
+    return Outcome.DONE

@@ -1,0 +1,73 @@
+"""The members an action names: found, or refused one by one, and answered as they are seen afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from resolvers import hydrate, identity
+from resolvers.context import Context
+from resolvers.errors import UserError, UserErrorCode
+
+
+class Targets:
+    """The members whom an action of the viewer's is about, each with its place in the input, and the refusals."""
+
+    def __init__(self, viewer: int) -> None:
+        self.viewer = viewer
+        self.errors: list[UserError] = []
+        self._wanted: dict[int, list[str]] = {}
+
+    @property
+    def members(self) -> list[int]:
+        """The members that were not refused."""
+        return list(self._wanted)
+
+    def refuse(self, member: int, code: UserErrorCode, message: str) -> None:
+        """Refuse one of the members."""
+        self.errors.append(UserError(code, f"userIds: {message}", self._wanted.pop(member)))
+
+    def is_gone(self, member: int) -> None:
+        """Refuse a member who is not there for the viewer."""
+        self.refuse(member, UserErrorCode.NOT_FOUND, "there is no such user")
+
+    async def answer(self, context: Context) -> dict[str, object]:
+        """Return the members as the viewer sees them now, with all refusals in the order of the input."""
+        context.forget()
+        users = await hydrate.users(context, self.members)
+        self.errors.sort(key=lambda error: int((error.field or ["", "0"])[1]))
+        return {"users": [user for user in users if user], "viewer": context.claims, "user_errors": self.errors}
+
+
+async def targets(context: Context, user_ids: Sequence[str], *, among: Collection[str] = ()) -> Targets:
+    """Return the members that an action names, without those whom the viewer does not see.
+
+    What the viewer has once done they can end: `among` are the keys of their own sets in which a member may stand who
+    is not seen any more.
+    """
+    found = Targets(await context.member())
+    identity.at_most(context.settings, user_ids, "userIds")
+    for i, text in enumerate(user_ids):
+        field, named = ["userIds", str(i)], identity.read(text)
+        if named is None:
+            message = "userIds: this is not an id of this API"
+            found.errors.append(UserError(UserErrorCode.INVALID, message, field))
+        elif named[0] != "user":
+            found.errors.append(UserError(UserErrorCode.NOT_FOUND, "userIds: there is no such user", field))
+        elif named[1] == found.viewer:
+            found.errors.append(UserError(UserErrorCode.SELF, "userIds: this is yourself", field))
+        else:
+            found._wanted.setdefault(named[1], field)  # noqa: SLF001  the class's own maker
+    seen = {user.id for user in await hydrate.users(context, found.members) if user}
+    unseen = [member for member in found.members if member not in seen]
+    for member in await _absent(context, unseen, among):
+        found.is_gone(member)
+    return found
+
+
+async def _absent(context: Context, members: Sequence[int], among: Collection[str]) -> list[int]:
+    """Return the members that stand in none of some sets."""
+    if not members or not among:
+        return list(members)
+    columns = await context.reader.run([("ZMSCORE", key, *members) for key in among])
+    rows = zip(members, zip(*columns, strict=True), strict=True)
+    return [member for member, scores in rows if all(score is None for score in scores)]

@@ -1,0 +1,79 @@
+"""Whom members block and mute: a block is a versioned edge kept on both sides, a mute is the member's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from store import keys
+from store.connection import Database, script
+from store.ids import partition
+from store.records import Job, read_entries, read_job
+
+Blocks = list[tuple[int, int]]  # other member, block
+Results = dict[int, str]  # member → `new`, `already` or `limit`
+
+
+async def block(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
+    """Commit blocks on the blocking side, which ends every follow and request between the two; returns the job."""
+    p = partition(member)
+    own = [keys.minted(p), keys.jobs(p), keys.user(member)]
+    own += [keys.following(member), keys.followers(member), keys.requested(member), keys.requests(member)]
+    own.append(keys.blocked(member))
+    args = (db.settings.max_blocked, keys.unfollowed_prefix(member), keys.DAY, db.settings.big_author)
+    job, body, *results = await db.call("block", own, p, member, *args, *others)
+    return read_job(job, "block", body) if job else None, dict(zip(others, map(str, results), strict=True))
+
+
+async def unblock(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
+    """End blocks on the blocking side; returns the job."""
+    return await _change(db, member, keys.blocked(member), "unblock", others)
+
+
+async def mute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
+    """Mute members; returns the job."""
+    return await _change(db, member, keys.muted(member), "mute", others)
+
+
+async def unmute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
+    """End mutes; returns the job."""
+    return await _change(db, member, keys.muted(member), "unmute", others)
+
+
+async def _change(
+    db: Database, member: int, listing: str, kind: str, others: Sequence[int]
+) -> tuple[Job | None, Results]:
+    p = partition(member)
+    own = [keys.minted(p), keys.jobs(p), keys.user(member), listing]
+    job, body, *results = await db.call("mute", own, p, member, db.settings.max_blocked, kind, *others)
+    return read_job(job, kind, body) if job else None, dict(zip(others, map(str, results), strict=True))
+
+
+async def tell_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool) -> None:
+    """Apply blocks, or their ends, on the blocked members' side; a block of somebody gone goes with them."""
+    replies = await db.ask(
+        *(
+            script(
+                "apply_block",
+                [keys.user(other), keys.blocked_by(other), keys.unblocked(other, member)],
+                ["remove" if ended else "add", member, block, keys.DAY],
+            )
+            for other, block in blocks
+        )
+    )
+    gone = [other for (other, _), reply in zip(blocks, replies, strict=True) if reply is None]
+    if gone:
+        await db.one("ZREM", keys.blocked(member), *gone)
+
+
+async def forget(db: Database, member: int, count: int) -> bool:
+    """Remove some blocks by and of a deleted member on the other side, then here; True when none is left."""
+    blocked, by = await db.ask(
+        ("ZRANGE", keys.blocked(member), 0, count - 1, "WITHSCORES"),
+        ("ZRANGE", keys.blocked_by(member), 0, count - 1),
+    )
+    blocks = [(entry.thing, entry.place) for entry in read_entries(blocked)]
+    await tell_blocked(db, member, blocks, ended=True)
+    await db.ask(*(("ZREM", keys.blocked(int(other)), member) for other in by))
+    steps = [(keys.blocked(member), [other for other, _ in blocks]), (keys.blocked_by(member), by)]
+    await db.ask(*(("ZREM", key, *others) for key, others in steps if others))
+    return not blocked and not by

@@ -1,0 +1,43 @@
+"""Blocking and muting: who is gone for whom, and what comes back."""
+
+from __future__ import annotations
+
+from tests.conftest import Member
+
+SEEN = "query($login: String!) { user(login: $login) { viewerHasBlocked timeline { nodes { ... on Node { id } } } } }"
+LISTS = "{ viewer { blocked { nodes { login } } muted { nodes { login } } } }"
+
+
+async def test_blocking(alice: Member, bob: Member) -> None:
+    """A block ends follows both ways; the blocked sees nobody, the blocker no posts; unblocking restores nothing."""
+    await alice.follow(bob)
+    await bob.follow(alice)
+    a, b = await alice.post("by alice"), await bob.post("by bob")
+    payload = await alice.do("block", "users { login viewerHasBlocked viewerIsFollowing }", userIds=[bob.id])
+    assert payload["users"] == [{"login": "bob", "viewerHasBlocked": True, "viewerIsFollowing": False}]
+    assert (await alice.home(), await bob.home()) == ([a], [b])
+    assert await bob.ask(SEEN, login="alice") is None
+    assert (await alice.ask(SEEN, login="bob"))["timeline"] == {"nodes": []}
+    assert await bob.refused("follow", userIds=[alice.id]) == ("NOT_FOUND", ["userIds", "0"])
+    assert await alice.refused("follow", userIds=[bob.id]) == ("NOT_ALLOWED", ["userIds", "0"])
+    assert (await alice.ask(LISTS))["blocked"]["nodes"] == [{"login": "bob"}]
+    assert not (await alice.do("unblock", userIds=[bob.id]))["userErrors"]
+    assert (await alice.home(), await bob.home()) == ([a], [b])
+    seen = await bob.ask(SEEN, login="alice")
+    assert seen["timeline"] == {"nodes": [{"id": a}]}
+
+
+async def test_muting(alice: Member, bob: Member, carol: Member) -> None:
+    """What a muted member writes or passes on is gone from timelines, not from their profile, and comes back."""
+    await alice.follow(bob, carol)
+    theirs = await carol.post("by carol")
+    await bob.repost(theirs)
+    word = await bob.post("by bob")
+    assert await alice.home() == [word, theirs]
+    await alice.do("mute", userIds=[bob.id])
+    assert await alice.home() == [theirs]
+    assert (await alice.ask("{ homeTimeline { edges { repostedByCount } } }"))["edges"] == [{"repostedByCount": 0}]
+    assert len((await alice.ask(SEEN, login="bob"))["timeline"]["nodes"]) == 2
+    assert (await alice.ask(LISTS))["muted"]["nodes"] == [{"login": "bob"}]
+    await alice.do("unmute", userIds=[bob.id])
+    assert await alice.home() == [word, theirs]
