@@ -1,0 +1,222 @@
+"""Requests and blocks on both sides: whatever order their changes arrive in, they end equal."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from resolvers import fanout
+from resolvers.context import Services
+from resolvers.fanout import Worker
+from resolvers.work import Budget
+from store import accounts, blocks, keys, relations
+from store.connection import Database, MemberGone
+from store.records import Job, read_pairs
+from tests.conftest import Member
+from tests.test_requests import make_private
+from tests.work import Turns, number, photograph, put_back, waiting, work_off
+
+ORDERS = 12  # orders tried of each race
+
+Act = Callable[[Database, int, int], Awaitable[Any]]
+
+
+async def _unfollow(db: Database, follower: int, member: int) -> Job | None:
+    return await relations.unfollow(db, follower, [member])
+
+
+async def _follow(db: Database, follower: int, member: int) -> Job | None:
+    return (await relations.follow(db, follower, [member]))[0]
+
+
+async def _ask(db: Database, follower: int, member: int) -> Job | None:
+    return (await relations.follow(db, follower, [member], asks=[member]))[0]
+
+
+async def _approve(db: Database, follower: int, member: int) -> Job | None:
+    return await relations.approve(db, member, [follower])
+
+
+async def _reject(db: Database, follower: int, member: int) -> Job | None:
+    return await relations.reject(db, member, [follower])
+
+
+async def _remove(db: Database, follower: int, member: int) -> Job | None:
+    return await relations.remove_followers(db, member, [follower])
+
+
+async def _public(db: Database, _: int, member: int) -> Job | None:
+    return await accounts.set_standing(db, member, "private", holds=False)
+
+
+async def _private(db: Database, _: int, member: int) -> Job | None:
+    return await accounts.set_standing(db, member, "private", holds=True)
+
+
+async def _block(db: Database, follower: int, member: int) -> Job | None:
+    return (await blocks.block(db, member, [follower]))[0]
+
+
+async def _unblock(db: Database, follower: int, member: int) -> Job | None:
+    return (await blocks.unblock(db, member, [follower]))[0]
+
+
+async def _block_back(db: Database, follower: int, member: int) -> Job | None:
+    return (await blocks.block(db, follower, [member]))[0]
+
+
+STEPS: dict[str, Act] = {
+    "follow": _follow,
+    "ask": _ask,
+    "unfollow": _unfollow,
+    "approve": _approve,
+    "reject": _reject,
+    "remove": _remove,
+    "public": _public,
+    "private": _private,
+    "block": _block,
+    "unblock": _unblock,
+    "block-back": _block_back,
+}
+
+# What happens, where `done` lets all that was begun be finished, and how it ends: a follow, request, block or nothing.
+HISTORIES = {
+    "ask unfollow": "",
+    "ask unfollow ask": "request",
+    "ask done unfollow ask": "request",
+    "ask done approve": "follow",
+    "ask done approve unfollow": "",
+    "ask done approve unfollow ask": "request",
+    "ask done approve remove": "",
+    "ask done unfollow approve": "",
+    "ask done reject": "",
+    "ask done reject unfollow ask": "request",
+    "ask done public": "follow",
+    "ask public": "follow",
+    "ask done public unfollow": "",
+    "ask done public private": "request",  # nobody was let in before it ended
+    "ask done block": "block",
+    "ask block": "block",
+    "ask done approve block": "block",
+    "ask done block-back": "block",
+    "ask done approve block-back": "block",
+    "ask done block unblock": "",
+    "ask done block unblock block": "block",
+    "ask done approve block unblock": "",
+    "ask block block-back": "block",
+    "public done follow private": "follow",
+    "public done follow done private block": "block",
+}
+
+
+async def _sides(db: Database, follower: int, member: int) -> str:
+    """Return how the two stand to each other, which both sides must say alike."""
+    mirrors = (
+        ("follow", keys.following(follower), member, keys.followers(member), follower),
+        ("request", keys.requested(follower), member, keys.requests(member), follower),
+        ("block", keys.blocked(follower), member, keys.blocked_by(member), follower),
+        ("block", keys.blocked(member), follower, keys.blocked_by(follower), member),
+    )
+    found: set[str] = set()
+    for name, here, other, there, one in mirrors:
+        mine, theirs = await db.ask(("ZSCORE", here, other), ("ZSCORE", there, one))
+        assert mine == theirs, name
+        if mine is not None:
+            found.add(name)
+    assert len(found) < 2
+    counts = await db.ask(("HGET", keys.user(follower), "following"), ("HGET", keys.user(member), "followers"))
+    assert counts == [str(int("follow" in found))] * 2
+    return next(iter(found), "")
+
+
+async def _run(db: Database, worker: Worker, order: tuple[Job, ...]) -> None:
+    for job in order:
+        await fanout.finish(db, job)
+    await work_off(db, worker)
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+async def test_jobs_in_every_order(
+    services: Services, alice: Member, bob: Member, worker: Worker, history: str
+) -> None:
+    """Requests, approvals and blocks that crash before they are told end alike, in whatever order they are told."""
+    db, follower, member = services.db, number(alice.id), number(bob.id)
+    await make_private(bob)
+    post = await bob.post("for friends")
+    for step in history.split():
+        if step == "done":
+            await work_off(db, worker)
+        else:
+            assert await STEPS[step](db, follower, member), step
+    photo, told = await photograph(db), await waiting(db)
+    for order in permutations(told):
+        await put_back(db, photo)
+        await _run(db, worker, order)
+        ended = await _sides(db, follower, member)
+        assert ended == HISTORIES[history], [job.kind for job in order]
+        assert await alice.home() == [post] * (ended == "follow")
+
+
+async def test_old_jobs_done_again(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
+    """Whatever job of two members is done once more, how they stand to each other stays as it is."""
+    db, follower, member = services.db, number(alice.id), number(bob.id)
+    await make_private(bob)
+    told: list[Job] = []
+    for step in ("ask", "approve", "unfollow", "ask", "reject", "ask", "block", "unblock", "ask", "public", "remove"):
+        await STEPS[step](db, follower, member)
+        told += await waiting(db)
+        await work_off(db, worker)
+        stood = await _sides(db, follower, member)
+        for job in told:
+            await fanout.perform(db, job, Budget(float("inf")))
+            await work_off(db, worker)
+            assert await _sides(db, follower, member) == stood, (step, job.kind)
+
+
+RACES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "a request and going public": ("", ("ask", "public")),
+    "an approval and the request taken back": ("ask", ("approve", "unfollow")),
+    "an approval and a refusal": ("ask", ("approve", "reject")),
+    "an approval and a block": ("ask", ("approve", "block")),
+    "an approval and a block by who asks": ("ask", ("approve", "block-back")),
+    "a request and a block": ("", ("ask", "block")),
+    "a request taken back, and one anew, and going public": ("ask", ("unfollow ask", "public")),
+    "two blocks": ("ask", ("block", "block-back")),
+    "a block, its end, and a follow": ("public", ("block unblock", "follow")),
+    "going public and private again, and a request": ("", ("public private", "ask", "ask")),
+    "an approval twice": ("ask", ("approve", "approve")),
+}
+
+
+@pytest.mark.parametrize("race", RACES)
+async def test_race(services: Services, alice: Member, bob: Member, worker: Worker, race: str) -> None:
+    """In whatever order the calls of racing requests come, both sides agree once the worker has finished."""
+    before, racing = RACES[race]
+    db, follower, member = services.db, number(alice.id), number(bob.id)
+    await make_private(bob)
+    post = await bob.post("for friends")
+    for step in before.split():
+        await STEPS[step](db, follower, member)
+        await work_off(db, worker)
+    photo = await photograph(db)
+
+    async def run(turns: Database, steps: str) -> None:
+        with contextlib.suppress(MemberGone):
+            for step in steps.split():
+                job = await STEPS[step](turns, follower, member)
+                if job:
+                    await fanout.finish(turns, job)
+
+    for order in range(ORDERS):
+        await put_back(db, photo)
+        turns = Turns(services.settings, order)
+        await turns.together(*(run(turns, steps) for steps in racing))
+        await work_off(db, worker)
+        ended = await _sides(db, follower, member)
+        assert await alice.home() == [post] * (ended == "follow")
+        private = "private" in read_pairs(await db.one("HGETALL", keys.user(member)))
+        assert private or ended != "request"
