@@ -12,7 +12,7 @@ from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.work import Budget
-from store import accounts, keys, posts, relations
+from store import accounts, blocks, keys, posts, relations
 from store.connection import Database
 from store.posts import Draft
 from store.records import Job
@@ -81,6 +81,62 @@ async def _remove_followers(db: Database, s: Scene) -> Job | None:
     return await relations.remove_followers(db, s.cat, [s.ben, s.dan])
 
 
+async def _ask(db: Database, s: Scene) -> Job | None:
+    await _standing(db, s.cat, "private")
+    job, _ = await relations.follow(db, s.ann, [s.cat], asks=[s.cat])
+    return job
+
+
+async def _approve(db: Database, s: Scene) -> Job | None:
+    if job := await _ask(db, s):
+        await fanout.finish(db, job)
+    return await relations.approve(db, s.cat, [s.ann])
+
+
+async def _reject(db: Database, s: Scene) -> Job | None:
+    if job := await _ask(db, s):
+        await fanout.finish(db, job)
+    return await relations.reject(db, s.cat, [s.ann])
+
+
+async def _public(db: Database, s: Scene) -> Job | None:
+    await _delivered(db, s)
+    if job := await _ask(db, s):
+        await fanout.finish(db, job)
+    return await accounts.set_standing(db, s.cat, "private", holds=False)
+
+
+async def _private(db: Database, s: Scene) -> Job | None:
+    await _delivered(db, s)
+    return await accounts.set_standing(db, s.cat, "private", holds=True)
+
+
+async def _suspension(db: Database, s: Scene) -> Job | None:
+    return await accounts.set_standing(db, s.ben, "suspended", holds=True)
+
+
+async def _standing(db: Database, member: int, what: str) -> None:
+    if job := await accounts.set_standing(db, member, what, holds=True):
+        await fanout.finish(db, job)
+
+
+async def _block(db: Database, s: Scene) -> Job | None:
+    job, _ = await blocks.block(db, s.ben, [s.ann, s.dan, s.cat])
+    return job
+
+
+async def _unblock(db: Database, s: Scene) -> Job | None:
+    if job := await _block(db, s):
+        await fanout.finish(db, job)
+    job, _ = await blocks.unblock(db, s.ben, [s.ann, s.dan])
+    return job
+
+
+async def _mute(db: Database, s: Scene) -> Job | None:
+    job, _ = await blocks.mute(db, s.ann, [s.ben])
+    return job
+
+
 async def _writers_account(db: Database, s: Scene) -> Job | None:
     return await _account(db, s, s.cat)
 
@@ -89,9 +145,13 @@ async def _reposters_account(db: Database, s: Scene) -> Job | None:
     return await _account(db, s, s.ben)
 
 
-async def _account(db: Database, s: Scene, member: int) -> Job | None:
+async def _delivered(db: Database, s: Scene) -> None:
     for job in (s.news, s.echo):  # else the log would tell of them or not, whichever job a worker takes first
         await fanout.finish(db, job)
+
+
+async def _account(db: Database, s: Scene, member: int) -> Job | None:
+    await _delivered(db, s)
     found = await accounts.credentials(db, member)
     assert found
     return await accounts.delete(db, member, found.password)
@@ -110,6 +170,15 @@ KINDS: dict[str, Commit] = {
     "follow": _follow,
     "unfollow": _unfollow,
     "removal of followers": _remove_followers,
+    "request": _ask,
+    "approval": _approve,
+    "refusal": _reject,
+    "going public": _public,
+    "going private": _private,
+    "suspension": _suspension,
+    "block": _block,
+    "end of a block": _unblock,
+    "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
 }
