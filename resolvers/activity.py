@@ -36,6 +36,10 @@ class PostActivity:
     def comment_count(self) -> int:
         return self.post.comment_count
 
+    @property
+    def reply_count(self) -> int:
+        return self.post.reply_count
+
 
 async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostActivity, None]:
     """Yield how a post's numbers stand after each change; a slow reader gets the latest only."""

@@ -10,10 +10,11 @@ from datetime import timedelta
 from resolvers import merges
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
-from store import accounts, events, interactions, jobs, posts, reach, timelines
+from store import accounts, events, interactions, jobs, posts, reach, replies, timelines
 from store.connection import Database
 from store.ids import instant
 from store.records import Job, Repost
+from store.replies import Reply
 from store.timelines import Delivery
 
 CLEAR_CHUNK = 1_000  # reposts, likes and comments of a post taken at a time
@@ -22,7 +23,7 @@ CASCADE, AGAIN = "cascade", "again"  # cursors of a delete after its first pass 
 
 
 async def post(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Bring a new post to everybody: tags, public, the original's list, live readers, followers."""
+    """Bring a new post to everybody: tags, public, its original's list or conversation, live readers, followers."""
     author, original, plain = int(text(job, "author")), text(job, "original"), bool(job.body["plain"])
     if not job.cursor:
         if plain and not await posts.list_repost(db, int(original), job.id, author, plain=True):
@@ -53,6 +54,8 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     if not job.cursor:
         if original:
             await posts.unlist_repost(db, int(original), thing, author, plain=plain)
+        if reply := _reply(job, thing):
+            await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
         await events.append(db, f"delete:{thing}", kind, author, **_about(job, thing))
     if job.cursor != CASCADE and not await _retract(db, job, thing, budget):
@@ -89,9 +92,8 @@ async def restate(db: Database, job: Job, thing: int) -> None:
     found = await posts.post(db, thing)
     if found is None:
         return
-    original = found.original_id if isinstance(found, Repost) else None
-    seen_by_all = await _settle_listings(db, Listed(thing, found.author, found.hashtags, original))
-    about = {"post": thing, **({"original": original} if original else {})}
+    seen_by_all = await _settle_listings(db, Listed(thing, found.author, found.hashtags))
+    about = {"post": thing, **({"original": found.original_id} if isinstance(found, Repost) else {})}
     async for _ in _tell_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
 
@@ -114,7 +116,8 @@ class Listed:
     thing: int
     author: int
     hashtags: Sequence[str]
-    original: int | None
+    original: int | None = None  # of a quote
+    reply: Reply | None = None
 
 
 Seen = tuple[bool, float | None]  # whether others than its author see a post, and how important it is where all do
@@ -122,7 +125,18 @@ Seen = tuple[bool, float | None]  # whether others than its author see a post, a
 
 def _listed(job: Job, thing: int) -> Listed:
     original = text(job, "original")
-    return Listed(thing, int(text(job, "author")), text(job, "hashtags").split(), int(original) if original else None)
+    return Listed(
+        thing,
+        int(text(job, "author")),
+        text(job, "hashtags").split(),
+        int(original) if original else None,
+        _reply(job, thing),
+    )
+
+
+def _reply(job: Job, thing: int) -> Reply | None:
+    """Return where a post is listed as a reply, None where it answers none."""
+    return Reply(thing, int(text(job, "reply_to")), int(text(job, "root"))) if job.body.get("reply_to") else None
 
 
 async def _settle_listings(db: Database, post: Listed, new: Seen | None = None) -> bool:
@@ -144,6 +158,9 @@ async def _settle_listings(db: Database, post: Listed, new: Seen | None = None) 
             await posts.list_repost(db, post.original, post.thing, post.author, plain=False)
         elif post.original:
             await posts.relist_quote(db, post.original, post.thing, post.author)
+        if post.reply:
+            change = replies.remove if not shown else replies.add if new else replies.relist
+            await change(db, post.reply)
         before = (shown, score is None)
         shown, score = await _seen(db, post)
         if before == (shown, score is None):

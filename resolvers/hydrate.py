@@ -151,11 +151,11 @@ def acts_for(post: Post) -> int:
     return post.original_id if isinstance(post, Repost) and post.is_plain else post.id
 
 
-async def acted_on(context: Context, post_id: str) -> Post:
+async def acted_on(context: Context, post_id: str, field: str = "postId") -> Post:
     """Return the post that an action on a post goes to; raises the refusal when the viewer sees none."""
-    thing = identity.expect(post_id, identity.POSTS, "postId")
+    thing = identity.expect(post_id, identity.POSTS, field)
     found = await post(context, thing)
     target = await post(context, acts_for(found)) if found else None
     if target is None or not identity.is_of(post_id, found):
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+        raise refuse(UserErrorCode.NOT_FOUND, f"{field}: there is no such post", field)
     return target

@@ -18,18 +18,30 @@ from store.records import Post, Repost, User
 MENTIONS_MOST = 50  # members that one post can mention; more names are left as text
 
 
-async def post(context: Context, *, text: str, idempotency_key: str | None = None) -> dict[str, object]:
-    """Publish a status."""
+async def post(
+    context: Context, *, text: str, in_reply_to_id: str | None = None, idempotency_key: str | None = None
+) -> dict[str, object]:
+    """Publish a status, which may answer a post. An answer to a plain repost is one to its original."""
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
+    digest = input_digest(words, in_reply_to_id)
+    try:
+        answered = await _answered(context, in_reply_to_id)
+    except Refused:
+        standing = await _made_before(context, "post", key, digest)
+        if standing is None:
+            raise
+        return {"status": standing}
     draft = Draft(
         author=author,
         text=words,
         mentions=await _mentioned(context, words),
         hashtags=rules.hashtags(words),
+        reply_to=answered.id if answered else None,
+        root=(answered.root or answered.id) if answered else None,
         idempotency_key=key,
-        digest=input_digest(words),
+        digest=digest,
     )
     return {"status": await _publish(context, draft, "status")}
 
@@ -45,9 +57,7 @@ async def repost(
     try:
         original = await hydrate.acted_on(context, post_id)
     except Refused:
-        # A quote outlives its original, and so does the answer to its retry.
-        first = await posts.first_repost(context.db, author, key, digest) if key else None
-        standing = await hydrate.post(context, first) if first else None
+        standing = await _made_before(context, "repost", key, digest)
         if standing is None:
             raise
         return {"repost": standing}
@@ -129,6 +139,23 @@ async def _own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
     if found.author != viewer:
         raise refuse(UserErrorCode.NOT_ALLOWED, f"postId: only its author can {verb} a post", "postId")
     return found
+
+
+async def _answered(context: Context, post_id: str | None) -> Post | None:
+    """Return the post that a new one answers; raises the refusal where the viewer sees none, or has hidden it."""
+    if post_id is None:
+        return None
+    found = await hydrate.acted_on(context, post_id, "inReplyToId")
+    if found.is_hidden:
+        raise refuse(UserErrorCode.NOT_ALLOWED, "inReplyToId: a hidden post cannot be answered", "inReplyToId")
+    return found
+
+
+async def _made_before(context: Context, mutation: str, key: str | None, digest: str) -> Post | None:
+    """Return what a retry asks for: quotes and replies outlive what they name, and so does the answer to a retry."""
+    viewer = await context.member()
+    first = await posts.first_made(context.db, viewer, mutation, key, digest) if key else None
+    return await hydrate.post(context, first) if first else None
 
 
 async def _publish(context: Context, draft: Draft, kind: str) -> Post:

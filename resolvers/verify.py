@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from resolvers.inputs import batches
-from resolvers.invariants import importance, lists, members, orphans, posts, promotions
+from resolvers.invariants import importance, lists, members, orphans, posts, promotions, replies
 from resolvers.invariants.findings import Check, Finding, recount_post, recount_user
 from resolvers.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
@@ -25,12 +25,14 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "user": (members.users,),
     "following": (members.following,),
     "followers": (members.followers,),
-    "status": (posts.statuses, orphans.posts),
+    "status": (posts.statuses, replies.listed, orphans.posts),
     "profile": (posts.profiles,),
     "reposted": (posts.reposted,),
     "likes": (lists.hanging(keys.likes), orphans.likes),
     "comments": (lists.hanging(keys.comments), lists.comment_lists),
     "quotes": (lists.hanging(keys.quotes), lists.quotes),
+    "replies": (lists.hanging(keys.replies), lists.replies),
+    "thread": (replies.threads,),
     "reposts": (lists.hanging(keys.reposts), lists.reposts),
     "commenters": (lists.hanging(keys.commenters), orphans.commenters),
     "comment": (lists.comments, orphans.comments),

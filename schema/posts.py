@@ -8,11 +8,13 @@ from typing import Any
 
 import strawberry
 
-from resolvers import hydrate, interactions, posts
+from resolvers import hydrate, interactions, posts, replies
 from resolvers.paging import NodeEdge
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
 from schema.users import User
 from store import records
+
+TIMELINES = "schema.timelines"  # has the connections of posts, and needs this module
 
 
 def _author(root: records.Post | records.Comment, info: Info) -> Awaitable[Any]:
@@ -39,6 +41,10 @@ async def _comment_count(root: records.Post, info: Info) -> int:
     return (await posts.stands_for(info.context, root)).comment_count
 
 
+async def _reply_count(root: records.Post, info: Info) -> int:
+    return (await posts.stands_for(info.context, root)).reply_count
+
+
 def _viewer_has_liked(root: records.Post, info: Info) -> Awaitable[bool]:
     return posts.viewer_has_liked(info.context, root)
 
@@ -63,6 +69,10 @@ def _comments(root: records.Post, info: Info, first: First = 20, after: After = 
     return interactions.comments(info.context, root, first, after)
 
 
+def _replies(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return replies.replies(info.context, root, first, after)
+
+
 @strawberry.interface(description="What members publish: a `Status`, or a `Repost` of one.")
 class Post(Node):
     author = strawberry.field(resolver=_author, graphql_type=User)
@@ -76,6 +86,7 @@ class Post(Node):
     repost_count: int = strawberry.field(description="Plain reposts; quotes are counted apart.")
     quote_count: int
     comment_count: int
+    reply_count: int
     is_hidden: bool = strawberry.field(
         description="Hidden by its author: until it is shown again, nobody else sees it."
     )
@@ -85,10 +96,32 @@ class Post(Node):
     reposts = strawberry.field(resolver=_reposts, graphql_type=later("RepostConnection", __name__))
     quotes = strawberry.field(resolver=_quotes, graphql_type=later("RepostConnection", __name__))
     comments = strawberry.field(resolver=_comments, graphql_type=later("CommentConnection", __name__))
+    replies = strawberry.field(
+        resolver=_replies, graphql_type=later("PostConnection", TIMELINES), description="Direct replies, oldest first."
+    )
+
+
+def _in_reply_to(root: records.Status, info: Info) -> Awaitable[Any]:
+    return replies.in_reply_to(info.context, root)
+
+
+def _conversation(root: records.Status, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return replies.conversation(info.context, root, first, after)
 
 
 @strawberry.type(description="A post of a member's own words.")
 class Status(Post):
+    in_reply_to = strawberry.field(
+        resolver=_in_reply_to,
+        graphql_type=Post | None,
+        description="The post this one answers; null when it answers none, or that one is gone or hidden.",
+    )
+    conversation = strawberry.field(
+        resolver=_conversation,
+        graphql_type=later("PostConnection", TIMELINES),
+        description="The whole conversation this status belongs to, oldest first, from its root down.",
+    )
+
     is_type_of = is_a(records.Status)
 
 
@@ -98,14 +131,15 @@ def _original(root: records.Repost, info: Info) -> Awaitable[Any]:
 
 @strawberry.type(
     description="A post passed on. With text it is a quote: a post of its own. With empty `text` it is a plain repost: "
-    "liking, commenting or reposting it does so to its original, whose numbers and lists it shows, and it goes when "
-    "the original goes."
+    "liking, commenting, answering or reposting it does so to its original, whose numbers and lists it shows, and it "
+    "goes when the original goes."
 )
 class Repost(Post):
     like_count = strawberry.field(resolver=_like_count)
     repost_count = strawberry.field(resolver=_repost_count, description="Plain reposts; quotes are counted apart.")
     quote_count = strawberry.field(resolver=_quote_count)
     comment_count = strawberry.field(resolver=_comment_count)
+    reply_count = strawberry.field(resolver=_reply_count)
     original = strawberry.field(
         resolver=_original, graphql_type=Post | None, description="The post passed on; null once it is deleted."
     )
@@ -185,6 +219,7 @@ IDEMPOTENCY = (
 @strawberry.input
 class PostInput:
     text: str = strawberry.field(description="1 to 500 characters after NFC normalisation and trimming.")
+    in_reply_to_id: strawberry.ID | None = None
     idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
 
 

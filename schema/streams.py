@@ -59,6 +59,7 @@ class PostActivity:
     repost_count: int
     quote_count: int
     comment_count: int
+    reply_count: int
 
 
 async def home_timeline(info: Info, after: str | None = None) -> AsyncGenerator[Any, None]:

@@ -11,9 +11,23 @@ import strawberry
 from resolvers import timelines
 from resolvers.entries import TimelineEdge as Entry
 from schema.nodes import Info, PageInfo, nodes_of
-from schema.posts import Repost, Status
+from schema.posts import Post, Repost, Status
 from schema.promotions import Promotion
 from schema.users import User
+
+
+@strawberry.type
+class PostEdge:
+    cursor: str
+    node: Post
+
+
+@strawberry.type
+class PostConnection:
+    edges: list[PostEdge]
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Post])
+    page_info: PageInfo
+
 
 TimelineItem = Annotated[Status | Repost | Promotion, strawberry.union("TimelineItem")]
 

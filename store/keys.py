@@ -210,8 +210,18 @@ def quotes(post: int) -> str:
     return f"quotes:{{{partition(post)}}}:{post}"
 
 
+def replies(post: int) -> str:
+    """zset: status that answers the post → its own id; what is hidden stands in it as little as what is deleted"""
+    return f"replies:{{{partition(post)}}}:{post}"
+
+
+def thread(root: int) -> str:
+    """zset: post of the conversation that began with this one, itself included while it exists → its own id"""
+    return f"thread:{{{partition(root)}}}:{root}"
+
+
 def withdrawn(post: int, repost: int) -> str:
-    """string: a repost or quote of this post that is gone, so that late work cannot list it; expires in a day"""
+    """string: a repost, quote or reply gone from the lists of this post, so that late work cannot list it; a day"""
     return f"withdrawn:{{{partition(post)}}}:{post}:{repost}"
 
 

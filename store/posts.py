@@ -22,6 +22,8 @@ class Draft:
     original: int | None = None
     original_author: int | None = None
     of_quote: bool = False  # whether the original is a quote: its global id says so, also when it is gone
+    reply_to: int | None = None
+    root: int | None = None  # the post that began the conversation; set where the post answers one
     idempotency_key: str | None = None
     digest: str = ""
 
@@ -47,12 +49,13 @@ def create_command(db: Database, draft: Draft) -> Command:
     original = [draft.original or "", draft.original_author or ""]
     limits = [keys.DAY, db.settings.home_size, db.settings.home_slack]
     args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
-    return script("create_post", own, [*args, "1" if draft.of_quote else ""])
+    answered = [draft.reply_to or "", draft.root or ""]
+    return script("create_post", own, [*args, "1" if draft.of_quote else "", *answered])
 
 
-async def first_repost(db: Database, author: int, key: str, digest: str) -> int | None:
-    """Return what a member's earlier repost with this key made, None when there is none of the same input."""
-    used_for, _, made = (await db.one("GET", keys.idempotency(author, "repost", key)) or "").partition(" ")
+async def first_made(db: Database, author: int, mutation: str, key: str, digest: str) -> int | None:
+    """Return what a member's earlier mutation with this key made, None when there is none of the same input."""
+    used_for, _, made = (await db.one("GET", keys.idempotency(author, mutation, key)) or "").partition(" ")
     return int(made) if used_for == digest else None
 
 
@@ -200,6 +203,9 @@ async def published_among(db: Database, member: int, posts: Sequence[int]) -> se
 
 
 async def clear(db: Database, post: int) -> None:
-    """Remove the lists of a deleted post. Quotes of it stay; they are posts of their own."""
-    lists = (keys.quotes, keys.reposts, keys.likes, keys.comments, keys.commenters)
-    await db.one("DEL", *(key(post) for key in lists))
+    """Remove the lists of a deleted post, and the post from its own thread.
+
+    Quotes of it and replies to it stay; they are posts of their own, and the thread is the replies'.
+    """
+    lists = (keys.quotes, keys.reposts, keys.likes, keys.comments, keys.commenters, keys.replies)
+    await db.ask(("DEL", *(key(post) for key in lists)), ("ZREM", keys.thread(post), post))

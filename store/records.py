@@ -128,7 +128,10 @@ class Status:
     repost_count: int
     quote_count: int
     comment_count: int
+    reply_count: int
     is_hidden: bool
+    reply_to: int | None  # the post it answers, which may be gone
+    root: int | None  # the post that began the conversation, None where this one answers none
 
     @property
     def created_at(self) -> datetime:
@@ -164,7 +167,10 @@ def read_post(post: int, fields: Fields) -> Post | None:
         "repost_count": int(fields.get("reposts", 0)),
         "quote_count": int(fields.get("quotes", 0)),
         "comment_count": int(fields.get("comments", 0)),
+        "reply_count": int(fields.get("replies", 0)),
         "is_hidden": "hidden" in fields,
+        "reply_to": int(fields["reply_to"]) if "reply_to" in fields else None,
+        "root": int(fields["root"]) if "root" in fields else None,
     }
     if "original" not in fields:
         return Status(**shared)  # type: ignore[arg-type]

@@ -26,6 +26,8 @@ class Site:
     quote: int  # dan's, of it
     comment: int
     word: int  # by ben
+    reply: int  # dan's, to the post
+    answer: int  # ben's, to the reply
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,41 @@ MENDABLE = [
     ),
     Damage("comment gone", lambda s: keys.comments(s.post), lambda s: [("DEL", keys.comment(s.comment))]),
     Damage("quote gone", lambda s: keys.quotes(s.post), lambda s: [("DEL", keys.status(s.quote))]),
+    Damage(
+        "replies to a post that is gone",
+        lambda _: keys.replies(GHOST),
+        lambda s: [("ZADD", keys.replies(GHOST), s.reply, s.reply)],
+    ),
+    Damage("reply gone", lambda s: keys.replies(s.reply), lambda s: [("DEL", keys.status(s.answer))]),
+    Damage("post of a thread gone", lambda s: keys.thread(s.post), lambda s: [("DEL", keys.status(s.reply))]),
+    Damage(
+        "reply not listed where it answers",
+        lambda s: keys.status(s.answer),
+        lambda s: [
+            ("ZREM", keys.replies(s.reply), s.answer),
+            ("SET", keys.withdrawn(s.reply, s.answer), "1", "EX", keys.DAY),
+        ],
+    ),
+    Damage(
+        "reply not in its thread",
+        lambda s: keys.status(s.answer),
+        lambda s: [("ZREM", keys.thread(s.post), s.answer)],
+    ),
+    Damage("thread missing", lambda s: keys.status(s.reply), lambda s: [("DEL", keys.thread(s.post))]),
+    Damage("root not in its thread", lambda s: keys.thread(s.post), lambda s: [("ZREM", keys.thread(s.post), s.post)]),
+    Damage(
+        "hidden reply still listed",
+        lambda s: keys.status(s.reply),
+        lambda s: [
+            ("HSET", keys.status(s.reply), "hidden", 1),
+            ("ZADD", keys.hidden(s.dan), s.reply, s.reply),
+        ],
+    ),
+    Damage(
+        "number of replies",
+        lambda s: keys.status(s.post),
+        lambda s: [("HSET", keys.status(s.post), "replies", 5)],
+    ),
     Damage("repost gone", lambda s: keys.reposts(s.post), lambda s: [("DEL", keys.status(s.repost))]),
     Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("ZREM", keys.home(s.ann), s.word)]),
     Damage(

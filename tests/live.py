@@ -28,7 +28,7 @@ HOME = f"""subscription($after: String) {{ homeTimeline(after: $after) {{
   ... on TimelineEntryPut {{ edge {{ {EDGE} }} }} ... on TimelineEntryRemoved {{ nodeId }} }} }}"""
 STORED = f"{{ homeTimeline(first: 100) {{ edges {{ {EDGE} }} }} }}"
 ACTIVITY = """subscription($post: ID!) { postActivity(postId: $post) {
-  post { id } likeCount repostCount quoteCount commentCount } }"""
+  post { id } likeCount repostCount quoteCount commentCount replyCount } }"""
 
 Brief = tuple[Any, ...]
 

@@ -32,7 +32,9 @@ async def site(anonymous: Member) -> Site:
     await ann.do("like", postId=post)
     comment = (await ann.do("comment", "comment { id }", postId=post, text="a remark"))["comment"]["id"]
     word = await ben.post("a word")
-    things = [ann.id, ben.id, cat.id, dan.id, post, repost, quote, comment, word]
+    reply = await dan.post("a reply", inReplyToId=post)
+    answer = await ben.post("an answer", inReplyToId=reply)
+    things = [ann.id, ben.id, cat.id, dan.id, post, repost, quote, comment, word, reply, answer]
     return Site(*map(number, things))
 
 

@@ -15,6 +15,7 @@ COUNTED_BY_POST = {
     "reposts": keys.reposts,
     "quotes": keys.quotes,
     "comments": keys.comments,
+    "replies": keys.replies,
 }
 
 

@@ -31,6 +31,11 @@ async def quotes(db: Database, posts: Sequence[int]) -> list[Finding]:
     return await _listed(db, posts, keys.quotes, keys.status, "quotes")
 
 
+async def replies(db: Database, posts: Sequence[int]) -> list[Finding]:
+    """Each reply listed exists."""
+    return await _listed(db, posts, keys.replies, keys.status, "replies")
+
+
 async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each plain repost listed exists."""
     replies = await db.ask(*(("ZRANGE", keys.reposts(post), 0, -1, "WITHSCORES") for post in posts))

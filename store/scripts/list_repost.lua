@@ -1,5 +1,5 @@
--- Lists a repost or quote at its original.
--- KEYS original's status, its reposts or quotes, tombstone of the repost, rescore
+-- Lists a repost or quote at its original, or a reply at the post it answers, called the original here, too.
+-- KEYS original's status, its reposts, quotes or replies, tombstone of the repost, rescore
 -- ARGV member of the set, id, counter, channel, original
 -- A member's newer repost of the same post stays.
 -- Returns 1, or 0 when the original is gone.

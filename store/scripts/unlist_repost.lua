@@ -1,5 +1,5 @@
--- Takes a repost or quote off its original's list, and keeps late work from listing it again.
--- KEYS original's status, its reposts or quotes, tombstone, rescore
+-- Takes a repost, quote or reply off its original's list, and keeps late work from listing it again.
+-- KEYS original's status, its reposts, quotes or replies, tombstone, rescore
 -- ARGV member of the set, id, tombstone's life (s), counter, channel, original
 redis.call('SET', KEYS[3], '1', 'EX', ARGV[3])
 local listed = redis.call('ZSCORE', KEYS[2], ARGV[1])

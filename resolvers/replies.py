@@ -1,0 +1,52 @@
+"""Replies and conversations: what answers a post, and what it answers, oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers import hydrate, paging
+from resolvers.context import Context
+from resolvers.paging import NodeEdge, Page
+from store import keys
+from store.records import Entry, Post, Status
+from store.timelines import Slice
+
+
+async def replies(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
+    """Return the direct replies to a post, oldest first."""
+    asked = paging.window(context.settings, "replies", first=first, after=after, descending=False)
+    key = keys.replies(hydrate.acts_for(post))
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))
+
+
+async def in_reply_to(context: Context, status: Status) -> Post | None:
+    """Return the post a status answers, None where it answers none, or one that is gone or not seen."""
+    return await hydrate.post(context, status.reply_to) if status.reply_to else None
+
+
+async def conversation(context: Context, status: Status, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
+    """Return the whole conversation of a status, oldest first; the status stands in it whether it is listed or not.
+
+    It is not listed where nothing answers it and it answers nothing, and to its author while it is hidden.
+    """
+    asked = paging.window(context.settings, "conversation", first=first, after=after, descending=False)
+    key, own = keys.thread(status.root or status.id), Entry(status.id, status.id)
+    listed, goes_on_listed = paging.fetch_from(context, key), paging.beyond(context, asked, key)
+
+    async def fetch(part: Slice) -> list[Entry]:
+        entries = list(await listed(part))
+        if own not in entries and own.place > (part.above or 0):
+            entries.append(own)
+        return sorted(entries, key=lambda entry: entry.place)[: part.count]
+
+    async def goes_on() -> bool:
+        return await goes_on_listed() or own.place <= (asked.after or 0)
+
+    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Post] | None]:
+        found = await hydrate.posts(context, [entry.thing for entry in entries])
+        return [
+            None if post is None else NodeEdge(paging.cursor(asked.kind, entry.place), post, entry.place)
+            for entry, post in zip(entries, found, strict=True)
+        ]
+
+    return await paging.page(asked, fetch, present, goes_on=goes_on)

@@ -1,0 +1,68 @@
+"""Replies: each is listed at the post it answers, and in the thread of the post its conversation began with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from store import keys
+from store.connection import Command, Database, script
+from store.ids import partition
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A status that answers a post; `root` is the post that began the conversation."""
+
+    id: int
+    parent: int
+    root: int
+
+
+async def add(db: Database, reply: Reply) -> None:
+    """List a reply, unless it was taken off before."""
+    await db.ask(*_add_commands(db, reply))
+
+
+def _add_commands(db: Database, reply: Reply) -> list[Command]:
+    own, told = _at_parent(db, reply)
+    listing = script("list_repost", own, [reply.id, reply.id, "replies", *told])
+    return [listing, thread_command(reply.root, reply.id)]
+
+
+def thread_command(root: int, reply: int) -> Command:
+    """Return the command that lists a reply in its conversation, and the root with it while that exists."""
+    own = [keys.status(root), keys.thread(root), keys.withdrawn(root, reply)]
+    return script("list_thread", own, [root, reply])
+
+
+async def relist(db: Database, reply: Reply) -> None:
+    """List a reply, also one that was taken off before."""
+    await db.ask(*relist_commands(db, reply))
+
+
+def relist_commands(db: Database, reply: Reply) -> list[Command]:
+    """Return the commands that list a reply, also one that was taken off before."""
+    ends = [("DEL", keys.withdrawn(post, reply.id)) for post in (reply.parent, reply.root)]
+    return [*ends, *_add_commands(db, reply)]
+
+
+async def remove(db: Database, reply: Reply) -> None:
+    """Take a reply off both lists, and keep late work from listing it again."""
+    await db.ask(*remove_commands(db, reply))
+
+
+def remove_commands(db: Database, reply: Reply) -> list[Command]:
+    """Return the commands that take a reply off both lists."""
+    own, told = _at_parent(db, reply)
+    return [
+        script("unlist_repost", own, [reply.id, reply.id, keys.DAY, "replies", *told]),
+        ("SET", keys.withdrawn(reply.root, reply.id), "1", "EX", keys.DAY),
+        ("ZREM", keys.thread(reply.root), reply.id),
+    ]
+
+
+def _at_parent(db: Database, reply: Reply) -> tuple[list[str], list[object]]:
+    """Return the keys of the list of replies, and what is told when their number changes."""
+    parent = reply.parent
+    own = [keys.status(parent), keys.replies(parent), keys.withdrawn(parent, reply.id)]
+    return [*own, keys.rescore(partition(parent))], [db.channel(keys.activity(parent)), parent]
