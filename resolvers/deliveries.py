@@ -10,14 +10,14 @@ from datetime import timedelta
 from resolvers import merges
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
-from store import accounts, events, interactions, jobs, posts, reach, replies, timelines
+from store import accounts, events, favourites, interactions, jobs, posts, reach, replies, timelines
 from store.connection import Database
 from store.ids import instant
 from store.records import Job, Repost
 from store.replies import Reply
 from store.timelines import Delivery
 
-CLEAR_CHUNK = 1_000  # reposts, likes and comments of a post taken at a time
+CLEAR_CHUNK = 1_000  # reposts, likes, comments and favourites of a post taken at a time
 BUILDING = timedelta(minutes=1)  # in which a home begun before its author was big may have taken in what came after
 CASCADE, AGAIN = "cascade", "again"  # cursors of a delete after its first pass over the followers
 
@@ -46,7 +46,7 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
 
 
 async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Take a deleted post from everybody, and its plain reposts, likes and comments with it."""
+    """Take a deleted post from everybody, and its plain reposts, likes, comments and favourites with it."""
     thing, author = int(text(job, "post")), int(text(job, "author"))
     original, plain = text(job, "original"), bool(job.body["plain"])
     if job.cursor in {"", AGAIN} and not plain:
@@ -64,6 +64,8 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
         await jobs.checkpoint(db, job, CASCADE)
         return Outcome.MORE
     while not await interactions.clear(db, thing, CLEAR_CHUNK):
+        await jobs.checkpoint(db, job, CASCADE)
+    while not await favourites.clear(db, thing, CLEAR_CHUNK):
         await jobs.checkpoint(db, job, CASCADE)
     await posts.clear(db, thing)
     if job.body["overtook"] and job.cursor != AGAIN:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import cast
 
-from store import accounts, blocks, interactions, jobs, keys, posts, reach, relations
+from store import accounts, blocks, favourites, interactions, jobs, keys, posts, reach, relations
 from store.connection import Database
 from store.records import Job
 
 EDGES_BATCH = 100  # follows ended per step: each means a look through a home
 POSTS_BATCH = 100  # posts looked up at a time; each is deleted by itself
-INDEX_BATCH = 500  # posts per step whose likes and comments by the member are taken back
+INDEX_BATCH = 500  # posts per step of which likes, comments and favourites by the member are taken back
 STEP_COST = 10  # followers that might be reached in the time a step takes for each follow or post
 
 AGAIN = "again"  # cursor of the second pass
@@ -40,6 +40,8 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
         keys.discussed(member),
         lambda found: interactions.take_back_comments(db, member, found, INDEX_BATCH),
     ):
+        yield None, cost
+    while cost := await favourites.take_back(db, member, INDEX_BATCH):
         yield None, cost
     await reach.unmark(db, member, job.id)
     if job.cursor == AGAIN:

@@ -14,8 +14,12 @@ from resolvers.rules.visibility import Sight
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
-POST_FLAGS = {"viewerHasLiked": "has_liked", "viewerHasReposted": "has_reposted"}
 MEMBER_FLAGS = {"isFollowingViewer": "followed_by", "viewerHasRequestedFollow": "has_requested"}
+POST_FLAGS = {
+    "viewerHasLiked": "has_liked",
+    "viewerHasReposted": "has_reposted",
+    "viewerHasFavourited": "has_favourited",
+}
 
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:

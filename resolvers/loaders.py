@@ -36,6 +36,9 @@ class Loaders:
         self.has_requested: DataLoader[int, bool] = _flags(
             reader, lambda users: [("ZMSCORE", keys.requested(me), *users)]
         )
+        self.has_favourited: DataLoader[int, bool] = _flags(
+            reader, lambda posts: [("ZMSCORE", keys.favourites(me), *posts)]
+        )
         self.followed_by: DataLoader[int, bool] = _flags(
             reader, lambda users: [("ZMSCORE", keys.followers(me), *users)]
         )

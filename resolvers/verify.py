@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from resolvers.inputs import batches
-from resolvers.invariants import importance, lists, members, orphans, posts, promotions, replies
+from resolvers.invariants import favourites, importance, lists, members, orphans, posts, promotions, replies
 from resolvers.invariants.findings import Check, Finding, recount_post, recount_user
 from resolvers.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
@@ -34,6 +34,8 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "replies": (lists.hanging(keys.replies), lists.replies),
     "thread": (replies.threads,),
     "reposts": (lists.hanging(keys.reposts), lists.reposts),
+    "favourites": (favourites.favourites,),
+    "favouriters": (lists.hanging(keys.favouriters), favourites.favouriters),
     "commenters": (lists.hanging(keys.commenters), orphans.commenters),
     "comment": (lists.comments, orphans.comments),
     "homestate": (home_bounds,),

@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import hydrate, interactions, posts, replies
+from resolvers import favourites, hydrate, interactions, posts, replies
 from resolvers.paging import NodeEdge
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
 from schema.users import User
@@ -53,6 +53,10 @@ def _viewer_has_reposted(root: records.Post, info: Info) -> Awaitable[bool]:
     return posts.viewer_has_reposted(info.context, root)
 
 
+def _viewer_has_favourited(root: records.Post, info: Info) -> Awaitable[bool]:
+    return favourites.viewer_has_favourited(info.context, root)
+
+
 def _liked_by(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
     return interactions.liked_by(info.context, root, first, after)
 
@@ -92,6 +96,7 @@ class Post(Node):
     )
     viewer_has_liked = strawberry.field(resolver=_viewer_has_liked, graphql_type=bool)
     viewer_has_reposted = strawberry.field(resolver=_viewer_has_reposted, graphql_type=bool)
+    viewer_has_favourited = strawberry.field(resolver=_viewer_has_favourited, graphql_type=bool)
     liked_by = strawberry.field(resolver=_liked_by, graphql_type=later("LikeConnection", __name__))
     reposts = strawberry.field(resolver=_reposts, graphql_type=later("RepostConnection", __name__))
     quotes = strawberry.field(resolver=_quotes, graphql_type=later("RepostConnection", __name__))
@@ -131,8 +136,8 @@ def _original(root: records.Repost, info: Info) -> Awaitable[Any]:
 
 @strawberry.type(
     description="A post passed on. With text it is a quote: a post of its own. With empty `text` it is a plain repost: "
-    "liking, commenting, answering or reposting it does so to its original, whose numbers and lists it shows, and it "
-    "goes when the original goes."
+    "liking, favouriting, commenting, answering or reposting it does so to its original, whose numbers and lists it "
+    "shows, and it goes when the original goes."
 )
 class Repost(Post):
     like_count = strawberry.field(resolver=_like_count)

@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, interactions, posts, promotions, relations, sessions
+from resolvers import accounts, blocks, favourites, interactions, posts, promotions, relations, sessions
 from resolvers.context import Context
 from resolvers.errors import Refused
 from schema import posts as p
@@ -177,6 +177,8 @@ class Mutation:
     unhide_post = _mutation(posts.unhide_post, p.PostIdInput, p.PostIdPayload)
     like = _mutation(interactions.like, p.PostIdInput, p.PostIdPayload)
     unlike = _mutation(interactions.unlike, p.PostIdInput, p.PostIdPayload)
+    favourite = _mutation(favourites.favourite, p.PostIdInput, p.PostIdPayload)
+    unfavourite = _mutation(favourites.unfavourite, p.PostIdInput, p.PostIdPayload)
     comment = _mutation(interactions.comment, p.CommentInput, p.CommentPayload)
     delete_comment = _mutation(
         interactions.delete_comment,

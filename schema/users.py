@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, relations, sessions, timelines
+from resolvers import accounts, blocks, favourites, relations, sessions, timelines
 from resolvers.paging import NodeEdge
 from resolvers.tokens import Claims
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
@@ -212,6 +212,10 @@ def _muted(root: Claims, info: Info, first: First = 20, after: After = None) -> 
     return blocks.muted(info.context, root, first, after)
 
 
+def _favourites(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return favourites.favourites(info.context, root, first, after)
+
+
 @strawberry.type(description="The signed-in member, with what only they may see.")
 class Viewer:
     user = strawberry.field(resolver=_user, graphql_type=User)
@@ -220,6 +224,11 @@ class Viewer:
     follow_requests = strawberry.field(resolver=_follow_requests, graphql_type=UserConnection)
     blocked = strawberry.field(resolver=_blocked, graphql_type=UserConnection)
     muted = strawberry.field(resolver=_muted, graphql_type=UserConnection)
+    favourites = strawberry.field(
+        resolver=_favourites,
+        graphql_type=later("PostConnection", "schema.timelines"),
+        description="Posts this member has favourited (bookmarked). Nobody else can see them.",
+    )
     sessions = strawberry.field(resolver=_sessions, graphql_type=list[Session])
 
 

@@ -185,6 +185,11 @@ def discussed(member: int) -> str:
     return f"discussed:{{{partition(member)}}}:{member}"
 
 
+def favourites(member: int) -> str:
+    """zset: post favourited, known to the member alone → id of the favourite; at most `MAX_FAVOURITES`"""
+    return f"favourites:{{{partition(member)}}}:{member}"
+
+
 def idempotency(member: int, mutation: str, key: str) -> str:
     """string: digest of the input and the result of a mutation with this key; expires in a day"""
     return f"idempotency:{{{partition(member)}}}:{member}:{mutation}:{key}"
@@ -223,6 +228,11 @@ def thread(root: int) -> str:
 def withdrawn(post: int, repost: int) -> str:
     """string: a repost, quote or reply gone from the lists of this post, so that late work cannot list it; a day"""
     return f"withdrawn:{{{partition(post)}}}:{post}:{repost}"
+
+
+def favouriters(post: int) -> str:
+    """zset: member who favourites the post → their id; an index that may name too much, the truth is `favourites`"""
+    return f"favouriters:{{{partition(post)}}}:{post}"
 
 
 def comments(post: int) -> str:

@@ -63,6 +63,7 @@ class Settings:
     max_name: int = _setting(50, "characters of a display name", least=1, most=1000)
     max_bio: int = _setting(200, "characters of a bio", least=1, most=10_000)
     max_ids: int = _setting(100, "ids in one call", least=1, most=1000)
+    max_favourites: int = _setting(10_000, "posts that one member can favourite", least=1)
     max_promotions: int = _setting(1_000, "promotions that can run at one time", least=1, most=100_000)
     max_page: int = _setting(100, "entries of one page", least=1, most=1000)
 

@@ -204,6 +204,8 @@ INPUTS = {
     "unhidePost": "PostIdInput",
     "like": "PostIdInput",
     "unlike": "PostIdInput",
+    "favourite": "PostIdInput",
+    "unfavourite": "PostIdInput",
     "comment": "CommentInput",
     "deleteComment": "DeleteCommentInput",
     "createPromotion": "CreatePromotionInput",

@@ -21,7 +21,7 @@ class Site:
     ben: int
     cat: int
     dan: int
-    post: int  # by cat, liked and commented by ann
+    post: int  # by cat, liked, favourited and commented by ann
     repost: int  # ben's, of it
     quote: int  # dan's, of it
     comment: int
@@ -159,6 +159,31 @@ MENDABLE = [
         "number of replies",
         lambda s: keys.status(s.post),
         lambda s: [("HSET", keys.status(s.post), "replies", 5)],
+    ),
+    Damage(
+        "favourite of a post that is gone",
+        lambda s: keys.favourites(s.ann),
+        lambda s: [("ZADD", keys.favourites(s.ann), 1, GHOST)],
+    ),
+    Damage(
+        "favourite not known at its post",
+        lambda s: keys.favourites(s.ann),
+        lambda s: [("DEL", keys.favouriters(s.post))],
+    ),
+    Damage(
+        "favourite of nobody",
+        lambda s: keys.favouriters(s.post),
+        lambda s: [("ZADD", keys.favouriters(s.post), GHOST, GHOST)],
+    ),
+    Damage(
+        "favourites known at a post that is gone",
+        lambda _: keys.favouriters(GHOST),
+        lambda s: [("ZADD", keys.favouriters(GHOST), s.ann, s.ann)],
+    ),
+    Damage(
+        "favourites of a member who is gone",
+        lambda _: keys.favourites(GHOST),
+        lambda s: [("ZADD", keys.favourites(GHOST), s.word, s.word)],
     ),
     Damage("repost gone", lambda s: keys.reposts(s.post), lambda s: [("DEL", keys.status(s.repost))]),
     Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("ZREM", keys.home(s.ann), s.word)]),

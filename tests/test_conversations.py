@@ -165,9 +165,9 @@ async def test_round_trips(services: Services, alice: Member, bob: Member, carol
     """A page costs the same round trips in a conversation of 10 posts and of 1,000, however much of it is read."""
     await alice.follow(bob)
     costs = []
-    for count, first in ((10, 10), (LONG, 10), (LONG, LONG)):
-        things = await _conversation(services.db, [alice, bob, carol], count)
-        for thing in (things[0], things[count // 2], things[-1]):
+    short, long = [await _conversation(services.db, [alice, bob, carol], count) for count in (10, LONG)]
+    for things, first in ((short, 10), (long, 10), (long, LONG)):
+        for thing in (things[0], things[len(things) // 2], things[-1]):
             services.db.round_trips = 0
             found = (await alice.ask(QUERY, id=thing, first=first))["conversation"]
             trips = services.db.round_trips
@@ -183,4 +183,4 @@ async def test_round_trips(services: Services, alice: Member, bob: Member, carol
     assert (
         max(costs) <= 7
     )  # the status, its author; entries, posts, what these name; a parent before the page, likewise
-    assert await services.db.one("ZCARD", keys.thread(number(things[0]))) == LONG
+    assert await services.db.one("ZCARD", keys.thread(number(long[0]))) == LONG

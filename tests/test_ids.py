@@ -20,6 +20,8 @@ ON_POSTS: dict[str, dict[str, str]] = {
     "deletePost": {},
     "like": {},
     "unlike": {},
+    "favourite": {},
+    "unfavourite": {},
     "comment": {"text": "yes"},
 }
 

@@ -30,6 +30,7 @@ async def site(anonymous: Member) -> Site:
     post = await cat.post("the post #tea")
     repost, quote = await ben.repost(post), await dan.repost(post, "a quote")
     await ann.do("like", postId=post)
+    await ann.do("favourite", postId=post)
     comment = (await ann.do("comment", "comment { id }", postId=post, text="a remark"))["comment"]["id"]
     word = await ben.post("a word")
     reply = await dan.post("a reply", inReplyToId=post)
@@ -85,6 +86,7 @@ TOO_MANY: list[tuple[dict[str, int], Callable[[Site], str], bool]] = [
     ({"public_size": 1}, lambda _: keys.public(), True),
     ({"important_size": 1}, lambda _: keys.important_public(), True),
     ({"hashtag_size": 0}, lambda _: keys.hashtag("tea"), True),
+    ({"max_favourites": 0}, lambda s: keys.favourites(s.ann), False),
     ({"max_following": 1}, lambda s: keys.following(s.ben), False),
 ]
 

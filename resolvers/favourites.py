@@ -1,0 +1,59 @@
+"""Favourites: posts that a member keeps for themselves; nobody else sees which."""
+
+from __future__ import annotations
+
+from resolvers import hydrate, identity, paging
+from resolvers.context import Context
+from resolvers.errors import Refused, UserErrorCode, refuse
+from resolvers.paging import NodeEdge, Page
+from resolvers.tokens import Claims
+from store import favourites as stored
+from store import keys
+from store.records import Post
+
+
+async def favourite(context: Context, *, post_id: str) -> dict[str, object]:
+    """Keep a post among the viewer's favourites; doing it twice changes nothing."""
+    viewer = await context.member()
+    post = await hydrate.acted_on(context, post_id)
+    outcome = await stored.add(context.db, viewer, post.id)
+    if outcome == "gone":
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if outcome == "full":
+        most = context.settings.max_favourites
+        raise refuse(UserErrorCode.LIMIT_REACHED, f"postId: at most {most} posts can be favourites", "postId")
+    context.forget()
+    return {"post": await hydrate.post(context, post.id)}
+
+
+async def unfavourite(context: Context, *, post_id: str) -> dict[str, object]:
+    """Take a post from the viewer's favourites, also one they do not see any more; doing it twice changes nothing."""
+    viewer = await context.member()
+    try:
+        post = await hydrate.acted_on(context, post_id)
+    except Refused:
+        unseen = await _unseen(context, post_id)
+        if unseen is None or not await stored.remove(context.db, viewer, unseen):
+            raise
+        return {"post": None}
+    await stored.remove(context.db, viewer, post.id)
+    context.forget()
+    return {"post": await hydrate.post(context, post.id)}
+
+
+async def _unseen(context: Context, post_id: str) -> int | None:
+    """Return the post that an action goes to, seen or not; None where the id names none."""
+    named = identity.read(post_id)
+    found = await context.load.post.load(named[1]) if named and named[0] in identity.POSTS else None
+    return hydrate.acts_for(found) if found and identity.is_of(post_id, found) else None
+
+
+async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
+    """Return the viewer's favourites that they see, newest favourite first."""
+    asked = paging.window(context.settings, "favourites", first=first, after=after)
+    return await paging.read_list(context, asked, keys.favourites(who.member), lambda ids: hydrate.posts(context, ids))
+
+
+async def viewer_has_favourited(context: Context, post: Post) -> bool:
+    """Return whether a post is among the viewer's favourites."""
+    return context.viewer is not None and await context.load.has_favourited.load(hydrate.acts_for(post))
