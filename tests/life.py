@@ -80,3 +80,8 @@ class Life:
 
     def _tell(self, what: str) -> None:
         self.told.append(what)
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """Return the hashtags of a post as it is committed."""
+    return tuple(word[1:] for word in text.split() if word.startswith("#"))

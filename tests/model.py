@@ -15,6 +15,8 @@ class Post:
     author: str
     text: str = ""
     original: int | None = None
+    answers: int | None = None
+    root: int | None = None  # the post that began the conversation, where this one answers any
 
     @property
     def is_plain(self) -> bool:
@@ -77,6 +79,7 @@ class Model:
     follows: dict[tuple[str, str], None] = field(default_factory=dict)  # follower, followed; oldest first
     posts: dict[int, Post] = field(default_factory=dict)
     likes: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
+    favourites: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
     remarks: dict[int, Comment] = field(default_factory=dict)
     hidden: set[int] = field(default_factory=set)
 
@@ -93,6 +96,7 @@ class Model:
             self.delete(mine)
         self.follows = {edge: None for edge in self.follows if member not in edge}
         self.likes = {like: None for like in self.likes if like[0] != member}
+        self.favourites = {kept: None for kept in self.favourites if kept[0] != member}
         self.remarks = {c.id: c for c in self.remarks.values() if c.author != member}
         self.members.remove(member)
 
@@ -105,6 +109,7 @@ class Model:
         for repost in [p for p in self.posts.values() if p.is_plain and p.original == post]:
             del self.posts[repost.id]
         self.likes = {like: None for like in self.likes if like[1] != post}
+        self.favourites = {kept: None for kept in self.favourites if kept[1] != post}
         self.remarks = {c.id: c for c in self.remarks.values() if c.post != post}
 
     def like(self, member: str, post: int) -> None:
@@ -159,6 +164,21 @@ class Model:
     def comments(self, post: int) -> list[Comment]:
         found = [c for c in self.remarks.values() if c.post == self.stands_for(post)]
         return sorted(found, key=lambda c: -c.id)
+
+    def kept_by(self, member: str) -> list[int]:
+        """Return the favourites that a member sees, newest first."""
+        return [post for who, post in reversed(self.favourites) if who == member and self.sees(member, post)]
+
+    def replies(self, post: int) -> list[int]:
+        """Return what answers a post, oldest first."""
+        answered = self.stands_for(post)
+        return sorted(p.id for p in self.posts.values() if p.answers == answered and p.id not in self.hidden)
+
+    def conversation(self, viewer: str, post: int) -> list[int]:
+        """Return the conversation of a post, oldest first: a hidden answer stands in its own for its author."""
+        root = self.posts[post].root or post
+        found = {p.id for p in self.posts.values() if p.root == root and p.id not in self.hidden} | {root, post}
+        return sorted(thing for thing in found if self.sees(viewer, thing))
 
     def passed_on(self, post: int, *, plain: bool) -> list[int]:
         """Return the plain reposts or the quotes of a post, newest first."""

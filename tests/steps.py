@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from store import accounts, jobs, posts, relations, timelines
 from store.posts import Draft
 from tests.conftest import PASSWORD, Member, sign_up
-from tests.life import Life
+from tests.life import Life, tags_of
 from tests.model import Comment, Post
 from tests.work import number, waiting
 
@@ -21,6 +21,7 @@ WEIGHTS = {
     "remove_followers": 4,
     "post": 16,
     "quote": 8,
+    "reply": 12,
     "repost": 18,
     "unrepost": 7,
     "delete": 9,
@@ -29,6 +30,8 @@ WEIGHTS = {
     "absence": 3,
     "like": 8,
     "unlike": 4,
+    "favourite": 4,
+    "unfavourite": 2,
     "comment": 6,
     "delete_comment": 3,
     "miss": 2,
@@ -134,22 +137,38 @@ class Steps(Life):
         if target := self._a_post():
             await self._publish(f"reposts {target}", target, "")
 
+    async def _reply(self) -> None:
+        if not (target := self._a_post()):
+            return
+        me, text, answered = self._someone(), self._words(), self.model.posts[self.model.stands_for(target)]
+        root = answered.root or answered.id
+        self._tell(f"{me.login} answers {target}")
+        if self._crashes():
+            draft = Draft(number(me.id), text, hashtags=tags_of(text), reply_to=answered.id, root=root)
+            _, made, job = await posts.create(self.db, draft)
+            await self._die_in(job)
+        else:
+            made = number(await me.post(text, inReplyToId=self.ids[target]))
+        self._made(Post(made, me.login, text, answers=answered.id, root=root), f"status_{made:014x}")
+
     async def _publish(self, verb: str, target: int | None, text: str) -> None:
         me = self._someone()
         self._tell(f"{me.login} {verb}")
         original = self.model.stands_for(target) if target else None
         if self._crashes():
             whose = number(self.people[self.model.posts[original].author].id) if original else None
-            tags = tuple(word[1:] for word in text.split() if word.startswith("#"))
-            draft = Draft(number(me.id), text, hashtags=tags, original=original, original_author=whose)
+            draft = Draft(number(me.id), text, hashtags=tags_of(text), original=original, original_author=whose)
             _, made, job = await posts.create(self.db, draft)
             await self._die_in(job)
             identity = f"{'repost' if original else 'status'}_{made:014x}"
         else:
             identity = await (me.repost(self.ids[target], text) if target else me.post(text))
-        self.told[-1] += f" as {number(identity)}"
-        self.ids[number(identity)] = identity
-        self.model.publish(Post(number(identity), me.login, text, original))
+        self._made(Post(number(identity), me.login, text, original), identity)
+
+    def _made(self, post: Post, identity: str) -> None:
+        self.told[-1] += f" as {post.id}"
+        self.ids[post.id] = identity
+        self.model.publish(post)
 
     async def _unrepost(self) -> None:
         mine = [p for p in self.model.posts.values() if p.is_plain and self.model.sees(p.author, p.id)]
@@ -229,6 +248,21 @@ class Steps(Life):
             self._tell(f"{login} takes the like of {thing} back")
             await self.people[login].do("unlike", postId=self.ids[thing])
             self.model.unlike(login, thing)
+
+    async def _favourite(self) -> None:
+        if thing := self._a_post():
+            me = self._someone()
+            self._tell(f"{me.login} favourites {thing}")
+            await me.do("favourite", postId=self.ids[thing])
+            self.model.favourites.setdefault((me.login, self.model.stands_for(thing)))
+
+    async def _unfavourite(self) -> None:
+        if self.model.favourites:
+            login, thing = self.lot.choice(list(self.model.favourites))
+            self._tell(f"{login} takes the favourite {thing} back")
+            payload = await self.people[login].do("unfavourite", postId=self.ids[thing])
+            assert not payload["userErrors"], payload
+            del self.model.favourites[login, thing]
 
     async def _comment(self) -> None:
         if thing := self._a_post():

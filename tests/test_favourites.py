@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ import pytest
 from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
-from store import accounts, favourites, keys, posts
-from store.connection import Database, MemberGone
+from store import accounts, favourites, keys
+from store.connection import Command, Database, MemberGone
 from store.settings import Settings
 from tests.account_probes import traces
 from tests.conftest import PASSWORD, Member, contents, crowd, shrunk
@@ -212,19 +213,34 @@ async def test_races(db: Database, settings: Settings, alice: Member, bob: Membe
     await assert_clean(db)
 
 
-@pytest.mark.parametrize("seed", range(12))
-async def test_a_delete_meanwhile(db: Database, settings: Settings, alice: Member, bob: Member, seed: int) -> None:
-    """However a favourite and the delete of its post interleave, no favourite of what is gone stands."""
-    post, me = number(await bob.post("hello")), number(alice.id)
-    turns = Turns(settings, seed)
+class Interrupted(Database):
+    """Has something else happen before one of its calls."""
 
-    async def end() -> None:
-        job = await posts.delete(turns, post, number(bob.id))
-        assert job
-        await fanout.finish(turns, job)
+    def __init__(self, settings: Settings, calls: int, meanwhile: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(settings.redis_url, settings)
+        self._calls = calls
+        self._meanwhile = meanwhile
 
-    await turns.together(favourites.add(turns, me, post), end())
-    assert not await db.one("EXISTS", keys.favourites(me), keys.favouriters(post))
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        self._calls -= 1
+        if self._calls == -1:
+            await self._meanwhile()
+        return await super().run(commands)
+
+
+@pytest.mark.parametrize(("calls", "outcome"), [(0, "gone"), (1, "gone"), (2, "gone"), (3, "new")])
+async def test_a_delete_meanwhile(
+    db: Database, settings: Settings, alice: Member, bob: Member, calls: int, outcome: str
+) -> None:
+    """Wherever the delete of its post comes in between, no favourite of what is gone stands."""
+    identity, me = await bob.post("hello"), number(alice.id)
+    slow = Interrupted(settings, calls, lambda: delete(bob, identity))
+    assert await favourites.add(slow, me, number(identity)) == outcome
+    await slow.close()
+    if calls == 3:
+        await delete(bob, identity)
+    assert not await db.one("EXISTS", keys.favourites(me), keys.favouriters(number(identity)))
+    await assert_clean(db)
 
 
 @pytest.mark.parametrize("calls", range(3))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -28,8 +29,11 @@ CRASHES = 0.4  # share of writes that die on their way, where some do
 
 FRAGMENTS = """
 fragment facts on Post {
-  id text hashtags likeCount repostCount quoteCount commentCount viewerHasLiked viewerHasReposted author { login }
+  id text hashtags likeCount repostCount quoteCount commentCount replyCount author { login }
+  viewerHasLiked viewerHasReposted viewerHasFavourited
   ... on Repost { original { id } }
+  ... on Status { inReplyTo { id } conversation(first: 100) { nodes { id } } }
+  replies(first: 100) { nodes { id } }
   likedBy(first: 100) { nodes { login } }
   reposts(first: 100) { nodes { id } }
   quotes(first: 100) { nodes { id } }
@@ -41,6 +45,7 @@ HOME = """
     edges { cursor repostedByCount repostedBy(first: 100) { user { login } } node { ... on Node { id } } }
     pageInfo { hasNextPage } } }
 """
+FAVOURITES = "{ viewer { favourites(first: 1000) { nodes { id } } } }"
 MEMBER = (
     FRAGMENTS
     + """
@@ -84,6 +89,9 @@ class Checks(Steps):
         for login in self.people:
             await self._check_home(login)
             await self._check_member(login, self._someone())
+            kept = await self.people[login].ask(FAVOURITES)
+            wanted = [{"id": self.ids[post]} for post in self.model.kept_by(login)]
+            self.same(f"favourites of {login}", kept["favourites"]["nodes"], wanted)
         await self._check_site()
         await self.check_pages(self.lot.choice(list(PAGED)), self.lot.randint(1, 5))
 
@@ -142,18 +150,28 @@ class Checks(Steps):
             "repostCount": len(reposts),
             "quoteCount": len(quotes),
             "commentCount": len(comments),
+            "replyCount": len(self.model.replies(thing)),
             "viewerHasLiked": viewer.login in likers,
             "viewerHasReposted": self.model.repost_of(viewer.login, target) is not None,
+            "viewerHasFavourited": (viewer.login, target) in self.model.favourites,
             "author": {"login": post.author},
+            "replies": self._nodes(self.model.replies(thing)),
             "likedBy": {"nodes": [{"login": member} for member in likers]},
-            "reposts": {"nodes": [{"id": self.ids[repost]} for repost in reposts]},
-            "quotes": {"nodes": [{"id": self.ids[quote]} for quote in quotes]},
+            "reposts": self._nodes(reposts),
+            "quotes": self._nodes(quotes),
             "comments": {"nodes": [self._remark(comment) for comment in comments]},
         }
         if post.original:
             seen = self.model.sees(viewer.login, post.original)
             facts["original"] = {"id": self.ids[post.original]} if seen else None
+        else:
+            seen = post.answers is not None and self.model.sees(viewer.login, post.answers)
+            facts["inReplyTo"] = {"id": self.ids[post.answers]} if post.answers and seen else None
+            facts["conversation"] = self._nodes(self.model.conversation(viewer.login, thing))
         return facts
+
+    def _nodes(self, things: Iterable[int]) -> dict[str, Any]:
+        return {"nodes": [{"id": self.ids[thing]} for thing in things]}
 
     def _remark(self, comment: Comment) -> dict[str, Any]:
         answered = {"id": f"comment_{comment.answers:014x}"} if comment.answers in self.model.remarks else None
@@ -170,8 +188,7 @@ class Checks(Steps):
         self.same("public", public, [(post, post) for post in self.model.public()])
         for tag in TAGS:
             wanted = self.model.tagged(tag)
-            nodes = [{"id": self.ids[post]} for post in wanted]
-            hashtag = {"postCount": len(wanted), "timeline": {"nodes": nodes}} if wanted else None
+            hashtag = {"postCount": len(wanted), "timeline": self._nodes(wanted)} if wanted else None
             self.same(f"#{tag}", answer[tag], hashtag)
 
     async def check_pages(self, name: str, size: int) -> None:
