@@ -53,12 +53,13 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A post, quote or comment, with what is said below it."""
+    """A post, quote or comment, with what is said below it; `answers` are posts of their own."""
 
     by: str
     text: str
     replies: tuple[Words, ...] = ()
     quotes: tuple[Words, ...] = ()
+    answers: tuple[Words, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,8 @@ def read() -> Community:
 
 
 def _words(raw: Mapping[str, Any]) -> Words:
-    replies, quotes = (tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes"))
-    return Words(raw["by"], raw["text"], replies, quotes)
+    below = (tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes", "answers"))
+    return Words(raw["by"], raw["text"], *below)
 
 
 async def _has_members(db: Database) -> bool:
@@ -164,7 +165,9 @@ class Crowd:
         delays = {login: chance.expovariate(weight) for login, weight in weights.items()}
         return sorted(delays, key=delays.__getitem__)
 
-    async def publish(self, words: Words, original: int | None = None, original_author: str = "") -> int:
+    async def publish(
+        self, words: Words, original: int | None = None, original_author: str = "", *, reply_to: int = 0, root: int = 0
+    ) -> int:
         """Publish a post, or where there is an original, a quote or plain repost of it; returns its id."""
         draft = Draft(
             author=self._ids[words.by],
@@ -173,14 +176,16 @@ class Crowd:
             hashtags=hashtags(words.text),
             original=original,
             original_author=self._ids.get(original_author),
+            reply_to=reply_to or None,
+            root=root or None,
         )
         _, post, job = await posts.create(self._db, draft)
         if job:
             await fanout.finish(self._db, job)
         return post
 
-    async def react(self, words: Words, post: int) -> None:
-        """Have the others like a post, pass it on, comment on it and quote it; quotes are reacted to likewise."""
+    async def react(self, words: Words, post: int, root: int = 0) -> None:
+        """Have the others like a post, pass it on, comment on it, quote and answer it, and react to that likewise."""
         followers, chance = self._followers[words.by], _chance(words.text)
         fans = chance.sample(followers, int(len(followers) * chance.random() ** 2))  # most posts get few
         await asyncio.gather(*(interactions.like(self._db, post, self._ids[login]) for login in fans))
@@ -190,6 +195,9 @@ class Crowd:
             await self._comment(reply, post, None)
         for quote in words.quotes:
             await self.react(quote, await self.publish(quote, post, words.by))
+        for answer in words.answers:
+            made = await self.publish(answer, reply_to=post, root=root or post)
+            await self.react(answer, made, root or post)
 
     async def _comment(self, words: Words, post: int, reply_to: int | None) -> None:
         draft = CommentDraft(post, self._ids[words.by], words.text, reply_to)

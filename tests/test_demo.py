@@ -57,6 +57,15 @@ async def test_there_is_something_to_see_everywhere(services: Services, anonymou
     assert all(user["bio"] and user["followingCount"] >= demo.FOLLOWED_LEAST for user in likers)
 
 
+async def test_there_is_a_conversation(services: Services, anonymous: Member) -> None:
+    """Somebody's post has answers that were answered."""
+    assert await demo.fill(services)
+    query = """{ user(login: "theo_l") { timeline(first: 100) { nodes {
+        ... on Status { replyCount conversation { nodes { ... on Status { inReplyTo { id } } } } } } } } }"""
+    posts = [post for post in (await anonymous.ask(query))["timeline"]["nodes"] if post.get("replyCount")]
+    assert any(len({str(node["inReplyTo"]) for node in post["conversation"]["nodes"]}) > 2 for post in posts)
+
+
 async def test_it_fills_a_store_once(services: Services) -> None:
     """A first fill leaves no work undone, a second one returns nothing and changes nothing."""
     assert await demo.fill(services)
@@ -102,4 +111,4 @@ def test_every_text_keeps_the_rules() -> None:
 def _all(told: tuple[demo.Words, ...]) -> Iterator[demo.Words]:
     for words in told:
         yield words
-        yield from _all((*words.replies, *words.quotes))
+        yield from _all((*words.replies, *words.quotes, *words.answers))

@@ -16,7 +16,8 @@ from tests.work import number
 PAGE = 30
 POST = """
   __typename ... on Post {
-    id text createdAt hashtags likeCount repostCount quoteCount commentCount viewerHasLiked viewerHasReposted
+    id text createdAt hashtags likeCount repostCount quoteCount commentCount replyCount
+    viewerHasLiked viewerHasReposted viewerHasFavourited
     author { id login name followerCount viewerIsFollowing }
     ... on Repost { original { id text likeCount viewerHasLiked viewerHasReposted author { login name } } } }
 """
