@@ -14,6 +14,7 @@ from resolvers.errors import Unauthenticated
 from resolvers.paging import Page
 from resolvers.placement import promoted
 from resolvers.rules.text import hashtag_name
+from resolvers.snapshots import Listing
 from store import keys
 from store.records import Entry, User
 
@@ -51,7 +52,7 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
     pages = home_pages.HomePages(context, context.viewer)
     if span.order is TimelineOrder.IMPORTANT:
         newest = importance.newest(context, pages.fetch)
-        listing = importance.Listing("home", str(context.viewer), newest, pages.present_anywhere)
+        listing = importance.listing(context, "home", str(context.viewer), newest, pages.present_anywhere)
         return await _important(context, listing, span)
     asked = _window(context, "home", span)
     reading = paging.page(asked, pages.fetch, pages.present, goes_on=pages.beyond(asked))
@@ -92,10 +93,10 @@ async def _read_by_all(
     if span.order is not TimelineOrder.IMPORTANT:
         return await _posts(context, kind, key, span)
     best = importance.best(context, important)
-    return await _important(context, importance.Listing(kind, name, best, _present(context, kind)), span)
+    return await _important(context, importance.listing(context, kind, name, best, _present(context, kind)), span)
 
 
-async def _important(context: Context, listing: importance.Listing, span: Span) -> Page[TimelineEdge]:
+async def _important(context: Context, listing: Listing[TimelineEdge], span: Span) -> Page[TimelineEdge]:
     return await importance.page(
         context, listing, first=span.first, after=span.after, last=span.last, before=span.before
     )

@@ -1,11 +1,10 @@
-"""What ranks posts: stored scores, posts whose score is due, and snapshots of rankings."""
+"""What ranks posts: stored scores, and posts whose score is due."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from store import keys
 from store.connection import Command, Database, script
@@ -13,10 +12,8 @@ from store.ids import PARTITIONS, partition
 from store.records import Post, read_pairs, read_post
 
 COUNTERS = ("likes", "reposts", "quotes", "comments")  # what a score is made of, besides age
-SNAPSHOT_SECONDS = 600  # s: how long a ranking can be paged through
 _TAKEN = 32  # due posts taken per partition and look
 _LEASE_MS = 10_000  # ms after which a due post is taken from a worker that has died
-_DIGITS = 14  # hexadecimal digits that hold the 53 bits of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,36 +75,3 @@ def read_counts(reply: Sequence[str | None]) -> dict[str, int] | None:
     if author is None:
         return None
     return {name: int(number or 0) for name, number in zip(COUNTERS, numbers, strict=True)}
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """Where a ranking is kept: under a digest of it, so that the same one is kept once, and the listing it is of."""
-
-    digest: str
-    listing: str
-
-
-def digest(ranked: Sequence[int]) -> str:
-    """Return what names a ranking, as 32 hexadecimal digits."""
-    return sha256(_text(ranked).encode()).hexdigest()[:32]
-
-
-def keep(at: Snapshot, ranked: Sequence[int]) -> Command:
-    """Return the command that keeps a ranking, or keeps it ten minutes longer."""
-    return ("SET", keys.snapshot(at.digest, at.listing), _text(ranked), "EX", SNAPSHOT_SECONDS)
-
-
-def _text(ranked: Sequence[int]) -> str:
-    return "".join(f"{post:0{_DIGITS}x}" for post in ranked)
-
-
-def kept(at: Snapshot, start: int, count: int) -> tuple[Command, Command]:
-    """Return the commands that read part of a ranking, and whether it is kept at all."""
-    key = keys.snapshot(at.digest, at.listing)
-    return ("STRLEN", key), ("GETRANGE", key, start * _DIGITS, (start + count) * _DIGITS - 1)
-
-
-def read_kept(length: int, text: str) -> list[int] | None:
-    """Return the posts that the commands have read, None when the ranking has expired or never was."""
-    return [int(text[i : i + _DIGITS], 16) for i in range(0, len(text), _DIGITS)] if length else None

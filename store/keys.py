@@ -303,7 +303,7 @@ def rescore(p: int) -> str:
 
 
 def snapshot(digest: str, listing: str) -> str:
-    """string: ranked posts of a listing, by importance, each id as 14 hexadecimal digits; expires in ten minutes"""
+    """string: a listing in the order of its ranking, each id as 14 hexadecimal digits; expires in ten minutes"""
     return f"snapshot:{{{digest}}}:{listing}"
 
 

@@ -1,0 +1,104 @@
+"""Lists that are ranked once, for their first page, kept as a snapshot, and paged through that."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from resolvers import paging
+from resolvers.context import Context
+from resolvers.entries import TimelineEdge
+from resolvers.errors import BadUserInput
+from resolvers.paging import NodeEdge, Page, Window
+from store import snapshots
+from store.records import Entry, User
+from store.snapshots import Snapshot
+from store.timelines import Slice
+
+_CURSOR = re.compile(r"([a-z-]+)\.([0-9a-f]{32})\.([0-9a-f]{14})")  # kind of list, snapshot, place in it
+
+Edge = TypeVar("Edge", TimelineEdge, NodeEdge[User])
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Edge]):
+    """A ranked list: how to rank what it has, the first one first, and how it shows that.
+
+    Its kind is in its cursors, kind and name are in the keys of its snapshots: the cursor of another list, or of
+    another member's home, leads nowhere.
+    """
+
+    kind: str
+    name: str
+    rank: Callable[[], Awaitable[Sequence[int]]]
+    show: paging.Present[Edge]
+
+    def at(self, digest: str) -> Snapshot:
+        return Snapshot(digest, f"{self.kind}:{self.name}")
+
+
+async def page(context: Context, listing: Listing[Edge], first: int | None, after: str | None) -> Page[Edge]:
+    """Return a page of a list; raises BadUserInput naming the argument and the rule."""
+    count = paging.window(context.settings, listing.kind, first=first, after=None).count
+    if after is None:
+        return await _first_page(context, listing, count)
+    digest, place = _read_cursor(listing.kind, after)
+    return await _read(listing, digest, count, place, _kept(context, listing.at(digest)))
+
+
+async def _first_page(context: Context, listing: Listing[Edge], count: int) -> Page[Edge]:
+    ranked = await listing.rank()
+    digest = snapshots.digest(ranked)
+
+    async def fetch(part: Slice) -> list[Entry]:
+        start = _start(part)
+        return [Entry(thing, place) for place, thing in enumerate(ranked[start : start + part.count], start)]
+
+    # Where all is on one page there is nothing to go on to, and nothing is kept.
+    keep = [snapshots.keep(listing.at(digest), ranked)] if len(ranked) > count else []
+    shown: Page[Edge]
+    shown, _ = await asyncio.gather(_read(listing, digest, count, None, fetch), context.reader.run(keep))
+    return shown
+
+
+async def _read(listing: Listing[Edge], digest: str, count: int, after: int | None, fetch: paging.Fetch) -> Page[Edge]:
+    # Places in a ranking grow downwards, as ids do in a list that is read from its oldest entry.
+    kind = f"{listing.kind}.{digest}"
+    asked = Window(kind, count, after=after, before=None, forward=True, descending=False)
+
+    async def present(entries: Sequence[Entry]) -> list[Edge | None]:
+        edges = await listing.show(entries)
+        return [
+            edge and replace(edge, cursor=paging.cursor(kind, entry.place))
+            for entry, edge in zip(entries, edges, strict=True)
+        ]
+
+    async def goes_on() -> bool:
+        return True  # behind a cursor stands the entry it was given for
+
+    return await paging.page(asked, fetch, present, goes_on=goes_on)
+
+
+def _kept(context: Context, at: Snapshot) -> paging.Fetch:
+    async def fetch(part: Slice) -> list[Entry]:
+        start = _start(part)
+        things = snapshots.read_kept(*await context.reader.run(snapshots.kept(at, start, part.count)))
+        if things is None:
+            raise BadUserInput("after: the ranking this cursor belongs to has expired; begin with the first page again")
+        return [Entry(thing, place) for place, thing in enumerate(things, start)]
+
+    return fetch
+
+
+def _start(part: Slice) -> int:
+    return 0 if part.above is None else part.above + 1
+
+
+def _read_cursor(kind: str, text: str) -> tuple[str, int]:
+    found = _CURSOR.fullmatch(text)
+    if found is None or found[1] != kind:
+        raise BadUserInput("after: this cursor does not belong to this list in this order")
+    return found[2], int(found[3], 16)
