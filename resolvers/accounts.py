@@ -119,12 +119,12 @@ async def update_profile(
     current = await accounts.user(context.db, member)
     if current is None:
         raise Unauthenticated("this member is gone")
-    names: dict[str, str] = {}
+    names = {"name": profile["name"]} if name is not None else {}
     if login is not None and login != current.login:
         if not await accounts.reserve(context.db, keys.login(login.lower()), member):
             raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
         profile["login"] = login
-        names = {"login": login}
+        names["login"] = login
     job = await accounts.update(context.db, member, profile=profile, names=names)
     if job:
         await fanout.finish(context.db, job)

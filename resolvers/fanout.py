@@ -12,8 +12,8 @@ import time
 
 import structlog
 
-from resolvers import bonds, deliveries, farewell, homes, reach, rescoring, standing
-from resolvers.work import Budget, Outcome, Steps, conclude
+from resolvers import bonds, deliveries, farewell, homes, indexing, reach, rescoring, standing
+from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs
 from store.connection import Database, Unavailable
 from store.hearing import Hearing
@@ -42,6 +42,7 @@ async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
 
 async def _names(db: Database, job: Job, _: Budget) -> Outcome:
     await accounts.settle_names(db, job)
+    await indexing.index(db, [int(text(job, "member"))])
     return Outcome.DONE
 
 
@@ -60,6 +61,7 @@ async def _delete_account(db: Database, job: Job, budget: Budget) -> Outcome:
 
 STEPS: dict[str, Steps] = {
     "names": _names,
+    "index": indexing.move,
     "post": deliveries.post,
     "delete": deliveries.delete,
     "hide": deliveries.hide,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from resolvers import homes
+from resolvers import homes, indexing
 from resolvers.fanout import Worker
 from resolvers.inputs import batches
 from resolvers.rules import ranking
@@ -155,6 +155,7 @@ async def create_follows(db: Database, network: Network, members: dict[str, int]
     for some in batches(list(network.following.items()), BATCH):
         await _follow(db, {members[a]: [members[b] for b in followed] for a, followed in some})
         progress(sum(len(followed) for _, followed in some))
+    await indexing.catch_up(db)
 
 
 async def _create(db: Database, logins: Sequence[str], password: str) -> dict[str, int]:
@@ -178,6 +179,7 @@ async def _create(db: Database, logins: Sequence[str], password: str) -> dict[st
             for login in fresh
         )
     )
+    await indexing.index(db, list(members.values()))
     await db.ask(
         *(script("keep_name", [keys.login(login)], [members[login], 0]) for login in fresh),
         *(("SET", keys.email(email[login]), members[login]) for login in fresh),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from resolvers.inputs import batches
-from resolvers.invariants import favourites, importance, lists, members, orphans, posts, promotions, replies
+from resolvers.invariants import favourites, importance, lists, members, names, orphans, posts, promotions, replies
 from resolvers.invariants.findings import Check, Finding, recount_post, recount_user
 from resolvers.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
@@ -22,7 +22,7 @@ SHOWN = 100  # findings printed
 Progress = Callable[[int], object]  # how many keys more have been looked at
 
 CHECKS: dict[str, tuple[Check, ...]] = {
-    "user": (members.users,),
+    "user": (members.users, names.indexed),
     "following": (members.following,),
     "followers": (members.followers,),
     "status": (posts.statuses, replies.listed, orphans.posts),
@@ -148,5 +148,6 @@ async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
         elif key.startswith("important:"):
             findings += await importance.ranked_entries(db, key)
     findings += await promotions.promotions(db, found)
+    findings += await names.left_over(db, found)
     findings += await orphans.names(db, [key for key in found if key.startswith(("login:", "email:"))])
     return findings

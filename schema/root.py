@@ -89,6 +89,11 @@ class Query:
         resolver=_is_login_available,
         description="Whether a new member could take it. There is no such question for e-mail addresses.",
     )
+    search_users = strawberry.field(
+        resolver=u.found,
+        graphql_type=u.UserConnection,
+        description="Members whose login or name begins with `prefix`: the 100 most followed.",
+    )
     home_timeline = strawberry.field(
         resolver=t.home,
         graphql_type=t.Timeline | None,

@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, favourites, relations, sessions, timelines
+from resolvers import accounts, blocks, favourites, relations, search, sessions, timelines
 from resolvers.paging import NodeEdge
 from resolvers.tokens import Claims
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
@@ -135,6 +135,10 @@ class UserConnection:
     edges: list[UserEdge]
     nodes = strawberry.field(resolver=nodes_of, graphql_type=list[User])
     page_info: PageInfo
+
+
+def found(info: Info, prefix: str, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return search.users(info.context, prefix, first, after)
 
 
 def _at(root: NodeEdge[Any]) -> datetime:

@@ -76,6 +76,20 @@ def former_logins(member: int) -> str:
     return f"former-logins:{{{partition(member)}}}:{member}"
 
 
+def names(magnitude: int) -> str:
+    """zset: folded login or name, a zero byte, member; all score 0; magnitude 0: below 8 followers, 1: below 16, …"""
+    return names_prefix() + str(magnitude)
+
+
+def names_prefix() -> str:
+    return "names:{names}:"
+
+
+def indexed() -> str:
+    """hash: member → magnitude and names under which `names` has them, all that there are; in its slot"""
+    return "indexed:{names}"
+
+
 def following(member: int) -> str:
     """zset: followed member → id of the edge; at most `MAX_FOLLOWING`"""
     return f"following:{{{partition(member)}}}:{member}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from store import keys
 from store.connection import Command
 from store.ids import partition
+from store.search import entry, state
 
 EMAIL = keys.email("ann@example.org")
 GHOST = 4_242 << 12  # an id that nothing has
@@ -261,6 +262,54 @@ MENDABLE = [
         "ranked with a score that is not its own",
         lambda _: keys.important_public(),
         lambda s: [("ZADD", keys.important_public(), 9, s.word)],
+    ),
+    Damage(
+        "member not indexed",
+        lambda s: keys.user(s.ann),
+        lambda s: [("ZREM", keys.names(0), entry("ann", s.ann)), ("HDEL", keys.indexed(), s.ann)],
+    ),
+    Damage(
+        "name missing in the index",
+        lambda s: keys.user(s.ann),
+        lambda s: [("ZREM", keys.names(0), entry("ann", s.ann))],
+    ),
+    Damage(
+        "member indexed by another name",
+        lambda s: keys.user(s.ann),
+        lambda s: [("HSET", keys.user(s.ann), "name", "Anna")],
+    ),
+    Damage(
+        "member indexed at another magnitude",
+        lambda s: keys.user(s.ann),
+        lambda s: [
+            ("HSET", keys.indexed(), s.ann, state(2, ["ann"])),
+            ("ZREM", keys.names(0), entry("ann", s.ann)),
+            ("ZADD", keys.names(2), 0, entry("ann", s.ann)),
+        ],
+    ),
+    Damage(
+        "magnitude that is not the followers'",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.user(s.ben), "magnitude", 3)],
+    ),
+    Damage(
+        "stray name of a member",
+        lambda _: keys.names(1),
+        lambda s: [("ZADD", keys.names(1), 0, entry("ann", s.ann))],
+    ),
+    Damage(
+        "former name of a member",
+        lambda _: keys.names(0),
+        lambda s: [("ZADD", keys.names(0), 0, entry("an", s.ann))],
+    ),
+    Damage("name of nobody", lambda _: keys.names(0), lambda _: [("ZADD", keys.names(0), 0, entry("eve", GHOST))]),
+    Damage(
+        "nobody indexed",
+        lambda _: keys.indexed(),
+        lambda _: [
+            ("HSET", keys.indexed(), GHOST, state(0, ["eve"])),
+            ("ZADD", keys.names(0), 0, entry("eve", GHOST)),
+        ],
     ),
 ]
 

@@ -35,6 +35,10 @@ async def _names(db: Database, s: Scene) -> Job | None:
     return await accounts.update(db, s.ann, profile={"login": "anna"}, names={"login": "anna"})
 
 
+async def _name(db: Database, s: Scene) -> Job | None:
+    return await accounts.update(db, s.ann, profile={"name": "Anna"}, names={"name": "Anna"})
+
+
 async def _status(_: Database, s: Scene) -> Job | None:
     return s.news
 
@@ -160,6 +164,7 @@ async def _account(db: Database, s: Scene, member: int) -> Job | None:
 Commit = Callable[[Database, Scene], Awaitable[Job | None]]
 KINDS: dict[str, Commit] = {
     "new login": _names,
+    "new name": _name,
     "status": _status,
     "repost": _repost,
     "quote": _quote,

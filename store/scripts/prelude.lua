@@ -38,10 +38,34 @@ local function count_posts(user, profile, hidden)
   redis.call('HSET', user, 'posts', redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
 end
 
+-- Returns which set of names a member stands in: 0 below 8 followers, one more for each doubling. Who falls back keeps
+-- their place down to three quarters of what it takes, so that one who comes and goes at the edge makes no work.
+local MAGNITUDES = 24
+local function magnitude_of(followers, known)
+  local is = 0
+  while followers >= 8 * 2 ^ is and is < MAGNITUDES - 1 do
+    is = is + 1
+  end
+  return known > is and followers >= 3 * 2 ^ known and known or is
+end
+
+-- Notes a member's magnitude where it has changed, with the job that moves their names.
+local function settle_magnitude(user, stream, minted, partition, member)
+  local known = tonumber(redis.call('HGET', user, 'magnitude') or '0')
+  local is = magnitude_of(tonumber(redis.call('HGET', user, 'followers')), known)
+  if is ~= known then
+    redis.call('HSET', user, 'magnitude', is)
+    local id = mint(minted, partition)
+    commit(stream, id, 'index', cjson.encode({member = member}))
+    leave(stream, id)
+  end
+end
+
 -- Sets a member's number of followers, and begins what crossing the threshold of big authors takes. `reach` is the
 -- state and the job that made it: absent (small), growing, big (no longer pushed to followers), shrinking.
 local function weigh(user, stream, minted, partition, member, followers, threshold)
   redis.call('HSET', user, 'followers', followers)
+  settle_magnitude(user, stream, minted, partition, member)
   local reach = string.match(redis.call('HGET', user, 'reach') or '', '%a+') or 'small'
   local is_big, kind = reach == 'growing' or reach == 'big', nil
   if not is_big and followers >= tonumber(threshold) then

@@ -1,0 +1,67 @@
+"""Search: members by the beginning of their login or name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers import hydrate, snapshots
+from resolvers.context import Context
+from resolvers.errors import BadUserInput
+from resolvers.paging import NodeEdge, Page
+from resolvers.rules import names
+from resolvers.rules.text import LOGIN_MAX, TextRefused, normalise
+from store import search
+from store.records import Entry, User
+
+MOST = 100  # members that one search finds
+NAMES_EACH = 2  # entries that the index has of a member at most
+READ = 500  # entries read of one magnitude at most
+
+
+async def users(context: Context, prefix: str, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
+    """Return a page of the most followed members whose login or name begins with `prefix`; raises BadUserInput."""
+    wanted = _checked(context, prefix)
+
+    async def matching(members: Sequence[int]) -> list[User | None]:
+        found = await hydrate.users(context, members)
+        return [user if user and names.begins(user.login, user.name, wanted) else None for user in found]
+
+    async def rank() -> list[int]:
+        found = [user for user in await matching(await _candidates(context, wanted)) if user]
+        found.sort(key=lambda user: (-user.follower_count, user.id))
+        return [user.id for user in found[:MOST]]
+
+    async def show(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
+        found = await matching([entry.thing for entry in entries])
+        return [None if user is None else NodeEdge("", user, user.id) for user in found]
+
+    return await snapshots.page(context, snapshots.Listing("users", wanted, rank, show), first, after)
+
+
+def _checked(context: Context, prefix: str) -> str:
+    try:
+        folded = names.fold(normalise(prefix, limit=max(context.settings.max_name, LOGIN_MAX), multiline=False))
+    except TextRefused as refusal:
+        raise BadUserInput(f"prefix: {refusal}") from None
+    if not folded:
+        raise BadUserInput("prefix: must have more than the sign of a mention")
+    return folded
+
+
+async def _candidates(context: Context, prefix: str) -> list[int]:
+    """Return members among whom are the most followed of those the index finds; two round trips.
+
+    Whole magnitudes are taken, the highest first, until there are enough, and one more: the least of a magnitude may
+    have fallen to three quarters of what it takes, and so behind the most followed of the one below.
+    """
+    beginning = prefix[: names.INDEXED]
+    counts = await context.reader.run([search.count(magnitude, beginning) for magnitude in range(search.MAGNITUDES)])
+    taken, entries = list[int](), 0
+    for magnitude in reversed(range(search.MAGNITUDES)):
+        if counts[magnitude]:
+            taken.append(magnitude)
+            if entries >= NAMES_EACH * MOST:
+                break
+            entries += counts[magnitude]
+    replies = await context.reader.run([search.read(magnitude, beginning, READ) for magnitude in taken])
+    return list(dict.fromkeys(search.read_entry(text)[1] for reply in replies for text in reply))
