@@ -10,7 +10,7 @@ from datetime import timedelta
 from resolvers import merges
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
-from store import accounts, events, favourites, interactions, jobs, posts, reach, replies, timelines
+from store import accounts, events, favourites, hashtags, interactions, jobs, posts, reach, replies, timelines
 from store.connection import Database
 from store.ids import instant
 from store.records import Job, Repost
@@ -35,6 +35,8 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
         if not plain:
             score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
             await _settle_listings(db, _listed(job, job.id), (True, score))
+            if score is not None:
+                await hashtags.count_uses(db, [(job.id, text(job, "hashtags").split())])
         await events.append(db, f"post:{job.id}", "repost" if plain else "post", author, **_about(job, job.id))
     if job.body.get("is_pulled"):
         return Outcome.DONE

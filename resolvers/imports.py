@@ -22,6 +22,7 @@ from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from store import accounts, jobs, keys, posts, relations
 from store.connection import Command, Database, script
+from store.hashtags import count_uses
 from store.ids import PARTITIONS, instant, partition
 from store.phases import Phases
 from store.posts import Draft
@@ -240,6 +241,7 @@ async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members
         for listed in keys.ranked_lists(tags):
             scored[listed].append((post, ranking.score(instant(post))))
     await db.ask(*(posts.list_command(db, listed, new) for listed, new in scored.items()))
+    await count_uses(db, made)
     await db.ask(*(jobs.finish(Job(post, "post", {})) for post, _ in made))
 
 

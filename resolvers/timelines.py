@@ -13,18 +13,9 @@ from resolvers.entries import TimelineEdge
 from resolvers.errors import Unauthenticated
 from resolvers.paging import Page
 from resolvers.placement import promoted
-from resolvers.rules.text import hashtag_name
 from resolvers.snapshots import Listing
 from store import keys
 from store.records import Entry, User
-
-
-@dataclass(frozen=True, slots=True)
-class Hashtag:
-    """A tag that posts still carry."""
-
-    name: str
-    post_count: int
 
 
 class TimelineOrder(Enum):
@@ -72,19 +63,9 @@ async def public(context: Context, span: Span) -> Page[TimelineEdge]:
     return await _read_by_all(context, "public", "", keys.public(), keys.important_public(), span)
 
 
-async def tagged(context: Context, hashtag: Hashtag, span: Span) -> Page[TimelineEdge]:
+async def tagged(context: Context, tag: str, span: Span) -> Page[TimelineEdge]:
     """Return a page of the posts that carry a tag."""
-    tag = hashtag.name
     return await _read_by_all(context, "hashtag", tag, keys.hashtag(tag), keys.important_hashtag(tag), span)
-
-
-async def hashtag(context: Context, name: str) -> Hashtag | None:
-    """Return a tag, with or without its sign; None when no post that is kept carries it."""
-    tag = hashtag_name(name)
-    if tag is None:
-        return None
-    (count,) = await context.reader.run([("ZCARD", keys.hashtag(tag))])
-    return Hashtag(tag, int(count)) if count else None
 
 
 async def _read_by_all(

@@ -107,6 +107,11 @@ class Query:
     hashtag = strawberry.field(
         resolver=t.hashtag, graphql_type=t.Hashtag | None, description="Null when no post that is kept carries the tag."
     )
+    trending_hashtags = strawberry.field(
+        resolver=t.trending,
+        graphql_type=list[t.Hashtag],
+        description="Tags used more in the last six hours than in the week before, the most unusual first.",
+    )
 
 
 @strawberry.type

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import strawberry
 
-from resolvers import timelines
+from resolvers import hashtags, timelines
 from resolvers.entries import TimelineEdge as Entry
 from schema.nodes import Info, PageInfo, nodes_of
 from schema.posts import Post, Repost, Status
@@ -74,7 +74,7 @@ class Timeline:
 
 
 def _tagged(
-    root: timelines.Hashtag,
+    root: hashtags.Hashtag,
     info: Info,
     first: int | None = None,
     after: str | None = None,
@@ -82,7 +82,7 @@ def _tagged(
     before: str | None = None,
     order: timelines.TimelineOrder | None = timelines.TimelineOrder.RECENT,
 ) -> Awaitable[Any]:
-    return timelines.tagged(info.context, root, timelines.Span(first, after, last, before, order))
+    return timelines.tagged(info.context, root.name, timelines.Span(first, after, last, before, order))
 
 
 @strawberry.type
@@ -115,4 +115,8 @@ def public(
 
 
 def hashtag(info: Info, name: str) -> Awaitable[Any]:
-    return timelines.hashtag(info.context, name)
+    return hashtags.hashtag(info.context, name)
+
+
+def trending(info: Info, first: int | None = 10) -> Awaitable[Any]:
+    return hashtags.trending(info.context, first, datetime.now(UTC))

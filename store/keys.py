@@ -274,6 +274,11 @@ def hashtag(tag: str) -> str:
     return f"hashtag:{{{tag}}}"
 
 
+def tag_uses(hour: int) -> str:
+    """zset: tag → posts of an hour (since 1970) that carry it, or more; expires; 10,000 tags, or up to twice as many"""
+    return f"tag-uses:{{{hour}}}"
+
+
 def public() -> str:
     """zset: all statuses and quotes → their own id; newest `PUBLIC_SIZE`"""
     return "public"

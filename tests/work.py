@@ -21,7 +21,8 @@ BOOKKEEPING = (
     "dead-jobs:",
     "minted:",
     "rescore:",
-)  # keys of the work itself, not of what it does
+    "tag-uses:",
+)  # keys of the work itself, not of what it does, and what may count too much
 ROUNDS = 50  # looks for work after which it counts as endless
 
 Photo = dict[bytes, bytes]

@@ -1,0 +1,67 @@
+"""Hashtags: one by its name, and those that trend."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from resolvers import paging
+from resolvers.context import Context
+from resolvers.rules import trending as rule
+from resolvers.rules.text import hashtag_name
+from resolvers.rules.trending import BEFORE, RECENT, Uses
+from store import hashtags, keys
+from store.hashtags import Figures
+from store.ids import instant
+
+CANDIDATES = 200  # tags looked at, those used most in the last hours
+
+
+@dataclass(frozen=True, slots=True)
+class Hashtag:
+    """A tag that posts still carry."""
+
+    name: str
+    post_count: int
+
+
+async def hashtag(context: Context, name: str) -> Hashtag | None:
+    """Return a tag, with or without its sign; None when no post that is kept carries it."""
+    tag = hashtag_name(name)
+    if tag is None:
+        return None
+    (count,) = await context.reader.run([("ZCARD", keys.hashtag(tag))])
+    return Hashtag(tag, int(count)) if count else None
+
+
+async def trending(context: Context, first: int | None, now: datetime) -> list[Hashtag]:
+    """Return the tags used more than they usually are, the most unusual first; raises BadUserInput; two round trips.
+
+    Uses counted by the hour choose candidates; the numbers that rank them are those of their timelines now, without
+    what was deleted or hidden.
+    """
+    count = paging.window(context.settings, "trending", first=first, after=None).count
+    tags = await _candidates(context, now)
+    recent = now - RECENT
+    replies = await context.reader.run([c for tag in tags for c in hashtags.figures(tag, recent, recent - BEFORE)])
+    rows = [replies[i : i + hashtags.FIGURES] for i in range(0, len(replies), hashtags.FIGURES)]
+    figures = {tag: hashtags.read_figures(*row) for tag, row in zip(tags, rows, strict=True)}
+    uses = {tag: _uses(found, recent, context.settings.hashtag_size) for tag, found in figures.items()}
+    return [Hashtag(tag, figures[tag].total) for tag in rule.best(uses, count)]
+
+
+async def _candidates(context: Context, now: datetime) -> Sequence[str]:
+    hours = range(hashtags.hour_of(now - RECENT), hashtags.hour_of(now) + 1)
+    used = Counter[str]()
+    for reply in await context.reader.run([hashtags.most_used(hour, CANDIDATES) for hour in hours]):
+        used.update(hashtags.read_most_used(reply))
+    return [tag for tag, _ in used.most_common(CANDIDATES)]
+
+
+def _uses(found: Figures, recent: datetime, size: int) -> Uses:
+    # A timeline that is full has been trimmed: what was before its oldest post is not known.
+    if found.oldest is None or found.total < size:
+        return Uses(found.recent, found.earlier)
+    return Uses(found.recent, found.earlier, min(recent - instant(found.oldest), BEFORE))
