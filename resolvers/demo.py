@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from resolvers import fanout
+from resolvers import fanout, indexing
 from resolvers.accounts import create_member
 from resolvers.context import Services
 from resolvers.rules.text import hashtags, mentions
@@ -78,6 +78,7 @@ async def fill(services: Services) -> Login | None:
     community = read()
     crowd = Crowd(services.db, await _sign_up(services, community))
     await crowd.follow(community)
+    await indexing.catch_up(services.db)
     # Shuffled, so that everybody posts now and then and not all at once.
     order = _chance("order").sample(community.posts, len(community.posts))
     for start in range(0, len(order), ROUND):

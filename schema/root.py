@@ -90,7 +90,7 @@ class Query:
         description="Whether a new member could take it. There is no such question for e-mail addresses.",
     )
     search_users = strawberry.field(
-        resolver=u.found,
+        resolver=u.beginning_with,
         graphql_type=u.UserConnection,
         description="Members whose login or name begins with `prefix`: the 100 most followed.",
     )

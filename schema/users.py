@@ -137,7 +137,7 @@ class UserConnection:
     page_info: PageInfo
 
 
-def found(info: Info, prefix: str, first: First = 20, after: After = None) -> Awaitable[Any]:
+def beginning_with(info: Info, prefix: str, first: First = 20, after: After = None) -> Awaitable[Any]:
     return search.users(info.context, prefix, first, after)
 
 

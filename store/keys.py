@@ -78,11 +78,7 @@ def former_logins(member: int) -> str:
 
 def names(magnitude: int) -> str:
     """zset: folded login or name, a zero byte, member; all score 0; magnitude 0: below 8 followers, 1: below 16, …"""
-    return names_prefix() + str(magnitude)
-
-
-def names_prefix() -> str:
-    return "names:{names}:"
+    return f"names:{{names}}:{magnitude}"
 
 
 def indexed() -> str:

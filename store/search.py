@@ -55,7 +55,8 @@ def mend(member: int, found: str | None, wanted: str) -> Command:
 
 
 def _write(changes: Sequence[tuple[int, str, str]]) -> Command:
-    return script("index_names", [keys.indexed()], [keys.names_prefix(), *(part for c in changes for part in c)])
+    own = [keys.indexed(), *map(keys.names, range(MAGNITUDES))]
+    return script("index_names", own, [part for change in changes for part in change])
 
 
 def drop(magnitude: int, text: str) -> Command:

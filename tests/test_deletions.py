@@ -137,7 +137,8 @@ async def test_a_post_is_deleted_once(alice: Member) -> None:
 
 
 # What may remain of a deleted post: the log of events, the newest minted id, finished jobs, and short-lived keys.
-LEFT_OVER = ("minted:", "jobs:", "rescore:", "events:", "event-ids:", "withdrawn:", "idempotency:", "commented:")
+EXPIRING = ("withdrawn:", "idempotency:", "commented:", "tag-uses:")
+LEFT_OVER = ("minted:", "jobs:", "rescore:", "events:", "event-ids:", *EXPIRING)
 
 
 def lasting(key: str) -> bool:
@@ -166,7 +167,7 @@ async def test_a_deleted_post_leaves_nothing_in_the_store(
     after = await contents(db)
     assert {key: value for key, value in after.items() if lasting(key)} == before
     assert not any(value for key, value in after.items() if key.startswith("jobs:"))
-    brief = [key for key in after if key.startswith(("withdrawn:", "idempotency:", "commented:"))]
+    brief = [key for key in after if key.startswith(EXPIRING)]
     lives = await db.ask(*(("TTL", key) for key in brief))
     assert all(0 < life <= timedelta(days=1).total_seconds() for life in lives)
 

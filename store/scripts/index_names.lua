@@ -1,15 +1,14 @@
--- Sets by what members are found. KEYS indexed
--- ARGV prefix of the sets of names, then member, what the index must have of them ('any', '' for nothing), what it
---      is to have ('' for nothing), ...
+-- Sets by what members are found. KEYS indexed, names of each magnitude
+-- ARGV member, what the index must have of them ('any', '' for nothing), what it is to have ('' for nothing), ...
 -- What is stored of a member is the magnitude and the names, each after a zero byte; entries are `name\0member`.
 -- Those it names are all that there are of the member, so that none is left behind.
 local function each_entry(stored, member, act)
   local magnitude = string.match(stored, '^%d+')
   for name in string.gmatch(string.sub(stored, #(magnitude or '') + 1), '%z([^%z]+)') do
-    act(ARGV[1] .. magnitude, name .. '\0' .. member)
+    act(KEYS[2 + tonumber(magnitude)], name .. '\0' .. member)
   end
 end
-for i = 2, #ARGV, 3 do
+for i = 1, #ARGV, 3 do
   local member, wanted = ARGV[i], ARGV[i + 2]
   local known = redis.call('HGET', KEYS[1], member) or ''
   if ARGV[i + 1] == 'any' or ARGV[i + 1] == known then
