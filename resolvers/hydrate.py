@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from resolvers import identity
@@ -66,11 +66,8 @@ async def _posts(context: Context, ids: Sequence[int], also: Iterable[int]) -> t
     reposts = [post for post in known if isinstance(post, Repost)]
     originals = [repost.original_id for repost in reposts]
     authors = {post.author for post in known} | {repost.original_author for repost in reposts}
-    flags = [
-        *_read_flags(context, POST_FLAGS, [*(acts_for(post) for post in known), *originals]),
-        *_read_flags(context, MEMBER_FLAGS, list(authors)),
-    ]
-    sight, _ = await asyncio.gather(sight_of(context, [*authors, *also], originals), asyncio.gather(*flags))
+    flags = _read_flags(context, POST_FLAGS, [*(acts_for(post) for post in known), *originals])
+    sight, _ = await asyncio.gather(sight_of(context, [*authors, *also], originals), flags)
     return found, sight
 
 
@@ -80,8 +77,11 @@ async def sight_of(context: Context, members: Collection[int], posts: Sequence[i
     The posts' authors have to be among the members.
     """
     wanted = list(dict.fromkeys(members))
-    found, bonds, records = await asyncio.gather(
-        context.load.user.load_many(wanted), context.load.bond.load_many(wanted), context.load.post.load_many(posts)
+    found, bonds, records, _ = await asyncio.gather(
+        context.load.user.load_many(wanted),
+        context.load.bond.load_many(wanted),
+        context.load.post.load_many(posts),
+        _read_flags(context, MEMBER_FLAGS, wanted),
     )
     return Sight(
         viewer=context.viewer,
@@ -92,11 +92,11 @@ async def sight_of(context: Context, members: Collection[int], posts: Sequence[i
     )
 
 
-def _read_flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Awaitable[list[bool]]]:
-    if context.viewer is None:
-        return []
-    loaders = [getattr(context.load, loader) for field, loader in flags.items() if context.wants(field)]
-    return [loader.load_many(ids) for loader in loaders]
+async def _read_flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> None:
+    """Read how the viewer stands to things ahead of the fields that ask, where the document has such fields."""
+    if context.viewer is not None:
+        wanted = [getattr(context.load, loader) for field, loader in flags.items() if context.wants(field)]
+        await asyncio.gather(*(loader.load_many(ids) for loader in wanted))
 
 
 async def post(context: Context, thing: int) -> Post | None:

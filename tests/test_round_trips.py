@@ -14,15 +14,20 @@ from tests.conftest import Member, crowd, shrunk
 from tests.work import number
 
 PAGE = 30
-POST = """
-  __typename ... on Post {
+MEMBER = """
+  id login name isPrivate isSuspended followerCount viewerIsFollowing isFollowingViewer isMutual
+  viewerHasRequestedFollow viewerHasBlocked viewerHasMuted
+"""
+POST = f"""
+  __typename ... on Post {{
     id text createdAt hashtags likeCount repostCount quoteCount commentCount replyCount
     viewerHasLiked viewerHasReposted viewerHasFavourited
-    author { id login name followerCount viewerIsFollowing }
-    ... on Repost { original { id text likeCount viewerHasLiked viewerHasReposted author { login name } } } }
+    author {{ {MEMBER} }}
+    ... on Repost {{ original {{
+      id text likeCount viewerHasLiked viewerHasReposted viewerHasFavourited author {{ {MEMBER} }} }} }} }}
 """
 EDGES = f"""
-  edges {{ cursor repostedByCount repostedBy(first: 3) {{ user {{ login name }} repostedAt }} node {{ {POST} }} }}
+  edges {{ cursor repostedByCount repostedBy(first: 3) {{ user {{ {MEMBER} }} repostedAt }} node {{ {POST} }} }}
   pageInfo {{ hasNextPage hasPreviousPage endCursor }}
 """
 HOME = f"query($after: String) {{ homeTimeline(first: {PAGE}, after: $after) {{ {EDGES} }} }}"
@@ -30,7 +35,7 @@ PUBLIC = f"query($after: String) {{ publicTimeline(first: {PAGE}, after: $after)
 HASHTAG = f'query($after: String) {{ hashtag(name: "tea") {{ timeline(first: {PAGE}, after: $after) {{ {EDGES} }} }} }}'
 PROFILE = f'query($after: String) {{ user(login: "one0") {{ timeline(first: {PAGE}, after: $after) {{ {EDGES} }} }} }}'
 FOLLOWERS = f'query($after: String) {{ user(login: "one0") {{ followers(first: {PAGE}, after: $after) {{ edges {{ \
-followedAt cursor node {{ login name viewerIsFollowing isFollowingViewer isMutual }} }} }} }} }}'
+followedAt cursor node {{ {MEMBER} }} }} }} }} }}'
 
 Scene = Callable[[Member, list[Member]], Awaitable[None]]
 
@@ -83,7 +88,7 @@ MOST = {  # round trips of a page: entries; posts and sources; all that these na
     ),  # the numbers of what is ranked before
     "hashtag": (HASHTAG, 4),  # the tag before
     "profile": (PROFILE, 5),  # the login and the member before
-    "followers": (FOLLOWERS, 5),  # the login and the member before; entries; members; how the viewer stands to them
+    "followers": (FOLLOWERS, 4),  # the login and the member before; entries; members
 }
 
 
