@@ -55,18 +55,12 @@ async def repost(
     words = checked_text(text or "", context.settings.max_text, may_be_empty=True)
     digest = input_digest(words, post_id)
     try:
-        original = await hydrate.acted_on(context, post_id)
+        original = await _passable(context, post_id)
     except Refused:
         standing = await _made_before(context, "repost", key, digest)
         if standing is None:
             raise
         return {"repost": standing}
-    if original.is_hidden:
-        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
-    whose = await context.load.user.load(original.author)
-    if whose and whose.is_private and whose.id != author:
-        message = "postId: a private member's post cannot be passed on by others"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
     draft = Draft(
         author=author,
         text=words,
@@ -80,6 +74,18 @@ async def repost(
     )
     made = await _publish(context, draft, "repost")
     return {"repost": made, "original": await hydrate.post(context, original.id)}
+
+
+async def _passable(context: Context, post_id: str) -> Post:
+    """Return the post that is passed on; raises the refusal of one that is not seen, or not by everybody."""
+    original = await hydrate.acted_on(context, post_id)
+    if original.is_hidden:
+        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
+    author = await context.load.user.load(original.author)
+    if author and author.is_private and author.id != context.viewer:
+        message = "postId: a private member's post cannot be passed on by others"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+    return original
 
 
 async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
