@@ -7,10 +7,22 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from resolvers import merges
+from resolvers import mentions, merges
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
-from store import accounts, events, favourites, hashtags, interactions, jobs, posts, reach, replies, timelines
+from store import (
+    accounts,
+    events,
+    favourites,
+    hashtags,
+    interactions,
+    jobs,
+    notifications,
+    posts,
+    reach,
+    replies,
+    timelines,
+)
 from store.connection import Database
 from store.ids import instant
 from store.records import Job, Repost
@@ -37,6 +49,7 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
             await _settle_listings(db, _listed(job, job.id), (True, score))
             if score is not None:
                 await hashtags.count_uses(db, [(job.id, text(job, "hashtags").split())])
+            await mentions.tell_of_post(db, job, job.id)
         await events.append(db, f"post:{job.id}", "repost" if plain else "post", author, **_about(job, job.id))
     if job.body.get("is_pulled"):
         return Outcome.DONE
@@ -53,23 +66,22 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     original, plain = text(job, "original"), bool(job.body["plain"])
     if job.cursor in {"", AGAIN} and not plain:
         await posts.remove_from_public(db, thing, text(job, "hashtags").split())
+        await mentions.end_of_post(db, job, thing)
+        await notifications.withdraw_about(db, author, thing)
     if not job.cursor:
         if original:
-            await posts.unlist_repost(db, int(original), thing, author, plain=plain)
+            whose = int(text(job, "original_author"))
+            await posts.unlist_repost(db, int(original), thing, author, plain=plain, whose=whose)
         if reply := _reply(job, thing):
             await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
         await events.append(db, f"delete:{thing}", kind, author, **_about(job, thing))
     if job.cursor != CASCADE and not await _retract(db, job, thing, budget):
         return Outcome.MORE
-    if not await _cascade(db, thing, budget):
+    if not await _cascade(db, thing, author, budget):
         await jobs.checkpoint(db, job, CASCADE)
         return Outcome.MORE
-    while not await interactions.clear(db, thing, CLEAR_CHUNK):
-        await jobs.checkpoint(db, job, CASCADE)
-    while not await favourites.clear(db, thing, CLEAR_CHUNK):
-        await jobs.checkpoint(db, job, CASCADE)
-    await posts.clear(db, thing)
+    await _clear(db, job, thing)
     if job.body["overtook"] and job.cursor != AGAIN:
         # A delivery was under way when the delete overtook it, and a batch of it may have come after the
         # retraction: a worker goes over the homes once more, after a lease in which that batch has ended.
@@ -120,7 +132,7 @@ class Listed:
     thing: int
     author: int
     hashtags: Sequence[str]
-    original: int | None = None  # of a quote
+    quoted: tuple[int, int] | None = None  # original and its author
     reply: Reply | None = None
 
 
@@ -128,19 +140,16 @@ Seen = tuple[bool, float | None]  # whether others than its author see a post, a
 
 
 def _listed(job: Job, thing: int) -> Listed:
-    original = text(job, "original")
-    return Listed(
-        thing,
-        int(text(job, "author")),
-        text(job, "hashtags").split(),
-        int(original) if original else None,
-        _reply(job, thing),
-    )
+    quoted = (int(text(job, "original")), int(text(job, "original_author"))) if text(job, "original") else None
+    return Listed(thing, int(text(job, "author")), text(job, "hashtags").split(), quoted, _reply(job, thing))
 
 
 def _reply(job: Job, thing: int) -> Reply | None:
     """Return where a post is listed as a reply, None where it answers none."""
-    return Reply(thing, int(text(job, "reply_to")), int(text(job, "root"))) if job.body.get("reply_to") else None
+    if not job.body.get("reply_to"):
+        return None
+    author, parent, whose = (int(text(job, field)) for field in ("author", "reply_to", "reply_to_author"))
+    return Reply(thing, author, parent, whose, int(text(job, "root")))
 
 
 async def _settle_listings(db: Database, post: Listed, new: Seen | None = None) -> bool:
@@ -156,12 +165,13 @@ async def _settle_listings(db: Database, post: Listed, new: Seen | None = None) 
             await posts.remove_from_public(db, post.thing, post.hashtags)
         else:
             await posts.add_to_public(db, post.thing, post.hashtags, score)
-        if post.original and not shown:
-            await posts.unlist_repost(db, post.original, post.thing, post.author, plain=False)
-        elif post.original and new:
-            await posts.list_repost(db, post.original, post.thing, post.author, plain=False)
-        elif post.original:
-            await posts.relist_quote(db, post.original, post.thing, post.author)
+        if post.quoted and not shown:
+            original, whose = post.quoted
+            await posts.unlist_repost(db, original, post.thing, post.author, plain=False, whose=whose)
+        elif post.quoted and new:
+            await posts.list_repost(db, post.quoted[0], post.thing, post.author, plain=False)
+        elif post.quoted:
+            await posts.relist_quote(db, post.quoted[0], post.thing, post.author)
         if post.reply:
             change = replies.remove if not shown else replies.add if new else replies.relist
             await change(db, post.reply)
@@ -190,7 +200,7 @@ async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:
     )
 
 
-async def _cascade(db: Database, original: int, budget: Budget) -> bool:
+async def _cascade(db: Database, original: int, whose: int, budget: Budget) -> bool:
     """Delete the plain reposts of a deleted post."""
     while reposts := await posts.reposts_before(db, original, None, CLEAR_CHUNK):
         for source in reposts:
@@ -199,10 +209,25 @@ async def _cascade(db: Database, original: int, budget: Budget) -> bool:
             budget.left -= 1
             job = await posts.delete(db, source.repost, source.author)
             if job is None:  # deleted already; its own job may not have come so far
-                await posts.unlist_repost(db, original, source.repost, source.author, plain=True)
+                await posts.unlist_repost(db, original, source.repost, source.author, plain=True, whose=whose)
             else:
                 await conclude(db, job, await delete(db, job, budget))
     return True
+
+
+async def _clear(db: Database, job: Job, thing: int) -> None:
+    """Remove the lists of a deleted post."""
+    await _end_comments(db, thing)
+    while not await interactions.clear(db, thing, CLEAR_CHUNK):
+        await jobs.checkpoint(db, job, CASCADE)
+        await _end_comments(db, thing)
+    while not await favourites.clear(db, thing, CLEAR_CHUNK):
+        await jobs.checkpoint(db, job, CASCADE)
+    await posts.clear(db, thing)
+
+
+async def _end_comments(db: Database, thing: int) -> None:
+    await mentions.end_of_comments(db, await interactions.oldest_comments(db, thing, CLEAR_CHUNK))
 
 
 async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = False) -> Delivery:

@@ -202,6 +202,6 @@ class Crowd:
 
     async def _comment(self, words: Words, post: int, reply_to: int | None) -> None:
         draft = CommentDraft(post, self._ids[words.by], words.text, reply_to)
-        _, comment = await interactions.create_comment(self._db, draft)
+        _, comment, _ = await interactions.create_comment(self._db, draft)
         for reply in words.replies:
             await self._comment(reply, post, comment)

@@ -13,17 +13,20 @@ from resolvers.rules.merging import EARLIER_REPOSTS
 from resolvers.rules.visibility import Sight
 from store import keys, posts
 from store.promotions import Promotion
-from store.records import Entry, Post, Repost, Source
+from store.records import Comment, Entry, Post, Repost, Source
 
 REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the viewer's followed ones are looked for
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineEdge:
-    """A post in a timeline, or a promotion; `sources` are the plain reposts that brought it home, oldest first."""
+    """A post in a timeline, a comment among mentions, or a promotion.
+
+    `sources` are the plain reposts that brought a post home, oldest first.
+    """
 
     cursor: str
-    node: Post | Promotion
+    node: Post | Comment | Promotion
     sources: tuple[Source, ...] = ()
 
 

@@ -12,7 +12,7 @@ import time
 
 import structlog
 
-from resolvers import bonds, deliveries, farewell, homes, indexing, reach, rescoring, standing
+from resolvers import bonds, deliveries, farewell, homes, indexing, mentions, reach, rescoring, standing
 from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs
 from store.connection import Database, Unavailable
@@ -66,6 +66,8 @@ STEPS: dict[str, Steps] = {
     "delete": deliveries.delete,
     "hide": deliveries.hide,
     "unhide": deliveries.hide,
+    "mentions": mentions.tell_of_comment,
+    "unmention": mentions.end_of_comment,
     "follow": bonds.follow,
     "approve": bonds.approve,
     "reject": bonds.reject,

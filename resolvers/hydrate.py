@@ -11,6 +11,7 @@ from resolvers.context import Context
 from resolvers.errors import UserErrorCode, refuse
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
+from store.notifications import Notification
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
@@ -136,6 +137,39 @@ async def comments(context: Context, ids: Sequence[int]) -> list[Comment | None]
     records, sight = await _posts(context, below, {comment.author for comment in known})
     sight = replace(sight, posts={**sight.posts, **dict(zip(below, records, strict=True))})
     return [comment if visibility.sees(sight, comment) else None for comment in found]
+
+
+async def timeline_comments(context: Context, ids: Sequence[int]) -> list[Comment | None]:
+    """Return comments as `comments` does, without those by members whom the viewer has muted."""
+    found = await comments(context, ids)
+    sight = await sight_of(context, {comment.author for comment in found if comment})
+    return [comment if comment and visibility.wants(sight, comment.author) else None for comment in found]
+
+
+async def notifications(context: Context, ids: Sequence[int]) -> list[Notification | None]:
+    """Return what the viewer is told, None for what is not theirs or is about something they do not see.
+
+    Three round trips: notifications, what they are about, and what that names.
+    """
+    if context.viewer is None:
+        return [None] * len(ids)
+    found = await context.load.notification.load_many(ids)
+    known = [told for told in found if told]
+    below, remarks = [list({told.post for told in known} - {0}), list({told.comment for told in known} - {0})]
+    (records, sight), said, _ = await asyncio.gather(
+        _posts(context, below, {told.actor for told in known}),
+        context.load.comment.load_many(remarks),
+        context.load.read_until.load(context.viewer),
+    )
+    things: dict[int, Post | Comment | None] = dict(zip(remarks, said, strict=True))
+    posts = dict(zip(below, records, strict=True))
+    sight, things = replace(sight, posts={**sight.posts, **posts}), {**things, **posts}
+
+    def shown(told: Notification) -> bool:
+        about = [things[thing] for thing in (told.post, told.comment) if thing]
+        return visibility.tells(sight, told.actor, *about)
+
+    return [told if told and shown(told) else None for told in found]
 
 
 async def comment(context: Context, thing: int) -> Comment | None:

@@ -7,17 +7,21 @@ from collections.abc import Sequence
 
 from resolvers.errors import BadUserInput, UserErrorCode, refuse
 from store.ids import LARGEST
+from store.notifications import Notification
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits that hold 53 bits; always as many, so that a truncated id is recognised
-_FORM = re.compile(r"(user|status|repost|comment|promotion)_([0-9a-f]{14})")
+_FORM = re.compile(r"(user|status|repost|comment|promotion|notification)_([0-9a-f]{14})")
 
 POSTS = ("status", "repost")
 
 
-def of(record: User | Post | Comment | Promotion) -> str:
+Record = User | Post | Comment | Promotion | Notification
+
+
+def of(record: Record) -> str:
     """Return the global id of a record."""
     if isinstance(record, User):
         return user_id(record.id)
@@ -25,6 +29,8 @@ def of(record: User | Post | Comment | Promotion) -> str:
         return f"comment_{record.id:0{_DIGITS}x}"
     if isinstance(record, Promotion):
         return f"promotion_{record.id:0{_DIGITS}x}"
+    if isinstance(record, Notification):
+        return notification_id(record.id)
     return post_id(record.id, is_repost=isinstance(record, Repost))
 
 
@@ -38,6 +44,11 @@ def post_id(post: int, *, is_repost: bool) -> str:
     return f"{'repost' if is_repost else 'status'}_{post:0{_DIGITS}x}"
 
 
+def notification_id(notification: int) -> str:
+    """Return the global id of a notification that may have been withdrawn."""
+    return f"notification_{notification:0{_DIGITS}x}"
+
+
 def read(text: str) -> tuple[str, int] | None:
     """Return type and number of a global id, None when it is malformed."""
     match = _FORM.fullmatch(text)
@@ -46,7 +57,7 @@ def read(text: str) -> tuple[str, int] | None:
     return match[1], int(match[2], 16)
 
 
-def is_of(text: str, record: Post | User | Comment | Promotion | None) -> bool:
+def is_of(text: str, record: Record | None) -> bool:
     """Return whether a record is what a global id names: a status asked for as a repost is not."""
     return record is not None and of(record) == text
 

@@ -197,7 +197,7 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
     }
     await db.ask(
         *(
-            relations.apply_command(db, member, other, edge, "add")
+            relations.apply_command(db, member, other, edge, "add", quietly=True)
             for member, job in made.items()
             for other, edge in relations.read_edges(job)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers import hydrate, identity, paging
+from resolvers import fanout, hydrate, identity, mentions, paging
 from resolvers.context import Context
 from resolvers.errors import UserErrorCode, refuse
 from resolvers.inputs import checked_key, checked_text, input_digest
@@ -41,10 +41,18 @@ async def comment(
     words = checked_text(text, context.settings.max_text)
     reply_to = identity.expect(reply_to_id, ("comment",), "replyToId") if reply_to_id is not None else None
     post = await hydrate.acted_on(context, post_id)
-    draft = CommentDraft(post.id, author, words, reply_to, key, input_digest(words, post.id, reply_to))
+    draft = CommentDraft(
+        post=post.id,
+        author=author,
+        text=words,
+        reply_to=reply_to,
+        mentions=await mentions.named(context, words),
+        idempotency_key=key,
+        digest=input_digest(words, post.id, reply_to),
+    )
     if key and not await interactions.claim_comment_key(context.db, draft):
         raise _conflict()
-    outcome, thing = await interactions.create_comment(context.db, draft)
+    outcome, thing, job = await interactions.create_comment(context.db, draft)
     if outcome == "conflict":
         raise _conflict()
     if outcome == "gone":
@@ -53,6 +61,8 @@ async def comment(
         if key:
             await interactions.release_comment_key(context.db, draft)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
+    if job:
+        await fanout.finish(context.db, job)
     context.forget()
     made = await hydrate.comment(context, thing)
     if made is None:
@@ -71,8 +81,11 @@ async def delete_comment(context: Context, *, comment_id: str) -> dict[str, obje
     if viewer not in {found.author, post.author if post else found.author}:
         message = "commentId: only its author and the author of the post can delete a comment"
         raise refuse(UserErrorCode.NOT_ALLOWED, message, "commentId")
-    if not await interactions.delete_comment(context.db, thing, found.post_id):
+    there, job = await interactions.delete_comment(context.db, thing, found.post_id)
+    if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
+    if job:
+        await fanout.finish(context.db, job)
     context.forget()
     return {"deleted_comment_id": comment_id, "post": await hydrate.post(context, found.post_id)}
 

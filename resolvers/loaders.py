@@ -10,6 +10,7 @@ from strawberry.dataloader import DataLoader
 from resolvers.reader import Reader
 from store import keys
 from store.connection import Command
+from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
 from store.records import NO_BOND, Bond, Comment, Credentials, Post, Source, User, read_pairs, read_post, read_sources
 
@@ -43,6 +44,8 @@ class Loaders:
             reader, lambda users: [("ZMSCORE", keys.followers(me), *users)]
         )
         self.place: DataLoader[int, int | None] = DataLoader(_places(reader, me))
+        self.notification: DataLoader[int, Notification | None] = DataLoader(_notifications(reader, me))
+        self.read_until: DataLoader[int, int] = DataLoader(_read_until(reader))
         self.sources: DataLoader[int, tuple[Source, ...]] = DataLoader(_sources(reader, me))
 
 
@@ -95,5 +98,21 @@ def _sources(reader: Reader, me: int) -> Callable[[list[int]], Any]:
     async def load(posts: list[int]) -> list[tuple[Source, ...]]:
         (found,) = await reader.run([("HMGET", keys.sources(me), *posts)])
         return [read_sources(text) for text in found]
+
+    return load
+
+
+def _notifications(reader: Reader, me: int) -> Callable[[list[int]], Any]:
+    async def load(ids: list[int]) -> list[Notification | None]:
+        replies = await reader.run(look_up(me, ids))
+        return [next(iter(read_notifications(reply)), None) for reply in replies]
+
+    return load
+
+
+def _read_until(reader: Reader) -> Callable[[list[int]], Any]:
+    async def load(members: list[int]) -> list[int]:
+        replies = await reader.run([("HGET", keys.notification_state(member), "read") for member in members])
+        return [int(reply or 0) for reply in replies]
 
     return load

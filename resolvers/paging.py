@@ -20,6 +20,7 @@ REFILLS = 2  # more reads for a page that filtering has emptied; then it is answ
 _DIGITS = 14  # hexadecimal digits that hold 53 bits
 
 Edge = TypeVar("Edge")
+Place = TypeVar("Place", bound=Entry)
 Node = TypeVar("Node")
 
 
@@ -138,7 +139,11 @@ Present = Callable[[Sequence[Entry]], Awaitable[Sequence[Edge | None]]]
 
 
 async def page(
-    asked: Window, fetch: Fetch, present: Present[Edge], *, goes_on: Callable[[], Awaitable[bool]]
+    asked: Window,
+    fetch: Callable[[Slice], Awaitable[Sequence[Place]]],
+    present: Callable[[Sequence[Place]], Awaitable[Sequence[Edge | None]]],
+    *,
+    goes_on: Callable[[], Awaitable[bool]],
 ) -> Page[Edge]:
     """Read a page: entries, then what may be shown of them; one that filtering emptied is refilled, within bounds.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from resolvers import fanout, hydrate, identity, paging
+from resolvers import fanout, hydrate, identity, mentions, paging
 from resolvers.context import Context
 from resolvers.errors import Refused, UserErrorCode, refuse
 from resolvers.inputs import checked_key, checked_text, input_digest
@@ -14,8 +14,6 @@ from resolvers.rules import text as rules
 from store import keys, posts
 from store.posts import Draft
 from store.records import Post, Repost, User
-
-MENTIONS_MOST = 50  # members that one post can mention; more names are left as text
 
 
 async def post(
@@ -36,9 +34,10 @@ async def post(
     draft = Draft(
         author=author,
         text=words,
-        mentions=await _mentioned(context, words),
+        mentions=await mentions.named(context, words),
         hashtags=rules.hashtags(words),
         reply_to=answered.id if answered else None,
+        reply_to_author=answered.author if answered else None,
         root=(answered.root or answered.id) if answered else None,
         idempotency_key=key,
         digest=digest,
@@ -64,7 +63,7 @@ async def repost(
     draft = Draft(
         author=author,
         text=words,
-        mentions=await _mentioned(context, words),
+        mentions=await mentions.named(context, words),
         hashtags=rules.hashtags(words),
         original=original.id,
         original_author=original.author,
@@ -178,20 +177,6 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     return made
 
 
-async def _mentioned(context: Context, text: str) -> tuple[int, ...]:
-    """Return the members a text names, in order, once for each time; names nobody has are only text."""
-    logins = rules.mentions(text)
-    unique = list(dict.fromkeys(logins))[:MENTIONS_MOST]
-    if not unique:
-        return ()
-    holders = await context.reader.run([("GET", keys.login(login)) for login in unique])
-    members = [int(holder) for holder in holders if holder]
-    users = dict(zip(members, await hydrate.users(context, members), strict=True))
-    # A login given up still leads to its former holder, who is not meant any more.
-    by_login = {user.login.lower(): user.id for user in users.values() if user}
-    return tuple(by_login[login] for login in logins if login in by_login)
-
-
 async def node(context: Context, thing: str) -> Post | User | object | None:
     """Return what a global id names, None for what does not exist or cannot be seen."""
     kind, number = identity.expect_argument(thing, "id")
@@ -200,6 +185,9 @@ async def node(context: Context, thing: str) -> Post | User | object | None:
     if kind == "promotion":
         (running,) = await hydrate.promotions(context, [number])
         return running
+    if kind == "notification":
+        (told,) = await hydrate.notifications(context, [number])
+        return told
     found = await (hydrate.comment if kind == "comment" else hydrate.post)(context, number)
     return found if identity.is_of(thing, found) else None
 
@@ -214,6 +202,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
         (identity.POSTS, hydrate.posts),
         (("comment",), hydrate.comments),
         (("promotion",), hydrate.promotions),
+        (("notification",), hydrate.notifications),
     ):
         wanted = [name for name in named if name[0] in kinds]
         records = await load(context, [number for _, number in wanted])
@@ -236,7 +225,7 @@ async def stands_for(context: Context, post: Post) -> Post:
     return post
 
 
-async def mentions(context: Context, post: Post) -> list[User]:
+async def mentioned(context: Context, post: Post) -> list[User]:
     """Return the members a post mentions."""
     found = await hydrate.users(context, post.mentioned)
     return [user for user in found if user]

@@ -11,6 +11,7 @@ from resolvers import homes, hydrate, identity
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge, standing_edges
 from resolvers.errors import BadUserInput
+from resolvers.gaps import StreamGap
 from store import events, posts, relations, timelines
 from store.events import Follower
 from store.ids import instant
@@ -21,14 +22,6 @@ REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's
 REPOSTS_MERGED = 100  # the same for each of many posts
 PUBLISHED_READ = 1_000  # newest entries of a profile looked at after a follow or its end
 _ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
-
-
-@dataclass(frozen=True, slots=True)
-class StreamGap:
-    """Events were lost; the subscriber refetches and goes on from here."""
-
-    cursor: str
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

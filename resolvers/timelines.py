@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,8 +15,11 @@ from resolvers.errors import Unauthenticated
 from resolvers.paging import Page
 from resolvers.placement import promoted
 from resolvers.snapshots import Listing
+from resolvers.tokens import Claims
 from store import keys
+from store.notifications import Mentioned, read_mentions
 from store.records import Entry, User
+from store.timelines import Slice, read_slice
 
 
 class TimelineOrder(Enum):
@@ -66,6 +70,31 @@ async def public(context: Context, span: Span) -> Page[TimelineEdge]:
 async def tagged(context: Context, tag: str, span: Span) -> Page[TimelineEdge]:
     """Return a page of the posts that carry a tag."""
     return await _read_by_all(context, "hashtag", tag, keys.hashtag(tag), keys.important_hashtag(tag), span)
+
+
+async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEdge]:
+    """Return a page of the posts and comments that name the viewer."""
+    asked, key = _window(context, "mentions", span), keys.mentions(who.member)
+
+    async def fetch(part: Slice) -> list[Mentioned]:
+        (reply,) = await context.reader.run([read_slice(key, part)])
+        return read_mentions(reply)
+
+    async def present(entries: Sequence[Mentioned]) -> list[TimelineEdge | None]:
+        comments = [entry.thing for entry in entries if entry.below]
+        things = [entry.thing for entry in entries if not entry.below]
+        said, posts, _ = await asyncio.gather(
+            hydrate.timeline_comments(context, comments),
+            hydrate.timeline_posts(context, things),
+            context.load.post.load_many([entry.below for entry in entries if entry.below]),  # in the same round trip
+        )
+        found = {**dict(zip(things, posts, strict=True)), **dict(zip(comments, said, strict=True))}
+        return [
+            TimelineEdge(paging.cursor("mentions", entry.place), node) if (node := found[entry.thing]) else None
+            for entry in entries
+        ]
+
+    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, asked, key))
 
 
 async def _read_by_all(

@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from resolvers.inputs import batches
-from resolvers.invariants import favourites, importance, lists, members, names, orphans, posts, promotions, replies
+from resolvers.invariants import (
+    favourites,
+    importance,
+    lists,
+    members,
+    names,
+    orphans,
+    posts,
+    promotions,
+    replies,
+    told,
+)
 from resolvers.invariants.findings import Check, Finding, recount_post, recount_user
 from resolvers.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
@@ -39,6 +50,10 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "commenters": (lists.hanging(keys.commenters), orphans.commenters),
     "comment": (lists.comments, orphans.comments),
     "homestate": (home_bounds,),
+    "notifications": (told.owners, told.notifications),
+    "withdrawn-notifications": (told.owners,),
+    "notification-state": (told.owners,),
+    "mentions": (told.owners, told.mentions),
 }
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from strawberry.schema.config import StrawberryConfig
 
 from schema.nodes import DATE_TIME
+from schema.notifications import Notification
 from schema.operations import Schema
 from schema.posts import Comment, Repost, Status
 from schema.promotions import Promotion
@@ -22,6 +23,6 @@ def build(settings: Settings) -> Schema:
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
-        types=[User, Status, Repost, Comment, Promotion],
+        types=[User, Status, Repost, Comment, Promotion, Notification],
         config=StrawberryConfig(scalar_map={datetime: DATE_TIME}),
     )

@@ -22,7 +22,7 @@ def _author(root: records.Post | records.Comment, info: Info) -> Awaitable[Any]:
 
 
 def _mentions(root: records.Post, info: Info) -> Awaitable[Any]:
-    return posts.mentions(info.context, root)
+    return posts.mentioned(info.context, root)
 
 
 async def _like_count(root: records.Post, info: Info) -> int:

@@ -8,14 +8,16 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, favourites, interactions, posts, promotions, relations, sessions
+from resolvers import accounts, blocks, favourites, interactions, notifications, posts, promotions, relations, sessions
 from resolvers.context import Context
 from resolvers.errors import Refused
+from schema import notifications as n
 from schema import posts as p
 from schema import promotions as a
 from schema import streams as s
 from schema import timelines as t
 from schema import users as u
+from schema import viewers as v
 from schema.nodes import Info, Node
 
 
@@ -82,7 +84,7 @@ class Query:
         description="At most 100 ids; the answer has the same order, null where there is nothing to show.",
     )
     viewer = strawberry.field(
-        resolver=_viewer, graphql_type=u.Viewer | None, description="Null for an anonymous request."
+        resolver=_viewer, graphql_type=v.Viewer | None, description="Null for an anonymous request."
     )
     user = strawberry.field(resolver=_user, graphql_type=u.User | None)
     is_login_available = strawberry.field(
@@ -116,64 +118,64 @@ class Query:
 
 @strawberry.type
 class Mutation:
-    sign_up = _mutation(accounts.sign_up, u.SignUpInput, u.SessionPayload, suspended=True)
-    log_in = _mutation(sessions.log_in, u.LogInInput, u.SessionPayload, suspended=True)
+    sign_up = _mutation(accounts.sign_up, v.SignUpInput, v.SessionPayload, suspended=True)
+    log_in = _mutation(sessions.log_in, v.LogInInput, v.SessionPayload, suspended=True)
     refresh_session = _mutation(
         sessions.refresh_session,
-        u.RefreshSessionInput,
-        u.SessionPayload,
+        v.RefreshSessionInput,
+        v.SessionPayload,
         description="Trades a refresh token for a new pair; the old refresh token stops working.",
         suspended=True,
     )
     log_out = _mutation(
         sessions.log_out,
-        u.LogOutInput,
-        u.LogOutPayload,
+        v.LogOutInput,
+        v.LogOutPayload,
         optional=True,
         description="Takes effect at once, on open websockets too.",
         suspended=True,
     )
     change_password = _mutation(
         sessions.change_password,
-        u.ChangePasswordInput,
-        u.SessionPayload,
+        v.ChangePasswordInput,
+        v.SessionPayload,
         description="Ends every other session.",
         suspended=True,
     )
-    update_profile = _mutation(accounts.update_profile, u.UpdateProfileInput, u.ViewerPayload)
-    change_email = _mutation(accounts.change_email, u.ChangeEmailInput, u.ViewerPayload, suspended=True)
+    update_profile = _mutation(accounts.update_profile, v.UpdateProfileInput, v.ViewerPayload)
+    change_email = _mutation(accounts.change_email, v.ChangeEmailInput, v.ViewerPayload, suspended=True)
     delete_account = _mutation(
         accounts.delete_account,
-        u.DeleteAccountInput,
-        u.DeleteAccountPayload,
+        v.DeleteAccountInput,
+        v.DeleteAccountPayload,
         description="Ends every session, and takes away all that the member ever did; the login is free again.",
         suspended=True,
     )
 
     follow = _mutation(
         relations.follow,
-        u.UsersInput,
-        u.UsersPayload,
+        v.UsersInput,
+        v.UsersPayload,
         description="Follows at once, or asks a private member. Doing it twice changes nothing.",
     )
-    unfollow = _mutation(relations.unfollow, u.UsersInput, u.UsersPayload, description="Takes back a request, too.")
-    approve_follow_requests = _mutation(relations.approve_follow_requests, u.UsersInput, u.UsersPayload)
-    reject_follow_requests = _mutation(relations.reject_follow_requests, u.UsersInput, u.UsersPayload)
-    remove_followers = _mutation(relations.remove_followers, u.UsersInput, u.UsersPayload)
+    unfollow = _mutation(relations.unfollow, v.UsersInput, v.UsersPayload, description="Takes back a request, too.")
+    approve_follow_requests = _mutation(relations.approve_follow_requests, v.UsersInput, v.UsersPayload)
+    reject_follow_requests = _mutation(relations.reject_follow_requests, v.UsersInput, v.UsersPayload)
+    remove_followers = _mutation(relations.remove_followers, v.UsersInput, v.UsersPayload)
     block = _mutation(
         blocks.block,
-        u.UsersInput,
-        u.UsersPayload,
+        v.UsersInput,
+        v.UsersPayload,
         description="Ends any follow in both directions and hides each from the other.",
     )
-    unblock = _mutation(blocks.unblock, u.UsersInput, u.UsersPayload)
+    unblock = _mutation(blocks.unblock, v.UsersInput, v.UsersPayload)
     mute = _mutation(
         blocks.mute,
-        u.UsersInput,
-        u.UsersPayload,
+        v.UsersInput,
+        v.UsersPayload,
         description="Hides their posts from the viewer's timelines and streams; they are not told.",
     )
-    unmute = _mutation(blocks.unmute, u.UsersInput, u.UsersPayload)
+    unmute = _mutation(blocks.unmute, v.UsersInput, v.UsersPayload)
 
     post = _mutation(posts.post, p.PostInput, p.PostPayload)
     repost = _mutation(posts.repost, p.RepostInput, p.RepostPayload)
@@ -196,6 +198,9 @@ class Mutation:
         p.DeleteCommentPayload,
         description="By its author, or by the author of the post.",
     )
+    mark_notifications_read = _mutation(
+        notifications.mark_notifications_read, n.MarkNotificationsReadInput, v.ViewerPayload, optional=True
+    )
 
     create_promotion = _mutation(
         promotions.create_promotion, a.CreatePromotionInput, a.PromotionPayload, description="Administrators only."
@@ -211,4 +216,5 @@ class Mutation:
 )
 class Subscription:
     home_timeline = strawberry.subscription(resolver=s.home_timeline, graphql_type=s.HomeTimelineEvent)
+    notifications = strawberry.subscription(resolver=n.live, graphql_type=n.NotificationEvent)
     post_activity = strawberry.subscription(resolver=s.post_activity, graphql_type=s.PostActivity)

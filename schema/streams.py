@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import strawberry
 
-from resolvers import activity, streams
+from resolvers import activity, gaps, streams
 from schema.nodes import Info, is_a
 from schema.posts import Post
 from schema.timelines import TimelineEdge
@@ -27,7 +27,7 @@ class StreamEvent:
     description="Events were lost: the cursor is older than what is kept, or this client read too slowly. Refetch."
 )
 class StreamGap(StreamEvent):
-    is_type_of = is_a(streams.StreamGap)
+    is_type_of = is_a(gaps.StreamGap)
 
 
 @strawberry.type(

@@ -11,7 +11,7 @@ import strawberry
 from resolvers import hashtags, timelines
 from resolvers.entries import TimelineEdge as Entry
 from schema.nodes import Info, PageInfo, nodes_of
-from schema.posts import Post, Repost, Status
+from schema.posts import Comment, Post, Repost, Status
 from schema.promotions import Promotion
 from schema.users import User
 
@@ -29,7 +29,7 @@ class PostConnection:
     page_info: PageInfo
 
 
-TimelineItem = Annotated[Status | Repost | Promotion, strawberry.union("TimelineItem")]
+TimelineItem = Annotated[Status | Repost | Comment | Promotion, strawberry.union("TimelineItem")]
 
 strawberry.enum(
     timelines.TimelineOrder,

@@ -144,8 +144,9 @@ async def forget(db: Database, member: int) -> None:
         keys.muted,
     )
     homes = (keys.home, keys.home_state, keys.sources)  # one that was being read is built once more
+    told = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
     await db.ask(
-        ("DEL", *(key(member) for key in (*kinds, *homes, keys.former_logins))),
+        ("DEL", *(key(member) for key in (*kinds, *homes, *told, keys.former_logins))),
         ("ZREM", keys.active(partition(member)), member),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from store import keys
 from store.connection import Database, script
 from store.ids import partition
+from store.mailboxes import mailboxes
 from store.records import Job, read_entries, read_job
 
 Blocks = list[tuple[int, int]]  # other member, block
@@ -19,7 +20,7 @@ async def block(db: Database, member: int, others: Sequence[int]) -> tuple[Job |
     own = [keys.minted(p), keys.jobs(p), keys.user(member)]
     own += [keys.following(member), keys.followers(member), keys.requested(member), keys.requests(member)]
     own.append(keys.blocked(member))
-    args = (db.settings.max_blocked, keys.unfollowed_prefix(member), keys.DAY, db.settings.big_author)
+    args = (db.settings.max_blocked, keys.unfollowed_prefix(member), keys.DAY, db.settings.big_author, mailboxes(db, p))
     job, body, *results = await db.call("block", own, p, member, *args, *others)
     return read_job(job, "block", body) if job else None, dict(zip(others, map(str, results), strict=True))
 
@@ -44,7 +45,9 @@ async def _change(
 ) -> tuple[Job | None, Results]:
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), listing]
-    job, body, *results = await db.call("mute", own, p, member, db.settings.max_blocked, kind, *others)
+    job, body, *results = await db.call(
+        "mute", own, p, member, db.settings.max_blocked, kind, mailboxes(db, p), *others
+    )
     return read_job(job, kind, body) if job else None, dict(zip(others, map(str, results), strict=True))
 
 
@@ -55,7 +58,7 @@ async def tell_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool
             script(
                 "apply_block",
                 [keys.user(other), keys.blocked_by(other), keys.unblocked(other, member)],
-                ["remove" if ended else "add", member, block, keys.DAY],
+                ["remove" if ended else "add", member, block, keys.DAY, other, mailboxes(db, partition(other))],
             )
             for other, block in blocks
         )

@@ -54,10 +54,11 @@ class UnsupportedServer(Exception):
 def _load_scripts() -> dict[str, str]:
     folder = resources.files("store.scripts")
     files = {f.name.removesuffix(".lua"): f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".lua")}
-    prelude = files.pop("prelude")
-    return {name: f"{prelude}\n{text}" for name, text in files.items()}
+    shared = "\n".join(files.pop(name) for name in SHARED)
+    return {name: f"{shared}\n{text}" for name, text in files.items()}
 
 
+SHARED = ("prelude", "mailbox")  # what stands before each script, in this order
 SCRIPTS = _load_scripts()
 _DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
+from store.mailboxes import mailboxes
+from store.records import Comment, Job, read_job, read_pairs
 
 
 async def like(db: Database, post: int, member: int) -> bool | None:
@@ -18,7 +20,8 @@ async def like(db: Database, post: int, member: int) -> bool | None:
     p = partition(post)
     own = [keys.minted(p), keys.status(post), keys.likes(post), keys.rescore(p)]
     index = ("ZADD", keys.liked(member), post, post)
-    _, reply = await db.ask(index, script("like", own, [p, member, db.channel(keys.activity(post)), post]))
+    args = [p, member, db.channel(keys.activity(post)), post, mailboxes(db, p)]
+    _, reply = await db.ask(index, script("like", own, args))
     return None if reply is None else bool(reply)
 
 
@@ -29,8 +32,9 @@ async def unlike(db: Database, post: int, member: int) -> bool | None:
 
 
 def _unlike_command(db: Database, post: int, member: int) -> Command:
-    own = [keys.status(post), keys.likes(post), keys.rescore(partition(post))]
-    return script("unlike", own, [member, db.channel(keys.activity(post)), post])
+    p = partition(post)
+    own = [keys.status(post), keys.likes(post), keys.rescore(p)]
+    return script("unlike", own, [member, db.channel(keys.activity(post)), post, mailboxes(db, p)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +45,33 @@ class CommentDraft:
     author: int
     text: str
     reply_to: int | None = None
+    mentions: tuple[int, ...] = ()
     idempotency_key: str | None = None
     digest: str = ""
 
 
-async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int]:
+async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, Job | None]:
     """Comment on a post; returns `new`, `again` for a retry, `conflict`, `gone` or `no-reply`, and the comment.
 
-    As with a like, the member's index comes first.
+    The job tells whom it mentions, None when that is nobody. As with a like, the member's index comes first.
     """
     index = ("ZADD", keys.discussed(draft.author), draft.post, draft.post)
     _, reply = await db.ask(index, create_comment_command(db, draft))
-    return reply[0], int(reply[1]) if len(reply) > 1 else 0
+    outcome, *rest = reply
+    job = read_job(rest[0], "mentions", rest[1]) if len(rest) > 1 else None
+    return outcome, int(rest[0]) if rest else 0, job
 
 
 def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     """Return the command that makes a comment."""
     post, p = draft.post, partition(draft.post)
-    own = [keys.minted(p), keys.status(post), keys.comments(post), keys.rescore(p), keys.commenters(post)]
+    own = [keys.minted(p), keys.status(post), keys.comments(post), keys.rescore(p), keys.commenters(post), keys.jobs(p)]
     if draft.idempotency_key:
         own.append(keys.commented(post, draft.author, draft.idempotency_key))
     channel = db.channel(keys.activity(post))
     args = [p, keys.prefix(keys.comment, p), draft.author, draft.text, post, draft.reply_to or "", channel]
-    return script("create_comment", own, [*args, draft.digest, keys.DAY])
+    args += [draft.digest, keys.DAY, " ".join(map(str, draft.mentions)), mailboxes(db, p)]
+    return script("create_comment", own, args)
 
 
 async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
@@ -87,21 +95,31 @@ def _claim(draft: CommentDraft) -> tuple[str, str]:
     return keys.idempotency(draft.author, "comment", draft.idempotency_key), f"{draft.digest} {draft.post}"
 
 
-async def delete_comment(db: Database, comment: int, post: int) -> bool:
-    """Delete a comment; False when it is gone."""
-    return bool((await db.ask(delete_command(db, comment, post)))[0])
+async def delete_comment(db: Database, comment: int, post: int) -> tuple[bool, Job | None]:
+    """Delete a comment; False when it is gone. The job takes it from whom it mentions, None when that is nobody."""
+    (reply,) = await db.ask(delete_command(db, comment, post))
+    return reply is not None, read_job(reply[0], "unmention", reply[1]) if reply else None
 
 
 def delete_command(db: Database, comment: int, post: int) -> Command:
     """Return the command that deletes a comment."""
-    own = [
-        keys.status(post),
-        keys.comments(post),
-        keys.comment(comment),
-        keys.rescore(partition(post)),
-        keys.commenters(post),
-    ]
-    return script("delete_comment", own, [comment, db.channel(keys.activity(post)), post])
+    p = partition(post)
+    own = [keys.minted(p), keys.jobs(p), keys.status(post), keys.comments(post), keys.comment(comment)]
+    own += [keys.rescore(p), keys.commenters(post)]
+    return script("delete_comment", own, [p, comment, db.channel(keys.activity(post)), post, mailboxes(db, p)])
+
+
+async def comment_stands(db: Database, comment: int, post: int) -> bool:
+    """Return whether neither a comment nor its post is deleted."""
+    return int(await db.one("EXISTS", keys.comment(comment), keys.status(post))) == 2  # noqa: PLR2004  both of them
+
+
+async def oldest_comments(db: Database, post: int, count: int) -> list[Comment]:
+    """Return the oldest comments on a post."""
+    things = [int(thing) for thing in await db.one("ZRANGE", keys.comments(post), 0, count - 1)]
+    replies = await db.ask(*(("HGETALL", keys.comment(thing)) for thing in things))
+    found = (Comment.read(thing, read_pairs(reply)) for thing, reply in zip(things, replies, strict=True))
+    return [comment for comment in found if comment]
 
 
 async def clear(db: Database, post: int, batch: int) -> bool:

@@ -200,6 +200,26 @@ def favourites(member: int) -> str:
     return f"favourites:{{{partition(member)}}}:{member}"
 
 
+def notifications(member: int) -> str:
+    """zset: what a member is told, as `KIND:actor:post:comment`, 0 for none → id of its making; `NOTIFICATIONS_KEPT`"""
+    return f"notifications:{{{partition(member)}}}:{member}"
+
+
+def withdrawn_notifications(member: int) -> str:
+    """zset: notification that was taken back → id of its taking back; newest `NOTIFICATIONS_KEPT`"""
+    return f"withdrawn-notifications:{{{partition(member)}}}:{member}"
+
+
+def notification_state(member: int) -> str:
+    """hash: read, the highest notification marked read; floor, the highest id ever trimmed from the two above"""
+    return f"notification-state:{{{partition(member)}}}:{member}"
+
+
+def mentions(member: int) -> str:
+    """zset: posts that name a member, and comments as `comment:its post` → their own id; newest `MENTIONS_KEPT`"""
+    return f"mentions:{{{partition(member)}}}:{member}"
+
+
 def idempotency(member: int, mutation: str, key: str) -> str:
     """string: digest of the input and the result of a mutation with this key; expires in a day"""
     return f"idempotency:{{{partition(member)}}}:{member}:{mutation}:{key}"
@@ -343,6 +363,15 @@ DAY = 86_400  # s: how long idempotency keys and tombstones are kept
 def activity(post: int) -> str:
     """Return the channel on which a post's changes of numbers are told."""
     return f"activity:{post}"
+
+
+def told(member: int) -> str:
+    """Return the channel on which it is said that a member's notifications have changed."""
+    return told_prefix() + str(member)
+
+
+def told_prefix() -> str:
+    return "notifications:"
 
 
 def prefix(key: Callable[[int], str], p: int) -> str:

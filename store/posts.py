@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
+from store.mailboxes import mailboxes
 from store.records import Job, Post, Published, Source, read_job, read_pairs, read_post, read_published
 
 
@@ -23,6 +24,7 @@ class Draft:
     original_author: int | None = None
     of_quote: bool = False  # whether the original is a quote: its global id says so, also when it is gone
     reply_to: int | None = None
+    reply_to_author: int | None = None
     root: int | None = None  # the post that began the conversation; set where the post answers one
     idempotency_key: str | None = None
     digest: str = ""
@@ -49,7 +51,7 @@ def create_command(db: Database, draft: Draft) -> Command:
     original = [draft.original or "", draft.original_author or ""]
     limits = [keys.DAY, db.settings.home_size, db.settings.home_slack]
     args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
-    answered = [draft.reply_to or "", draft.root or ""]
+    answered = [draft.reply_to or "", draft.root or "", draft.reply_to_author or ""]
     return script("create_post", own, [*args, "1" if draft.of_quote else "", *answered])
 
 
@@ -78,16 +80,17 @@ async def list_repost(db: Database, original: int, repost: int, author: int, *, 
     """List a repost or quote at its original; False when the original is gone."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
-    channel = db.channel(keys.activity(original))
-    return bool(await db.call("list_repost", own, member, repost, counter, channel, original))
+    channel, boxes = db.channel(keys.activity(original)), mailboxes(db, partition(original))
+    return bool(await db.call("list_repost", own, member, repost, counter, channel, original, author, boxes))
 
 
-async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> None:
-    """Take a repost or quote off its original's list."""
+async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> None:
+    """Take a repost or quote off its original's list; the original's author is told of it no more."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
-    channel = db.channel(keys.activity(original))
-    await db.call("unlist_repost", own, member, repost, keys.DAY, counter, channel, original)
+    channel, boxes = db.channel(keys.activity(original)), mailboxes(db, partition(original))
+    args = (member, repost, keys.DAY, counter, channel, original, author, whose, boxes)
+    await db.call("unlist_repost", own, *args)
 
 
 def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[int, str, str]:

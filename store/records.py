@@ -195,6 +195,7 @@ class Comment:
     text: str
     post_id: int
     reply_to_id: int | None
+    mentioned: tuple[int, ...] = ()
 
     @property
     def created_at(self) -> datetime:
@@ -211,6 +212,7 @@ class Comment:
             text=fields["text"],
             post_id=int(fields["post"]),
             reply_to_id=int(reply_to) if reply_to else None,
+            mentioned=tuple(int(member) for member in fields.get("mentions", "").split()),
         )
 
 

@@ -8,6 +8,7 @@ from typing import cast
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
+from store.mailboxes import mailboxes
 from store.records import Entry, Job, read_entries, read_job
 
 Edges = list[tuple[int, int]]  # other member, edge
@@ -40,7 +41,8 @@ async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job |
     """End follows and requests on the follower's side; returns the job, None when nothing changed."""
     p = partition(follower)
     own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower), keys.requested(follower)]
-    reply = await db.call("unfollow", own, p, follower, "following", "unfollow", "", 0, 0, *members)
+    args = (p, follower, "following", "unfollow", "", 0, 0, mailboxes(db, p))
+    reply = await db.call("unfollow", own, *args, *members)
     return read_job(reply[0], "unfollow", reply[1]) if reply else None
 
 
@@ -57,7 +59,8 @@ async def reject(db: Database, member: int, followers: Sequence[int]) -> Job | N
 async def _end(db: Database, member: int, listing: str, counter: str, kind: str, others: Sequence[int]) -> Job | None:
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), listing]
-    args = (p, member, counter, kind, keys.unfollowed_prefix(member), keys.DAY, db.settings.big_author)
+    tombstones = keys.unfollowed_prefix(member)
+    args = (p, member, counter, kind, tombstones, keys.DAY, db.settings.big_author, mailboxes(db, p))
     reply = await db.call("unfollow", own, *args, *others)
     return read_job(reply[0], kind, reply[1]) if reply else None
 
@@ -66,15 +69,13 @@ async def approve(db: Database, member: int, followers: Sequence[int]) -> Job | 
     """Approve requests to follow a member on the member's side; returns the job, None when none of them had asked."""
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.followers(member), keys.requests(member)]
-    reply = await db.call("approve", own, p, member, db.settings.big_author, *followers)
+    reply = await db.call("approve", own, p, member, db.settings.big_author, mailboxes(db, p), *followers)
     return read_job(reply[0], "approve", reply[1]) if reply else None
 
 
 async def accept(db: Database, member: int, edges: Edges) -> list[bool]:
     """Apply approvals on the side of those who asked; returns for each whether it still stands there."""
-    replies = await db.ask(
-        *(script("accept", [keys.user(f), keys.following(f), keys.requested(f)], [member, edge]) for f, edge in edges)
-    )
+    replies = await db.ask(*(_at_follower(db, "accept", f, member, edge) for f, edge in edges))
     return [bool(reply) for reply in replies]
 
 
@@ -87,19 +88,26 @@ async def tell_followed(db: Database, follower: int, edges: Edges, step: str) ->
     return await db.ask(*(apply_command(db, follower, member, edge, step) for member, edge in edges))
 
 
-def apply_command(db: Database, follower: int, member: int, edge: int, step: str) -> Command:
-    """Return the command that applies a follow or request, or its end, on the followed member's side."""
+def apply_command(db: Database, follower: int, member: int, edge: int, step: str, *, quietly: bool = False) -> Command:
+    """Return the command that applies a follow or request, or its end, on the followed member's side.
+
+    Done `quietly`, it tells nobody.
+    """
     p = partition(member)
     own = [keys.user(member), keys.followers(member), keys.requests(member), keys.unfollowed(member, follower)]
     own += [keys.blocked(member), keys.minted(p), keys.jobs(p)]
-    return script("apply_edge", own, [step, follower, edge, keys.DAY, p, member, db.settings.big_author])
+    boxes = "" if quietly else mailboxes(db, p)
+    return script("apply_edge", own, [step, follower, edge, keys.DAY, p, member, db.settings.big_author, boxes])
 
 
 async def tell_followers(db: Database, member: int, edges: Edges) -> None:
     """Apply the end of follows or requests on the followers' side."""
-    await db.ask(
-        *(script("end_edge", [keys.user(f), keys.following(f), keys.requested(f)], [member, edge]) for f, edge in edges)
-    )
+    await db.ask(*(_at_follower(db, "end_edge", f, member, edge) for f, edge in edges))
+
+
+def _at_follower(db: Database, step: str, follower: int, member: int, edge: int) -> Command:
+    own = [keys.user(follower), keys.following(follower), keys.requested(follower)]
+    return script(step, own, [member, edge, follower, mailboxes(db, partition(follower))])
 
 
 def read_edges(job: Job, name: str = "edges") -> Edges:

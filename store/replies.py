@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
+from store.mailboxes import mailboxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,9 @@ class Reply:
     """A status that answers a post; `root` is the post that began the conversation."""
 
     id: int
+    author: int
     parent: int
+    parent_author: int
     root: int
 
 
@@ -25,7 +28,8 @@ async def add(db: Database, reply: Reply) -> None:
 
 def _add_commands(db: Database, reply: Reply) -> list[Command]:
     own, told = _at_parent(db, reply)
-    listing = script("list_repost", own, [reply.id, reply.id, "replies", *told])
+    boxes = mailboxes(db, partition(reply.parent))
+    listing = script("list_repost", own, [reply.id, reply.id, "replies", *told, reply.author, boxes])
     return [listing, thread_command(reply.root, reply.id)]
 
 
@@ -54,8 +58,9 @@ async def remove(db: Database, reply: Reply) -> None:
 def remove_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that take a reply off both lists."""
     own, told = _at_parent(db, reply)
+    whose = [reply.author, reply.parent_author, mailboxes(db, partition(reply.parent))]
     return [
-        script("unlist_repost", own, [reply.id, reply.id, keys.DAY, "replies", *told]),
+        script("unlist_repost", own, [reply.id, reply.id, keys.DAY, "replies", *told, *whose]),
         ("SET", keys.withdrawn(reply.root, reply.id), "1", "EX", keys.DAY),
         ("ZREM", keys.thread(reply.root), reply.id),
     ]

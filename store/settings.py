@@ -95,6 +95,10 @@ class Settings:
     hashtag_size: int = _setting(10_000, "newest posts kept per hashtag", least=10)
     important_size: int = _setting(500, "posts ranked by importance, in public and per hashtag", least=1, most=10_000)
     important_home: int = _setting(200, "newest entries of a home that are ranked by importance", least=1, most=10_000)
+    notifications_kept: int = _setting(
+        1_000, "newest notifications kept per member, and as many that were withdrawn", least=1, most=10_000
+    )
+    mentions_kept: int = _setting(1_000, "newest posts and comments kept that name a member", least=1, most=10_000)
     fanout_inline: int = _setting(
         1_000, "followers reached before a post is answered; the worker reaches the rest", least=0
     )

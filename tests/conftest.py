@@ -208,6 +208,7 @@ INPUTS = {
     "unfavourite": "PostIdInput",
     "comment": "CommentInput",
     "deleteComment": "DeleteCommentInput",
+    "markNotificationsRead": "MarkNotificationsReadInput",
     "createPromotion": "CreatePromotionInput",
     "endPromotion": "EndPromotionInput",
 }

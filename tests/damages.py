@@ -243,6 +243,51 @@ MENDABLE = [
         lambda _: keys.quotes(GHOST),
         lambda s: [("ZADD", keys.quotes(GHOST), s.quote, s.quote), ("ZADD", keys.reposts(GHOST), 1, s.ann)],
     ),
+    Damage(
+        "told of what nobody did",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{GHOST}:{s.post}:0")],
+    ),
+    Damage(
+        "told of a post that is gone",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{s.ann}:{GHOST}:0")],
+    ),
+    Damage(
+        "told of a comment that is gone",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"COMMENT:{s.ann}:{s.post}:{GHOST}")],
+    ),
+    Damage(
+        "notifications of nobody",
+        lambda _: keys.notifications(GHOST),
+        lambda s: [("ZADD", keys.notifications(GHOST), s.word, f"FOLLOW:{s.ann}:0:0")],
+    ),
+    Damage(
+        "withdrawn notifications of nobody",
+        lambda _: keys.withdrawn_notifications(GHOST),
+        lambda s: [("ZADD", keys.withdrawn_notifications(GHOST), s.word, 1)],
+    ),
+    Damage(
+        "state of nobody's notifications",
+        lambda _: keys.notification_state(GHOST),
+        lambda _: [("HSET", keys.notification_state(GHOST), "read", 1)],
+    ),
+    Damage(
+        "mentioned in a post that is gone",
+        lambda s: keys.mentions(s.ann),
+        lambda s: [("ZADD", keys.mentions(s.ann), GHOST, GHOST), ("ZADD", keys.mentions(s.ann), s.word, s.word)],
+    ),
+    Damage(
+        "mentioned in a comment that is gone",
+        lambda s: keys.mentions(s.ann),
+        lambda s: [("ZADD", keys.mentions(s.ann), GHOST, f"{GHOST}:{s.post}")],
+    ),
+    Damage(
+        "mentioned below a post that is gone",
+        lambda s: keys.mentions(s.ann),
+        lambda s: [("ZADD", keys.mentions(s.ann), s.comment, f"{s.comment}:{GHOST}")],
+    ),
     Damage("login missing", lambda s: keys.user(s.ann), lambda _: [("DEL", keys.login("ann"))]),
     Damage("gone post in public", lambda _: keys.public(), lambda _: [("ZADD", keys.public(), GHOST, GHOST)]),
     Damage(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from store import accounts, jobs, posts, relations, timelines
 from store.posts import Draft
@@ -144,7 +144,9 @@ class Steps(Life):
         root = answered.root or answered.id
         self._tell(f"{me.login} answers {target}")
         if self._crashes():
-            draft = Draft(number(me.id), text, hashtags=tags_of(text), reply_to=answered.id, root=root)
+            whose = number(self.people[answered.author].id)
+            place = Draft(number(me.id), text, reply_to=answered.id, reply_to_author=whose, root=root)
+            draft = replace(place, hashtags=tags_of(text))
             _, made, job = await posts.create(self.db, draft)
             await self._die_in(job)
         else:

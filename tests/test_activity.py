@@ -89,7 +89,7 @@ async def test_a_burst(db: Database, alice: Member) -> None:
     )
     async with subscribed(alice, ACTIVITY, post=post) as stream:
         await watched(db, post)
-        await db.ask(*(script("like", own, [(thing >> 4) & 255, fan, channel, thing]) for fan in range(1, 101)))
+        await db.ask(*(script("like", own, [(thing >> 4) & 255, fan, channel, thing, ""]) for fan in range(1, 101)))
         told = [await numbers(stream)]
         while told[-1] != (100, 0, 0, 0):
             told.append(await numbers(stream))

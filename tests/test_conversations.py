@@ -83,7 +83,8 @@ async def test_not_listed_yet(db: Database, alice: Member, bob: Member) -> None:
     """Before a reply is listed, its own conversation has it, at its place."""
     root = await alice.post("root")
     parent = number(root)
-    _, early, early_job = await posts.create(db, Draft(number(bob.id), "one", reply_to=parent, root=parent))
+    draft = Draft(number(bob.id), "one", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, early, early_job = await posts.create(db, draft)
     later = await alice.post("two", inReplyToId=root)
     assert early_job
     thing = f"status_{early:014x}"
@@ -153,8 +154,9 @@ async def _conversation(db: Database, authors: list[Member], count: int) -> list
     root = parent = number(await authors[0].post("root"))
     made = [root]
     for i in range(1, count):
-        author = number(authors[i % len(authors)].id)
-        _, parent, job = await posts.create(db, Draft(author, f"post {i}", reply_to=parent, root=root))
+        author, answered = (number(authors[k % len(authors)].id) for k in (i, i - 1))
+        draft = Draft(author, f"post {i}", reply_to=parent, reply_to_author=answered, root=root)
+        _, parent, job = await posts.create(db, draft)
         assert job
         await fanout.finish(db, job)
         made.append(parent)

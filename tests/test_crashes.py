@@ -12,8 +12,9 @@ from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.work import Budget
-from store import accounts, blocks, keys, posts, relations
+from store import accounts, blocks, interactions, keys, posts, relations
 from store.connection import Database
+from store.interactions import CommentDraft
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
@@ -51,6 +52,31 @@ async def _quote(db: Database, s: Scene) -> Job | None:
     draft = Draft(s.cat, "well said #tea", hashtags=("tea",), original=s.word, original_author=s.ben)
     _, _, job = await posts.create(db, draft)
     return job
+
+
+async def _mention(db: Database, s: Scene) -> Job | None:
+    _, _, job = await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan, s.ann)))
+    return job
+
+
+async def _unsaid_mention(db: Database, s: Scene) -> Job | None:
+    # The post is deleted before those whom it names have been told.
+    _, post, _ = await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan)))
+    return await posts.delete(db, post, s.cat)
+
+
+async def _comment(db: Database, s: Scene) -> Job | None:
+    _, _, job = await interactions.create_comment(db, CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat)))
+    return job
+
+
+async def _delete_comment(db: Database, s: Scene) -> Job | None:
+    draft = CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
+    _, comment, job = await interactions.create_comment(db, draft)
+    assert job
+    await fanout.finish(db, job)
+    _, undo = await interactions.delete_comment(db, comment, s.post)
+    return undo
 
 
 async def _late_repost(db: Database, s: Scene) -> Job | None:
@@ -168,6 +194,10 @@ KINDS: dict[str, Commit] = {
     "status": _status,
     "repost": _repost,
     "quote": _quote,
+    "mention": _mention,
+    "delete before the mention": _unsaid_mention,
+    "mention in a comment": _comment,
+    "delete of a comment that mentions": _delete_comment,
     "repost whose original is gone": _late_repost,
     "delete": _delete,
     "delete before the delivery": _overtaking_delete,

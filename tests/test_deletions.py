@@ -136,9 +136,10 @@ async def test_a_post_is_deleted_once(alice: Member) -> None:
     assert await profile(alice, "alice") == (1, [kept])
 
 
-# What may remain of a deleted post: the log of events, the newest minted id, finished jobs, and short-lived keys.
+# What may remain of a deleted post: the log of events, the newest minted id, finished jobs, the list of notifications
+# that are gone, and short-lived keys.
 EXPIRING = ("withdrawn:", "idempotency:", "commented:", "tag-uses:")
-LEFT_OVER = ("minted:", "jobs:", "rescore:", "events:", "event-ids:", *EXPIRING)
+LEFT_OVER = ("minted:", "jobs:", "rescore:", "events:", "event-ids:", "withdrawn-notifications:", *EXPIRING)
 
 
 def lasting(key: str) -> bool:

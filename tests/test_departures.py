@@ -51,7 +51,7 @@ async def test_what_comes_too_late(db: Database, worker: Worker, bob: Member, ca
     theirs, me = number(await bob.post("theirs")), number(late.id)
     await carol.do("like", postId=f"status_{theirs:014x}")
     assert await interactions.like(db, theirs, me)
-    outcome, _ = await interactions.create_comment(db, CommentDraft(theirs, me, "late"))
+    outcome, _, _ = await interactions.create_comment(db, CommentDraft(theirs, me, "late"))
     assert outcome == "new"
     job, _ = await relations.follow(db, number(bob.id), [me])
     assert job

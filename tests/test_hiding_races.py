@@ -137,7 +137,9 @@ async def test_a_follower_of_one_who_took_it_back(
     async with watching(alice, services.db) as stream:
         undo = await posts.delete(services.db, number(repost), number(bob.id))
         assert undo
-        await posts.unlist_repost(services.db, number(post), number(repost), number(bob.id), plain=True)
+        await posts.unlist_repost(
+            services.db, number(post), number(repost), number(bob.id), plain=True, whose=number(alice.id)
+        )
         await carol.do("hidePost", postId=post)
         await fanout.finish(services.db, undo)
         assert await stream.brief() == ("removed", post)

@@ -152,7 +152,8 @@ async def test_a_hidden_parent(alice: Member, bob: Member) -> None:
 async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Member, *, begun: bool) -> None:
     """Where the post answered is deleted while the reply is made, the reply stays, in its thread, and answers none."""
     parent = number(await alice.post("a question"))
-    _, reply, job = await posts.create(db, Draft(number(bob.id), "an answer", reply_to=parent, root=parent))
+    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, reply, job = await posts.create(db, draft)
     assert job
     if not begun:
         await die_in(db, job, 2)
@@ -169,7 +170,8 @@ async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Memb
 async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member, ending: str) -> None:
     """The delivery of a reply that comes after it was deleted or hidden lists it nowhere."""
     parent = number(await alice.post("a question"))
-    _, reply, job = await posts.create(db, Draft(number(bob.id), "an answer", reply_to=parent, root=parent))
+    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, reply, job = await posts.create(db, draft)
     assert job
     await (delete if ending == "deleted" else hide)(bob, f"status_{reply:014x}")
     await fanout.perform(db, job, Budget(float("inf")))
@@ -181,7 +183,8 @@ async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member,
 async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member, calls: int) -> None:
     """Wherever the delivery of a reply dies, the worker lists and counts it; its end likewise."""
     parent = number(await alice.post("a question"))
-    _, reply, job = await posts.create(db, Draft(number(bob.id), "an answer", reply_to=parent, root=parent))
+    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, reply, job = await posts.create(db, draft)
     assert job
     await die_in(db, job, calls)
     await work_off(db, worker)

@@ -32,6 +32,8 @@ async def site(anonymous: Member) -> Site:
     await ann.do("like", postId=post)
     await ann.do("favourite", postId=post)
     comment = (await ann.do("comment", "comment { id }", postId=post, text="a remark"))["comment"]["id"]
+    for name in ("one", "two"):
+        await ann.post(f"{name} @cat")
     word = await ben.post("a word")
     reply = await dan.post("a reply", inReplyToId=post)
     answer = await ben.post("an answer", inReplyToId=reply)
@@ -87,6 +89,8 @@ TOO_MANY: list[tuple[dict[str, int], Callable[[Site], str], bool]] = [
     ({"important_size": 1}, lambda _: keys.important_public(), True),
     ({"hashtag_size": 0}, lambda _: keys.hashtag("tea"), True),
     ({"max_favourites": 0}, lambda s: keys.favourites(s.ann), False),
+    ({"notifications_kept": 1}, lambda s: keys.notifications(s.cat), True),
+    ({"mentions_kept": 1}, lambda s: keys.mentions(s.cat), True),
     ({"max_following": 1}, lambda s: keys.following(s.ben), False),
 ]
 

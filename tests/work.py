@@ -22,7 +22,10 @@ BOOKKEEPING = (
     "minted:",
     "rescore:",
     "tag-uses:",
-)  # keys of the work itself, not of what it does, and what may count too much
+    "withdrawn-notifications:",
+    "notification-state:",
+)  # keys of the work itself, not of what it does, and what may count too much or differs by the moment it is done in
+TIMED = (keys.event_ids(), "notifications:")  # sorted by the moment in which they were made
 ROUNDS = 50  # looks for work after which it counts as endless
 
 Photo = dict[bytes, bytes]
@@ -88,7 +91,7 @@ async def dump(db: Database) -> dict[str, object]:
 
 def _read(name: str, kind: str) -> Command:
     if kind == "zset":
-        return ("ZRANGE", name, 0, -1) if name == keys.event_ids() else ("ZRANGE", name, 0, -1, "WITHSCORES")
+        return ("ZRANGE", name, 0, -1) if name.startswith(TIMED) else ("ZRANGE", name, 0, -1, "WITHSCORES")
     return {"string": ("GET", name), "hash": ("HGETALL", name), "stream": ("XRANGE", name, "-", "+")}[kind]
 
 
@@ -97,7 +100,7 @@ def _readable(name: str, kind: str, reply: Any) -> object:
         return read_pairs(reply)
     if kind == "stream":
         return sorted(fields for _, fields in reply)
-    return sorted(reply) if name == keys.event_ids() else reply
+    return sorted(reply) if name.startswith(TIMED) else reply
 
 
 class Crash(Exception):

@@ -64,7 +64,7 @@ async def following(db: Database, members: Sequence[int]) -> list[Finding]:
             mend = (
                 ("DEL", keys.unfollowed(other, member)),
                 ("ZREM", keys.followers(other), member),
-                relations.apply_command(db, member, other, edge, "add"),
+                relations.apply_command(db, member, other, edge, "add", quietly=True),
             )
             found.append(Finding(keys.following(member), f"follow of {other} is {mirrored} there, {edge} here", mend))
     return found

@@ -13,10 +13,11 @@ from store.replies import Reply
 
 async def listed(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each reply stands in its thread, and at its parent while that exists; one that is hidden in neither."""
-    records = await db.ask(*(("HMGET", keys.status(post), "reply_to", "root", "hidden") for post in posts))
+    names = ("author", "reply_to", "reply_to_author", "root", "hidden")
+    records = await db.ask(*(("HMGET", keys.status(post), *names) for post in posts))
     answers = [
-        (Reply(post, int(parent), int(root)), hidden is not None)
-        for post, (parent, root, hidden) in zip(posts, records, strict=True)
+        (Reply(post, int(author), int(parent), int(whose), int(root)), hidden is not None)
+        for post, (author, parent, whose, root, hidden) in zip(posts, records, strict=True)
         if parent
     ]
     at_parent = await db.ask(*(("ZSCORE", keys.replies(reply.parent), reply.id) for reply, _ in answers))

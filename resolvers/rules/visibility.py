@@ -72,6 +72,11 @@ def wants(sight: Sight, member: int) -> bool:
     return sees_words(sight, member) and not _bond(sight, member).mutes
 
 
+def tells(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
+    """Return whether the viewer is told what a member did to some things: they want to hear of them, and see these."""
+    return wants(sight, actor) and all(sees(sight, thing) for thing in about)
+
+
 def _sees_member(sight: Sight, member: int) -> bool:
     user = sight.users.get(member)
     if user is None:

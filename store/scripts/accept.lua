@@ -1,4 +1,5 @@
--- The asking side of an approval: what was asked for is a follow now. KEYS user, following, requested; ARGV member, edge
+-- The asking side of an approval: what was asked for is a follow now. KEYS user, following, requested
+-- ARGV member, edge, who asked, mailboxes
 -- Returns 1, also when repeated, and 0 where it was taken back meanwhile or the asking member is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
@@ -8,6 +9,7 @@ if asked and tonumber(asked) == tonumber(ARGV[2]) then
   redis.call('ZREM', KEYS[3], ARGV[1])
   redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
   redis.call('HSET', KEYS[1], 'following', redis.call('ZCARD', KEYS[2]))
+  notify(mailbox(ARGV[4], ARGV[3]), 'FOLLOW_APPROVED', ARGV[1])
   return 1
 end
 return follows and tonumber(follows) == tonumber(ARGV[2]) and 1 or 0

@@ -1,5 +1,6 @@
 -- The blocked side of a block: applies it, or its end, only if nothing newer is known.
--- KEYS user, blocked by, tombstone; ARGV 'add' or 'remove', who blocks, block, tombstone's life (s)
+-- KEYS user, blocked by, tombstone; ARGV 'add' or 'remove', who blocks, block, tombstone's life (s),
+--      blocked member, mailboxes
 -- Returns false when the blocked member is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return false
@@ -9,6 +10,7 @@ local ended = tonumber(redis.call('GET', KEYS[3]) or '0')
 if ARGV[1] == 'add' then
   if block > math.max(known, ended) then
     redis.call('ZADD', KEYS[2], ARGV[3], ARGV[2])
+    withdraw_by(mailbox(ARGV[6], ARGV[5]), ARGV[2])
   end
 else
   redis.call('SET', KEYS[3], str(math.max(block, ended)), 'EX', ARGV[4])

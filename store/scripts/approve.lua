@@ -1,13 +1,15 @@
 -- Approves requests to follow a member, on the member's side, with the job that tells those who asked.
--- KEYS minted, jobs, user, followers, requests; ARGV partition, member, followers that make a big author, who asked...
+-- KEYS minted, jobs, user, followers, requests; ARGV partition, member, followers that make a big author, mailboxes,
+--      who asked...
 -- Returns the job's id and body, false when none of them had asked.
 local edges = {}
 if redis.call('EXISTS', KEYS[3]) == 1 then
-  for i = 4, #ARGV do
+  for i = 5, #ARGV do
     local edge = redis.call('ZSCORE', KEYS[5], ARGV[i])
     if edge then
       redis.call('ZREM', KEYS[5], ARGV[i])
       redis.call('ZADD', KEYS[4], edge, ARGV[i])
+      withdraw(mailbox(ARGV[4], ARGV[2]), 'FOLLOW_REQUEST', ARGV[i])
       edges[#edges + 1] = {ARGV[i], edge}
     end
   end

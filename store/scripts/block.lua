@@ -1,13 +1,14 @@
 -- Blocks members on the blocking side: ends follows and requests in both directions, with the job that tells the others.
 -- KEYS minted, jobs, user, following, followers, requested, requests, blocked
--- ARGV partition, member, most blocked, tombstone prefix, tombstone's life (s), followers that make a big author, others...
+-- ARGV partition, member, most blocked, tombstone prefix, tombstone's life (s), followers that make a big author,
+--      mailboxes, others...
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return redis.error_reply('PERCH no such member')
 end
 local result, blocks, ended = {'', ''}, {}, {}
 local count = redis.call('ZCARD', KEYS[8])
-for i = 7, #ARGV do
+for i = 8, #ARGV do
   local other = ARGV[i]
   if redis.call('ZSCORE', KEYS[8], other) then
     result[#result + 1] = 'already'
@@ -16,6 +17,7 @@ for i = 7, #ARGV do
   else
     local id = str(mint(KEYS[1], ARGV[1]))
     redis.call('ZADD', KEYS[8], id, other)
+    withdraw_by(mailbox(ARGV[7], ARGV[2]), other)
     count = count + 1
     blocks[#blocks + 1] = {other, id}
     result[#result + 1] = 'new'

@@ -3,9 +3,10 @@
 -- KEYS minted, jobs, progress, status, user, profile, home, home state, sources, reposted, hidden, dead jobs
 -- ARGV partition, post, author, channel
 -- Returns the job's id and body, false when the post is gone or is not the author's.
-local fields = redis.call(
-  'HMGET', KEYS[4], 'author', 'text', 'hashtags', 'original', 'original_author', 'of_quote', 'reply_to', 'root'
-)
+local names = {
+  'author', 'text', 'hashtags', 'original', 'original_author', 'of_quote', 'reply_to', 'root', 'reply_to_author', 'mentions',
+}
+local fields = redis.call('HMGET', KEYS[4], unpack(names))
 if fields[1] ~= ARGV[3] then
   return false
 end
@@ -37,7 +38,7 @@ local id = mint(KEYS[1], ARGV[1])
 local body = cjson.encode({
   post = ARGV[2], author = ARGV[3], hashtags = fields[3] or '', original = original,
   original_author = fields[5] or '', of_quote = fields[6] or '', plain = plain, overtook = overtook == 1,
-  reply_to = fields[7] or '', root = fields[8] or '',
+  reply_to = fields[7] or '', root = fields[8] or '', reply_to_author = fields[9] or '', mentions = fields[10] or '',
 })
 commit(KEYS[2], id, 'delete', body)
 redis.call('PUBLISH', ARGV[4], '')

@@ -1,9 +1,8 @@
 -- Hides a status or quote of this author, or shows it again, with the job that tells everybody.
 -- KEYS minted, jobs, status, user, profile, hidden; ARGV partition, post, author, 'hide' or 'unhide', channel
 -- Returns the job's id and body, {} when nothing changes, false when there is no such post of the author's.
-local fields = redis.call(
-  'HMGET', KEYS[3], 'author', 'hashtags', 'original', 'original_author', 'of_quote', 'reply_to', 'root'
-)
+local names = {'author', 'hashtags', 'original', 'original_author', 'of_quote', 'reply_to', 'root', 'reply_to_author'}
+local fields = redis.call('HMGET', KEYS[3], unpack(names))
 if fields[1] ~= ARGV[3] then
   return false
 end
@@ -23,7 +22,7 @@ local id = mint(KEYS[1], ARGV[1])
 local body = cjson.encode({
   post = ARGV[2], author = ARGV[3], hashtags = fields[2] or '', original = fields[3] or '',
   original_author = fields[4] or '', of_quote = fields[5] or '', plain = false,
-  reply_to = fields[6] or '', root = fields[7] or '',
+  reply_to = fields[6] or '', root = fields[7] or '', reply_to_author = fields[8] or '',
 })
 commit(KEYS[2], id, ARGV[4], body)
 redis.call('PUBLISH', ARGV[5], '')

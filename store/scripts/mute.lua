@@ -1,12 +1,13 @@
 -- Mutes members, or ends mutes or blocks: a member's own set changes, with the job that tells whom it concerns.
--- KEYS minted, jobs, user, set; ARGV partition, member, most in the set, 'mute', 'unmute' or 'unblock', others...
+-- KEYS minted, jobs, user, set; ARGV partition, member, most in the set, 'mute', 'unmute' or 'unblock', mailboxes,
+--      others...
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return redis.error_reply('PERCH no such member')
 end
 local result, edges = {'', ''}, {}
 local count = redis.call('ZCARD', KEYS[4])
-for i = 5, #ARGV do
+for i = 6, #ARGV do
   local known = redis.call('ZSCORE', KEYS[4], ARGV[i])
   if (ARGV[4] == 'mute') == (known and true or false) then
     result[#result + 1] = 'already'
@@ -19,6 +20,7 @@ for i = 5, #ARGV do
   else
     local id = str(mint(KEYS[1], ARGV[1]))
     redis.call('ZADD', KEYS[4], id, ARGV[i])
+    withdraw_by(mailbox(ARGV[5], ARGV[2]), ARGV[i])
     count = count + 1
     edges[#edges + 1] = {ARGV[i], id}
     result[#result + 1] = 'new'

@@ -1,11 +1,13 @@
 -- Ends edges on the acting side: a member's own follows and requests, or follows or requests by others.
 -- KEYS minted, jobs, user, then the set and, beside own follows, that of own requests
 -- ARGV partition, member, counter or '', kind of the job, tombstone prefix or '', tombstone's life (s),
---      followers that make a big author, others...
+--      followers that make a big author, mailboxes, others...
 -- Returns the job's id and body, false when nothing changed.
 -- The edge's id is the version: the other side removes that edge or an older one, never a newer.
 local edges, asked = {}, {}
-for i = 8, #ARGV do
+local box = mailbox(ARGV[8], ARGV[2])
+local told = ({following = 'FOLLOW_APPROVED', followers = 'FOLLOW'})[ARGV[3]] or 'FOLLOW_REQUEST'
+for i = 9, #ARGV do
   for k = 4, #KEYS do
     local edge = redis.call('ZSCORE', KEYS[k], ARGV[i])
     if edge then
@@ -13,6 +15,7 @@ for i = 8, #ARGV do
       if ARGV[5] ~= '' then
         redis.call('SET', ARGV[5] .. ARGV[i], edge, 'EX', ARGV[6])
       end
+      withdraw(box, told, ARGV[i])
       local ended = k == 4 and ARGV[3] ~= '' and edges or asked
       ended[#ended + 1] = {ARGV[i], edge}
     end

@@ -1,4 +1,4 @@
--- Takes a like back. KEYS status, likes, rescore; ARGV member, channel, post
+-- Takes a like back. KEYS status, likes, rescore; ARGV member, channel, post, mailboxes
 -- Returns 1, 0 when there was none, false when the post is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return false
@@ -8,4 +8,5 @@ if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then
 end
 redis.call('HSET', KEYS[1], 'likes', redis.call('ZCARD', KEYS[2]))
 changed(ARGV[2], KEYS[3], ARGV[3])
+withdraw(mailbox(ARGV[4], redis.call('HGET', KEYS[1], 'author')), 'LIKE', ARGV[1], ARGV[3])
 return 1

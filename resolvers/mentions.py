@@ -1,0 +1,83 @@
+"""Whom a text names: read off it when it is written, told of it when it is delivered, spared it when it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from resolvers import hydrate
+from resolvers.context import Context
+from resolvers.rules import text as rules
+from resolvers.work import Budget, Outcome, text
+from store import accounts, interactions, keys, notifications, posts
+from store.connection import Database
+from store.notifications import Named
+from store.records import Comment, Job
+
+MENTIONS_MOST = 50  # members that one text can mention; more names are left as text
+
+
+async def named(context: Context, words: str) -> tuple[int, ...]:
+    """Return the members a text names, in order, once for each time; names nobody has are only text."""
+    logins = rules.mentions(words)
+    unique = list(dict.fromkeys(logins))[:MENTIONS_MOST]
+    if not unique:
+        return ()
+    holders = await context.reader.run([("GET", keys.login(login)) for login in unique])
+    members = [int(holder) for holder in holders if holder]
+    users = dict(zip(members, await hydrate.users(context, members), strict=True))
+    # A login given up still leads to its former holder, who is not meant any more.
+    by_login = {user.login.lower(): user.id for user in users.values() if user}
+    return tuple(by_login[login] for login in logins if login in by_login)
+
+
+async def tell_of_post(db: Database, job: Job, thing: int) -> None:
+    """Tell the members whom a new post names."""
+    if members := _members(job):
+        author = int(text(job, "author"))
+        await notifications.mention(db, Named(author, thing, private=await _private(db, author)), members)
+
+
+async def end_of_post(db: Database, job: Job, thing: int) -> None:
+    """Take a deleted post from the members whom it names."""
+    await notifications.unmention(db, Named(int(text(job, "author")), thing), _members(job))
+
+
+async def tell_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
+    """Tell the members whom a new comment names."""
+    comment = _comment(job)
+    below = await posts.post(db, comment.post)
+    if below:
+        private = await _private(db, below.author)
+        await notifications.mention(db, Named(comment.author, comment.post, comment.comment, private), _members(job))
+    if not await interactions.comment_stands(db, comment.comment, comment.post):
+        # Deleted before, or in the meantime: what took it from them may have come too early.
+        await notifications.unmention(db, comment, _members(job))
+    return Outcome.DONE
+
+
+async def end_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
+    """Take a deleted comment from the members whom it names."""
+    await notifications.unmention(db, _comment(job), _members(job))
+    return Outcome.DONE
+
+
+async def end_of_comments(db: Database, comments: Iterable[Comment]) -> None:
+    """Take comments that go with their post from the members whom they name."""
+    for comment in comments:
+        if comment.mentioned:
+            named = Named(comment.author, comment.post_id, comment.id)
+            await notifications.unmention(db, named, set(comment.mentioned))
+
+
+def _members(job: Job) -> set[int]:
+    return {int(member) for member in str(job.body.get("mentions", "")).split()}
+
+
+def _comment(job: Job) -> Named:
+    return Named(int(text(job, "author")), int(text(job, "post")), int(text(job, "comment")))
+
+
+async def _private(db: Database, author: int) -> int | None:
+    """Return the author of a post where only approved followers see it, None where all do."""
+    user = await accounts.user(db, author)
+    return author if user and user.is_private else None

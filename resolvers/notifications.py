@@ -1,0 +1,163 @@
+"""What a member is told of others: a list, how much of it is unread, and the same live."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from resolvers import hydrate, identity, paging
+from resolvers.context import Context
+from resolvers.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.gaps import StreamGap
+from resolvers.paging import NodeEdge, Page
+from resolvers.tokens import Claims
+from store import keys, notifications
+from store.ids import instant, partition
+from store.notifications import Notification
+from store.records import Comment, Entry, Post, User
+from store.timelines import Slice, read_slice
+
+CURSOR = "notifications"  # what cursors of the list and of the subscription are marked with
+READ_COUNT = 100  # changes of each kind read at a time by a subscription
+
+
+async def received(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Notification]]:
+    """Return what the viewer is told, newest first."""
+    asked = paging.window(context.settings, CURSOR, first=first, after=after)
+    key = keys.notifications(who.member)
+
+    async def fetch(part: Slice) -> list[Entry]:
+        (reply,) = await context.reader.run([read_slice(key, part)])
+        found = notifications.read_notifications(reply)
+        context.load.notification.prime_many({told.id: told for told in found})
+        return [Entry(told.id, told.id) for told in found]
+
+    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Notification] | None]:
+        found = await hydrate.notifications(context, [entry.place for entry in entries])
+        return [NodeEdge(paging.cursor(CURSOR, told.id), told, told.id) if told else None for told in found]
+
+    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, asked, key))
+
+
+async def unread_count(context: Context, who: Claims) -> int:
+    """Return how many notifications came after the newest one marked read."""
+    (count,) = await context.reader.run([notifications.unread(who.member)])
+    return int(count)
+
+
+async def mark_notifications_read(context: Context, *, up_to_id: str | None = None) -> dict[str, object]:
+    """Mark notifications read, all of them or all up to one; what is read stays read."""
+    viewer = await context.member()
+    until = None if up_to_id is None else identity.expect(up_to_id, ("notification",), "upToId")
+    if not await notifications.mark_read(context.db, viewer, until):
+        raise refuse(UserErrorCode.NOT_FOUND, "upToId: there is no such notification", "upToId")
+    context.forget()
+    return {"viewer": context.claims}
+
+
+async def is_read(context: Context, notification: Notification) -> bool:
+    """Return whether a notification of the viewer's was marked read."""
+    return notification.id <= await context.load.read_until.load(context.viewer or 0)
+
+
+async def actor(context: Context, notification: Notification) -> User | None:
+    """Return who did what a notification tells."""
+    return await hydrate.user(context, notification.actor)
+
+
+async def post(context: Context, notification: Notification) -> Post | None:
+    """Return the post that a notification is about."""
+    return await hydrate.post(context, notification.post) if notification.post else None
+
+
+async def comment(context: Context, notification: Notification) -> Comment | None:
+    """Return the comment that a notification is about."""
+    return await hydrate.comment(context, notification.comment) if notification.comment else None
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationReceived:
+    """The viewer is told something."""
+
+    cursor: str
+    at: datetime
+    notification: Notification
+    unread_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationWithdrawn:
+    """What the viewer was told is no longer so."""
+
+    cursor: str
+    at: datetime
+    notification_id: str
+    unread_count: int
+
+
+NotificationEvent = NotificationReceived | NotificationWithdrawn | StreamGap
+Change = tuple[int, Notification | int | None]  # its id; what came, or was withdrawn, or that something was lost
+
+
+async def live(context: Context, after: str | None) -> AsyncGenerator[NotificationEvent, None]:
+    """Yield what the viewer is told, and what of it is withdrawn: first what came since `after`, then live.
+
+    Nothing is queued: a slow reader reads a longer part of what is stored, and gets a gap where that was trimmed.
+    """
+    viewer = await context.member()
+    position = _position(after, viewer) if after is not None else await notifications.newest(context.db, viewer)
+    changed = asyncio.Event()
+
+    def wake(_: str) -> None:
+        changed.set()
+
+    channel, hearing = keys.told(viewer), context.services.hearing
+    await hearing.listen(channel, wake)
+    changed.set()  # for what happened between the first look and now
+    try:
+        while True:
+            await changed.wait()
+            changed.clear()
+            while changes := await _changes(context, viewer, position):
+                for place, what in changes:
+                    event = await _event(context, place, what)
+                    position = place
+                    if event:
+                        yield event
+    finally:
+        with contextlib.suppress(asyncio.CancelledError):
+            await hearing.ignore(channel, wake)
+
+
+async def _changes(context: Context, viewer: int, position: int) -> list[Change]:
+    found = await notifications.changes_after(context.db, viewer, position, READ_COUNT)
+    if found.floor > position:
+        return [(found.newest, None)]
+    changes: list[Change] = [(told.id, told) for told in found.came]
+    changes += [(entry.place, entry.thing) for entry in found.withdrawn]
+    return sorted(changes, key=lambda change: change[0])[:READ_COUNT]
+
+
+async def _event(operation: Context, place: int, what: Notification | int | None) -> NotificationEvent | None:
+    """Return the event of a change as the viewer sees it now, None for what they do not see."""
+    cursor = paging.cursor(CURSOR, place)
+    if what is None:
+        return StreamGap(cursor, datetime.now(UTC))
+    context = operation.fresh(counted=False)
+    seen = hydrate.notifications(context, [what.id] if isinstance(what, Notification) else [])
+    (count,), found = await asyncio.gather(context.reader.run([notifications.unread(context.viewer or 0)]), seen)
+    if isinstance(what, int):
+        return NotificationWithdrawn(cursor, instant(place), identity.notification_id(what), int(count))
+    (told,) = found
+    return NotificationReceived(cursor, instant(place), told, int(count)) if told else None
+
+
+def _position(after: str, viewer: int) -> int:
+    """Return the id from which a subscriber goes on; raises BadUserInput for a cursor that is not one of theirs."""
+    position = paging.read_cursor(CURSOR, after, "after")
+    if partition(position) != partition(viewer):
+        raise BadUserInput("after: this cursor is of another member")
+    return position

@@ -1,0 +1,164 @@
+"""What members are told of others, and where they are named: two bounded lists in the member's own partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from store import keys
+from store.connection import Command, Database, script
+from store.ids import LARGEST, instant, partition
+from store.mailboxes import mailboxes
+from store.records import Entry
+
+
+class NotificationKind(Enum):
+    """What somebody did to a member."""
+
+    FOLLOW = "FOLLOW"
+    FOLLOW_REQUEST = "FOLLOW_REQUEST"
+    FOLLOW_APPROVED = "FOLLOW_APPROVED"
+    LIKE = "LIKE"
+    REPOST = "REPOST"
+    QUOTE = "QUOTE"
+    COMMENT = "COMMENT"
+    REPLY = "REPLY"
+    MENTION = "MENTION"
+    GROUP_INVITE = "GROUP_INVITE"
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """What a member is told; 0 where it is about no post or no comment.
+
+    The post is the member's own where it was liked, passed on or commented, else the one that quotes, answers or names
+    them, or below which a comment does.
+    """
+
+    id: int
+    kind: NotificationKind
+    actor: int
+    post: int = 0
+    comment: int = 0
+
+    @property
+    def created_at(self) -> datetime:
+        return instant(self.id)
+
+    @classmethod
+    def read(cls, notification: int, text: str) -> Notification:
+        kind, *numbers = text.split(":")
+        return cls(notification, NotificationKind(kind), *map(int, numbers))
+
+
+def read_notifications(reply: Sequence[str]) -> list[Notification]:
+    """Return notifications asked for WITHSCORES."""
+    return [Notification.read(int(score), text) for text, score in zip(reply[::2], reply[1::2], strict=True)]
+
+
+def look_up(member: int, notifications: Iterable[int]) -> list[Command]:
+    """Return the commands that read some notifications of a member by their ids."""
+    return [("ZRANGE", keys.notifications(member), n, n, "BYSCORE", "WITHSCORES") for n in notifications]
+
+
+def unread(member: int) -> Command:
+    """Return the command that counts a member's unread notifications."""
+    return script("unread_notifications", [keys.notifications(member), keys.notification_state(member)])
+
+
+async def mark_read(db: Database, member: int, until: int | None) -> bool:
+    """Mark notifications read, up to one or all of them; False when the member has none with that id."""
+    reply = await db.call("mark_read", _logs(member), "" if until is None else until)
+    return bool(reply)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed in a member's notifications after an id, oldest first: those that came, and those withdrawn.
+
+    `newest` is the newest id of all; what is at or below the floor may have been missed.
+    """
+
+    newest: int
+    floor: int
+    came: list[Notification]
+    withdrawn: list[Entry]
+
+
+async def newest(db: Database, member: int) -> int:
+    """Return the id of the newest change in a member's notifications, 0 without any."""
+    return (await changes_after(db, member, LARGEST, 0)).newest
+
+
+async def changes_after(db: Database, member: int, last: int, count: int) -> Changes:
+    """Return what changed after an id, at most so many of each kind."""
+    newest, floor, came, gone = await db.call("notification_changes", _logs(member), last, count)
+    withdrawn = [Entry(int(thing), int(score)) for thing, score in zip(gone[::2], gone[1::2], strict=True)]
+    return Changes(int(newest), int(floor), read_notifications(came), withdrawn)
+
+
+def _logs(member: int) -> list[str]:
+    return [keys.notifications(member), keys.withdrawn_notifications(member), keys.notification_state(member)]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A post that names members, or a comment below it; `private` is a member whose followers alone see it."""
+
+    author: int
+    post: int
+    comment: int = 0
+    private: int | None = None
+
+
+async def mention(db: Database, named: Named, members: Iterable[int]) -> None:
+    """Note for each member that they are named, and tell them."""
+    kept = db.settings.mentions_kept
+    what = [named.author, named.post, named.comment, named.private or "", kept]
+    await db.ask(*(_mention(db, "mention", member, what) for member in members))
+
+
+async def unmention(db: Database, named: Named, members: Iterable[int]) -> None:
+    """Take a post or comment that is gone from the members whom it names."""
+    what = [named.author, named.post, named.comment]
+    await db.ask(*(_mention(db, "unmention", member, what) for member in members))
+
+
+def _mention(db: Database, name: str, member: int, what: list[Any]) -> Command:
+    own = [keys.mentions(member), *([keys.following(member)] if name == "mention" else [])]
+    return script(name, own, [mailboxes(db, partition(member)), member, *what])
+
+
+async def withdraw_about(db: Database, member: int, post: int) -> None:
+    """Take back all that a member was told of a post that is gone."""
+    p = partition(member)
+    await db.call("withdraw_about", [keys.minted(p)], mailboxes(db, p), member, post)
+
+
+def trim(db: Database, member: int) -> tuple[Command, ...]:
+    """Return the commands that bound what a member is told."""
+    p = partition(member)
+    return (
+        script("trim_notifications", [keys.minted(p)], [mailboxes(db, p), member]),
+        ("ZREMRANGEBYRANK", keys.mentions(member), 0, -db.settings.mentions_kept - 1),
+    )
+
+
+def read_mentions(reply: Sequence[str]) -> list[Mentioned]:
+    """Return the entries of a member's list of mentions, asked for WITHSCORES."""
+    return [_read_mention(text, int(score)) for text, score in zip(reply[::2], reply[1::2], strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned(Entry):
+    """A place in a list of mentions; `below` is the post below which the comment stands that is named, else 0."""
+
+    below: int = 0
+
+
+def _read_mention(text: str, place: int) -> Mentioned:
+    thing, _, below = text.partition(":")
+    return Mentioned(int(thing), place, int(below or 0))
