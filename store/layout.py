@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from types import FunctionType, ModuleType
 
-from store import keys
 from store.ids import partition
+from store.keys import members, posts, site
 
 _EXAMPLE_PARTITION = 209
 _KINDS = ("string", "hash", "zset", "stream")
@@ -25,13 +26,17 @@ class Described:
 
 def described() -> list[Described]:
     """Return every kind of key that `store.keys` documents, in its order."""
-    functions = [f for _, f in inspect.getmembers(keys, inspect.isfunction) if f.__module__ == keys.__name__]
     found = []
-    for function in sorted(functions, key=lambda f: f.__code__.co_firstlineno):
+    for function in (f for module in (members, posts, site) for f in _functions(module)):
         kind, colon, meaning = (inspect.getdoc(function) or "").partition(": ")
         if colon and kind in _KINDS:
             found.append(_describe(function, kind, meaning))
     return found
+
+
+def _functions(module: ModuleType) -> list[FunctionType]:
+    own = [f for _, f in inspect.getmembers(module, inspect.isfunction) if f.__module__ == module.__name__]
+    return sorted(own, key=lambda f: f.__code__.co_firstlineno)
 
 
 def _describe(function: object, kind: str, meaning: str) -> Described:

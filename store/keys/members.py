@@ -1,12 +1,6 @@
-"""Every key in Redis, built here and nowhere else.
-
-The docstring of each function is the documentation of its key: the type, what it holds, how it is bounded.
-`{209}` is the hash tag: the partition of the id that names the key, so that all a member owns can change in one step.
-"""
+"""Keys of what belongs to a member, and of a partition's work."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 
 from store.ids import partition
 
@@ -225,146 +219,6 @@ def idempotency(member: int, mutation: str, key: str) -> str:
     return f"idempotency:{{{partition(member)}}}:{member}:{mutation}:{key}"
 
 
-def status(post: int) -> str:
-    """hash: a status, or a repost (`original` set), with its counters"""
-    return f"status:{{{partition(post)}}}:{post}"
-
-
-def likes(post: int) -> str:
-    """zset: member → id of the like"""
-    return f"likes:{{{partition(post)}}}:{post}"
-
-
-def reposts(post: int) -> str:
-    """zset: member who has passed the post on plainly → their repost"""
-    return f"reposts:{{{partition(post)}}}:{post}"
-
-
-def quotes(post: int) -> str:
-    """zset: quote → its own id"""
-    return f"quotes:{{{partition(post)}}}:{post}"
-
-
-def replies(post: int) -> str:
-    """zset: status that answers the post → its own id; what is hidden stands in it as little as what is deleted"""
-    return f"replies:{{{partition(post)}}}:{post}"
-
-
-def thread(root: int) -> str:
-    """zset: post of the conversation that began with this one, itself included while it exists → its own id"""
-    return f"thread:{{{partition(root)}}}:{root}"
-
-
-def withdrawn(post: int, repost: int) -> str:
-    """string: a repost, quote or reply gone from the lists of this post, so that late work cannot list it; a day"""
-    return f"withdrawn:{{{partition(post)}}}:{post}:{repost}"
-
-
-def favouriters(post: int) -> str:
-    """zset: member who favourites the post → their id; an index that may name too much, the truth is `favourites`"""
-    return f"favouriters:{{{partition(post)}}}:{post}"
-
-
-def comments(post: int) -> str:
-    """zset: comment → its own id"""
-    return f"comments:{{{partition(post)}}}:{post}"
-
-
-def commenters(post: int) -> str:
-    """zset: comment → its author, so that one member's comments on a post are found without reading all"""
-    return f"commenters:{{{partition(post)}}}:{post}"
-
-
-def comment(thing: int) -> str:
-    """hash: a comment; it lies in the partition of its post"""
-    return f"comment:{{{partition(thing)}}}:{thing}"
-
-
-def commented(post: int, member: int, key: str) -> str:
-    """string: digest of the input and the comment that an idempotency key has made; expires in a day"""
-    return f"commented:{{{partition(post)}}}:{post}:{member}:{key}"
-
-
-def hashtag(tag: str) -> str:
-    """zset: posts that carry a tag → their own id; newest `HASHTAG_SIZE`"""
-    return f"hashtag:{{{tag}}}"
-
-
-def tag_uses(hour: int) -> str:
-    """zset: tag → posts of an hour (since 1970) that carry it, or more; expires; 10,000 tags, or up to twice as many"""
-    return f"tag-uses:{{{hour}}}"
-
-
-def public() -> str:
-    """zset: all statuses and quotes → their own id; newest `PUBLIC_SIZE`"""
-    return "public"
-
-
-def promotion(thing: int) -> str:
-    """hash: a promotion: its sponsor, what it shows, and when it ends; it stays when it has ended"""
-    return promotion_prefix() + str(thing)
-
-
-def promotion_prefix() -> str:
-    return "promotion:{promotions}:"
-
-
-def promotions() -> str:
-    """zset: running promotion → its end, ms since 1970; at most `MAX_PROMOTIONS`, those that ended make room"""
-    return "promotions:{promotions}"
-
-
-def important_hashtag(tag: str) -> str:
-    """zset: posts of a hashtag's timeline → score (`rules/ranking`); best `IMPORTANT_SIZE`"""
-    return f"important:{hashtag(tag)}"
-
-
-def important_public() -> str:
-    """zset: posts of the public timeline → score (`rules/ranking`); best `IMPORTANT_SIZE`; in the slot of `public`"""
-    return "important:{public}"
-
-
-def ranked_lists(hashtags: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the timelines all read in which a post with some tags stands, each with the key of what ranks it."""
-    return [
-        (public(), important_public()),
-        *((hashtag(tag), important_hashtag(tag)) for tag in dict.fromkeys(hashtags)),
-    ]
-
-
-def rescore(p: int) -> str:
-    """zset: post of the partition whose numbers have changed → ms since 1970 when its score is due"""
-    return f"rescore:{{{p}}}"
-
-
-def snapshot(digest: str, listing: str) -> str:
-    """string: a listing in the order of its ranking, each id as 14 hexadecimal digits; expires in ten minutes"""
-    return f"snapshot:{{{digest}}}:{listing}"
-
-
-def events() -> str:
-    """stream: what happened on the site, in one total order; newest `EVENTS_KEPT`"""
-    return "events:{events}"
-
-
-def event_ids() -> str:
-    """zset: names of the events that the stream has, so that repeated work adds none twice; bounded like it"""
-    return "event-ids:{events}"
-
-
-def imported(p: int, source: str) -> str:
-    """hash: author → posts that an import has made for them, so that it goes on where it was interrupted"""
-    return f"imported:{{{p}}}:{source}"
-
-
-DAY = 86_400  # s: how long idempotency keys and tombstones are kept
-
-
-def activity(post: int) -> str:
-    """Return the channel on which a post's changes of numbers are told."""
-    return f"activity:{post}"
-
-
 def told(member: int) -> str:
     """Return the channel on which it is said that a member's notifications have changed."""
     return told_prefix() + str(member)
@@ -372,8 +226,3 @@ def told(member: int) -> str:
 
 def told_prefix() -> str:
     return "notifications:"
-
-
-def prefix(key: Callable[[int], str], p: int) -> str:
-    """Return what all keys of one kind in a partition begin with, for scripts that complete it with an id."""
-    return key(p << 4).rpartition(":")[0] + ":"

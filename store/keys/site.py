@@ -1,0 +1,77 @@
+"""Keys of what the whole site has: timelines all read, promotions, rankings, the event log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def hashtag(tag: str) -> str:
+    """zset: posts that carry a tag → their own id; newest `HASHTAG_SIZE`"""
+    return f"hashtag:{{{tag}}}"
+
+
+def tag_uses(hour: int) -> str:
+    """zset: tag → posts of an hour (since 1970) that carry it, or more; expires; 10,000 tags, or up to twice as many"""
+    return f"tag-uses:{{{hour}}}"
+
+
+def public() -> str:
+    """zset: all statuses and quotes → their own id; newest `PUBLIC_SIZE`"""
+    return "public"
+
+
+def promotion(thing: int) -> str:
+    """hash: a promotion: its sponsor, what it shows, and when it ends; it stays when it has ended"""
+    return promotion_prefix() + str(thing)
+
+
+def promotion_prefix() -> str:
+    return "promotion:{promotions}:"
+
+
+def promotions() -> str:
+    """zset: running promotion → its end, ms since 1970; at most `MAX_PROMOTIONS`, those that ended make room"""
+    return "promotions:{promotions}"
+
+
+def important_hashtag(tag: str) -> str:
+    """zset: posts of a hashtag's timeline → score (`rules/ranking`); best `IMPORTANT_SIZE`"""
+    return f"important:{hashtag(tag)}"
+
+
+def important_public() -> str:
+    """zset: posts of the public timeline → score (`rules/ranking`); best `IMPORTANT_SIZE`; in the slot of `public`"""
+    return "important:{public}"
+
+
+def ranked_lists(hashtags: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the timelines all read in which a post with some tags stands, each with the key of what ranks it."""
+    return [
+        (public(), important_public()),
+        *((hashtag(tag), important_hashtag(tag)) for tag in dict.fromkeys(hashtags)),
+    ]
+
+
+def rescore(p: int) -> str:
+    """zset: post of the partition whose numbers have changed → ms since 1970 when its score is due"""
+    return f"rescore:{{{p}}}"
+
+
+def snapshot(digest: str, listing: str) -> str:
+    """string: a listing in the order of its ranking, each id as 14 hexadecimal digits; expires in ten minutes"""
+    return f"snapshot:{{{digest}}}:{listing}"
+
+
+def events() -> str:
+    """stream: what happened on the site, in one total order; newest `EVENTS_KEPT`"""
+    return "events:{events}"
+
+
+def event_ids() -> str:
+    """zset: names of the events that the stream has, so that repeated work adds none twice; bounded like it"""
+    return "event-ids:{events}"
+
+
+def imported(p: int, source: str) -> str:
+    """hash: author → posts that an import has made for them, so that it goes on where it was interrupted"""
+    return f"imported:{{{p}}}:{source}"
