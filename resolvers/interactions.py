@@ -11,6 +11,8 @@ from store import interactions, keys
 from store.interactions import CommentDraft
 from store.records import Comment, Post, User
 
+UNSEEN = -1  # an id that no comment has
+
 
 async def like(context: Context, *, post_id: str) -> dict[str, object]:
     """Like a post; doing it twice changes nothing."""
@@ -41,6 +43,9 @@ async def comment(
     words = checked_text(text, context.settings.max_text)
     reply_to = identity.expect(reply_to_id, ("comment",), "replyToId") if reply_to_id is not None else None
     post = await hydrate.acted_on(context, post_id)
+    digest = input_digest(words, post.id, reply_to)
+    if reply_to is not None and await hydrate.comment(context, reply_to) is None:
+        reply_to = UNSEEN  # as if it were not there; a retry gets its first result all the same
     draft = CommentDraft(
         post=post.id,
         author=author,
@@ -48,7 +53,7 @@ async def comment(
         reply_to=reply_to,
         mentions=await mentions.named(context, words),
         idempotency_key=key,
-        digest=input_digest(words, post.id, reply_to),
+        digest=digest,
     )
     if key and not await interactions.claim_comment_key(context.db, draft):
         raise _conflict()

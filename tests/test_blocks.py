@@ -41,3 +41,17 @@ async def test_muting(alice: Member, bob: Member, carol: Member) -> None:
     assert (await alice.ask(LISTS))["muted"]["nodes"] == [{"login": "bob"}]
     await alice.do("unmute", userIds=[bob.id])
     assert await alice.home() == [word, theirs]
+
+
+async def test_answering_the_unseen(alice: Member, bob: Member, carol: Member) -> None:
+    """A comment that is not seen cannot be answered, exactly as one that is not there; a retry has its first result."""
+    post = await carol.post("talk below")
+    remark = (await alice.do("comment", "comment { id }", postId=post, text="mine"))["comment"]["id"]
+    answer = {"postId": post, "text": "so?", "replyToId": remark, "idempotencyKey": "1"}
+    first = await bob.do("comment", "comment { id }", **answer)
+    await alice.do("block", userIds=[bob.id])
+    answer_anew = {**answer, "idempotencyKey": "2"}
+    assert await bob.refused("comment", **answer_anew) == ("NOT_FOUND", ["replyToId"])
+    assert await bob.do("comment", "comment { id }", **answer) == first
+    count = await carol.ask("query($id: ID!) { node(id: $id) { ... on Post { commentCount } } }", id=post)
+    assert count == {"commentCount": 2}
