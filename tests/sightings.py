@@ -1,0 +1,100 @@
+"""What a schema shows of members: the fields that lead there, and those that a query goes through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    GraphQLUnionType,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    get_named_type,
+    parse,
+    visit,
+)
+
+THINGS = {"User", "Post", "Status", "Repost", "Comment", "Notification"}  # what members are, make and are told
+TEXTS = {"login", "logins"}  # what a query names by other than an id
+_NAME = re.compile(r"\$(\w+)")
+
+
+def leading_fields(schema: GraphQLSchema) -> set[str]:
+    """Return every field, as `Type.field`, whose type is one of the things or leads to one.
+
+    Interfaces are left out: their fields are those of the types that implement them.
+    """
+    leading = set(THINGS)
+    while more := {kind.name for kind in schema.type_map.values() if _leads(schema, kind, leading)} - leading:
+        leading |= more
+    return {
+        f"{kind.name}.{name}"
+        for kind in schema.type_map.values()
+        if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__")
+        for name, field in kind.fields.items()
+        if get_named_type(field.type).name in leading
+    }
+
+
+def _leads(schema: GraphQLSchema, kind: GraphQLNamedType, leading: set[str]) -> bool:
+    if isinstance(kind, GraphQLUnionType | GraphQLInterfaceType):
+        return any(member.name in leading for member in schema.get_possible_types(kind))
+    if isinstance(kind, GraphQLObjectType):
+        return any(get_named_type(field.type).name in leading for field in kind.fields.values())
+    return False
+
+
+def operation(kind: str, fields: Iterable[str]) -> str:
+    """Return the document of one operation with some fields, `f0` and so on; each `$name` in them is an id it takes."""
+    text = " ".join(f"f{number}: {field}" for number, field in enumerate(fields))
+    names = dict.fromkeys(_NAME.findall(text))
+    taken = ", ".join(f"${name}: {'ID' if name not in TEXTS else 'String'}!" for name in names)
+    return f"{kind}{f'({taken})' if taken else ''} {{ {text} }}"
+
+
+class _Fields(Visitor):
+    def __init__(self, types: TypeInfo, start: str | None) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self._types = types
+        self._start = start
+        self._inside = 0  # how many fields lie above, from the one to start with
+
+    def enter_field(self, node: FieldNode, *_: Any) -> None:
+        parent = self._types.get_parent_type()
+        assert parent, node.name.value
+        name = f"{parent.name}.{node.name.value}"
+        if self._inside or self._start in {None, name}:
+            self._inside += 1
+            self.found.add(name)
+
+    def leave_field(self, _node: FieldNode, *_: Any) -> None:
+        self._inside = max(0, self._inside - 1)
+
+
+def fields_of(schema: GraphQLSchema, document: str, start: str | None = None) -> set[str]:
+    """Return every field, as `Type.field`, that a document goes through, from one field on where that is named."""
+    types = TypeInfo(schema)
+    fields = _Fields(types, start)
+    visit(parse(document), TypeInfoVisitor(types, fields))
+    return fields.found
+
+
+def ids_in(answer: Any) -> Iterator[str]:
+    """Yield every id that an answer has anywhere."""
+    if isinstance(answer, dict):
+        for name, value in answer.items():
+            if name == "id":
+                yield value
+            else:
+                yield from ids_in(value)
+    elif isinstance(answer, list):
+        for value in answer:
+            yield from ids_in(value)

@@ -1,0 +1,110 @@
+"""Who must see what of another member: the rule of visibility in words and figures of its own, apart from the code.
+
+A private member is there for approved followers. Of two members of whom one blocks the other neither sees the other's
+words, and the blocked one does not see the other at all. Who is muted is left out, but not out of sight. Who is
+suspended, and what is hidden, is there for moderators and for its author alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+TABLE = """
+                   public                          private
+                   member words posts lists wants  member words posts lists wants
+stranger           yes    yes   yes   yes   yes    yes    yes   no    no    yes
+follower           yes    yes   yes   yes   yes    yes    yes   yes   yes   yes
+requested          -      -     -     -     -      yes    yes   no    no    yes
+blocked by         no     no    no    no    no     no     no    no    no    no
+blocking           yes    no    no    yes   no     yes    no    no    no    no
+muting             yes    yes   yes   yes   no     yes    yes   no    no    no
+muting follower    yes    yes   yes   yes   no     yes    yes   yes   yes   no
+self               yes    yes   yes   yes   yes    yes    yes   yes   yes   yes
+anonymous          yes    yes   yes   yes   yes    yes    yes   no    no    yes
+moderator          yes    yes   yes   yes   yes    yes    yes   no    no    yes
+"""
+SEE_SUSPENDED_AND_HIDDEN = {"self", "moderator"}
+
+
+@dataclass(frozen=True, order=True)
+class State:
+    """How the member is who is looked at, and what they have posted."""
+
+    private: bool
+    suspended: bool
+    hidden: bool
+
+    def __str__(self) -> str:
+        words = ["private" if self.private else "public"]
+        words += [name for name in ("suspended", "hidden") if getattr(self, name)]
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Who looks, and at whom; the relation is that of the viewer: the one blocked by the member, the one following."""
+
+    relation: str
+    state: State
+
+    def __str__(self) -> str:
+        return f"{self.relation}: {self.state}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What there is to be seen: which columns must all say yes, and whether hiding posts takes it away."""
+
+    name: str
+    columns: tuple[str, ...]
+    can_be_hidden: bool = False
+
+    def is_seen(self, cell: Cell) -> bool:
+        """Return whether things of this kind must be seen."""
+        if cell.relation not in SEE_SUSPENDED_AND_HIDDEN and (
+            cell.state.suspended or (cell.state.hidden and self.can_be_hidden)
+        ):
+            return False
+        return all(_ROWS[cell.relation, cell.state.private][column] for column in self.columns)
+
+
+MEMBER = Kind("member", ("member",))
+WORDS = Kind("words", ("words",))  # comments and likes
+LISTS = Kind("lists", ("lists",))  # whom they follow, who follows them
+POSTS = Kind("posts", ("posts",), can_be_hidden=True)
+REPOSTS = Kind("reposts", ("posts",))  # plain ones, of others' posts: they cannot be hidden
+TIMELINE = Kind("timeline", ("posts", "wants"), can_be_hidden=True)
+WANTED = Kind("wanted", ("wants",))  # members whom the viewer has brought before them
+KINDS = (MEMBER, WORDS, LISTS, POSTS, REPOSTS, TIMELINE, WANTED)
+
+
+def _rows() -> Iterator[tuple[tuple[str, bool], dict[str, bool]]]:
+    _, heading, *lines = TABLE.strip("\n").splitlines()
+    columns = heading.split()
+    for line in lines:
+        relation, answers = line[: heading.index("member")].strip(), line[heading.index("member") :].split()
+        half = len(columns) // 2
+        for private, start in ((False, 0), (True, half)):
+            if answers[start] != "-":
+                part = slice(start, start + half)
+                yes = [answer == "yes" for answer in answers[part]]
+                yield (relation, private), dict(zip(columns[part], yes, strict=True))
+
+
+_ROWS = dict(_rows())
+RELATIONS = tuple(dict.fromkeys(relation for relation, _ in _ROWS))
+STATES = tuple(State(*flags) for flags in product((False, True), repeat=3))
+# A public member cannot be asked, and is followed at once: the only cell that cannot be.
+CELLS = tuple(Cell(relation, state) for relation in RELATIONS for state in STATES if (relation, state.private) in _ROWS)
+
+
+def table(wrong: Sequence[tuple[Cell, Kind]] = ()) -> str:
+    """Return who sees what, a line for each cell; what is otherwise than it must be is marked."""
+    lines = [f"{'':44}" + "".join(f"{kind.name:10}" for kind in KINDS)]
+    for cell in CELLS:
+        answers = ["yes" if kind.is_seen(cell) else "no" for kind in KINDS]
+        marks = [" WRONG" if (cell, kind) in wrong else "" for kind in KINDS]
+        lines.append(f"{cell!s:44}" + "".join(f"{a + m:10}" for a, m in zip(answers, marks, strict=True)))
+    return "\n".join(line.rstrip() for line in lines)
