@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from resolvers.errors import UserErrorCode, refuse
+from resolvers.errors import UserError, UserErrorCode, refuse, refuse_all
+from resolvers.rules import places
 from resolvers.rules.text import TextRefused, normalise
 from resolvers.tokens import digest
+from store.records import Location
 
 Item = TypeVar("Item")
 
 KEY_MOST = 64  # characters of an idempotency key
+
+
+class Place(Protocol):
+    """A place as a client sends it."""
+
+    latitude: float
+    longitude: float
 
 
 def checked_text(text: str, limit: int, *, may_be_empty: bool = False) -> str:
@@ -30,6 +39,24 @@ def checked_key(key: str | None) -> str | None:
         message = f"idempotencyKey: must have 1 to {KEY_MOST} characters"
         raise refuse(UserErrorCode.INVALID, message, "idempotencyKey")
     return key
+
+
+def checked_location(place: Place | None) -> Location | None:
+    """Return a place; raises the refusal of a coordinate that is no number or out of its range."""
+    if place is None:
+        return None
+    flaws = {
+        "latitude": places.flaw(place.latitude, places.LATITUDE_MOST),
+        "longitude": places.flaw(place.longitude, places.LONGITUDE_MOST),
+    }
+    refuse_all(
+        [
+            UserError(UserErrorCode.INVALID, f"location.{name}: {flaw}", ["location", name])
+            for name, flaw in flaws.items()
+            if flaw
+        ]
+    )
+    return Location(place.latitude, place.longitude)
 
 
 def input_digest(*parts: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from resolvers import fanout, hydrate, identity, mentions, paging
 from resolvers.context import Context
 from resolvers.errors import Refused, UserErrorCode, refuse
-from resolvers.inputs import checked_key, checked_text, input_digest
+from resolvers.inputs import Place, checked_key, checked_location, checked_text, input_digest
 from resolvers.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from store import keys, posts
@@ -17,13 +17,19 @@ from store.records import Post, Repost, User
 
 
 async def post(
-    context: Context, *, text: str, in_reply_to_id: str | None = None, idempotency_key: str | None = None
+    context: Context,
+    *,
+    text: str,
+    in_reply_to_id: str | None = None,
+    location: Place | None = None,
+    idempotency_key: str | None = None,
 ) -> dict[str, object]:
     """Publish a status, which may answer a post. An answer to a plain repost is one to its original."""
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
-    digest = input_digest(words, in_reply_to_id)
+    place = checked_location(location)
+    digest = input_digest(words, in_reply_to_id, place and (place.latitude, place.longitude))
     try:
         answered = await _answered(context, in_reply_to_id)
     except Refused:
@@ -39,6 +45,7 @@ async def post(
         reply_to=answered.id if answered else None,
         reply_to_author=answered.author if answered else None,
         root=(answered.root or answered.id) if answered else None,
+        location=place,
         idempotency_key=key,
         digest=digest,
     )

@@ -11,6 +11,7 @@ import strawberry
 from resolvers import favourites, hydrate, interactions, posts, replies
 from resolvers.paging import NodeEdge
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
+from schema.places import Location, LocationInput
 from schema.users import User
 from store import records
 
@@ -126,6 +127,7 @@ class Status(Post):
         graphql_type=later("PostConnection", TIMELINES),
         description="The whole conversation this status belongs to, oldest first, from its root down.",
     )
+    location: Location | None
 
     is_type_of = is_a(records.Status)
 
@@ -225,6 +227,7 @@ IDEMPOTENCY = (
 class PostInput:
     text: str = strawberry.field(description="1 to 500 characters after NFC normalisation and trimming.")
     in_reply_to_id: strawberry.ID | None = None
+    location: LocationInput | None = None
     idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
 
 

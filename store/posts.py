@@ -9,7 +9,7 @@ from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
-from store.records import Job, Post, Published, Source, read_job, read_pairs, read_post, read_published
+from store.records import Job, Location, Post, Published, Source, read_job, read_pairs, read_post, read_published
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Draft:
     reply_to: int | None = None
     reply_to_author: int | None = None
     root: int | None = None  # the post that began the conversation; set where the post answers one
+    location: Location | None = None
     idempotency_key: str | None = None
     digest: str = ""
 
@@ -52,7 +53,9 @@ def create_command(db: Database, draft: Draft) -> Command:
     limits = [keys.DAY, db.settings.home_size, db.settings.home_slack]
     args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
     answered = [draft.reply_to or "", draft.root or "", draft.reply_to_author or ""]
-    return script("create_post", own, [*args, "1" if draft.of_quote else "", *answered])
+    # repr() has as many digits as it takes to read the same number again.
+    place = [repr(draft.location.latitude), repr(draft.location.longitude)] if draft.location else ["", ""]
+    return script("create_post", own, [*args, "1" if draft.of_quote else "", *answered, *place])
 
 
 async def first_made(db: Database, author: int, mutation: str, key: str, digest: str) -> int | None:

@@ -116,6 +116,19 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class Location:
+    """A place on earth, in degrees: latitude from -90 to 90, longitude from -180 to 180."""
+
+    latitude: float
+    longitude: float
+
+    @classmethod
+    def read(cls, latitude: str | None, longitude: str | None) -> Location | None:
+        """Return a place from its texts, which hold the numbers exactly; None where one is missing or empty."""
+        return cls(float(latitude), float(longitude)) if latitude and longitude else None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """A post of a member's own words."""
 
@@ -132,6 +145,7 @@ class Status:
     is_hidden: bool
     reply_to: int | None  # the post it answers, which may be gone
     root: int | None  # the post that began the conversation, None where this one answers none
+    location: Location | None
 
     @property
     def created_at(self) -> datetime:
@@ -171,6 +185,7 @@ def read_post(post: int, fields: Fields) -> Post | None:
         "is_hidden": "hidden" in fields,
         "reply_to": int(fields["reply_to"]) if "reply_to" in fields else None,
         "root": int(fields["root"]) if "root" in fields else None,
+        "location": Location.read(fields.get("latitude"), fields.get("longitude")),
     }
     if "original" not in fields:
         return Status(**shared)  # type: ignore[arg-type]

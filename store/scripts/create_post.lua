@@ -2,7 +2,8 @@
 -- KEYS minted, jobs, user, profile, home, home state, sources, reposted, hidden, idempotency (optional)
 -- ARGV partition, author, status prefix, text, mentions, hashtags, original or '', original's author, digest,
 --      life of the idempotency key (s), home size, home slack, '1' when the original is a quote or '',
---      post answered or '', root of its conversation or '', author of the post answered or ''
+--      post answered or '', root of its conversation or '', author of the post answered or '',
+--      latitude and longitude or '' and ''
 -- `is_pulled` in the job: the author is a big one, whose posts readers fetch themselves.
 -- Returns {'new', id, job body}, {'again', id} for a retry or a second plain repost, {'conflict'} for a key used differently.
 local author, text, original = ARGV[2], ARGV[4], ARGV[7]
@@ -32,6 +33,7 @@ redis.call('HSET', status, 'author', author, 'text', text)
 for _, field in ipairs({
   {'mentions', ARGV[5]}, {'hashtags', ARGV[6]}, {'original', original}, {'original_author', ARGV[8]},
   {'of_quote', ARGV[13]}, {'reply_to', ARGV[14]}, {'root', ARGV[15]}, {'reply_to_author', ARGV[16]},
+  {'latitude', ARGV[17]}, {'longitude', ARGV[18]},
 }) do
   if field[2] ~= '' then
     redis.call('HSET', status, field[1], field[2])
@@ -52,6 +54,7 @@ end
 local body = cjson.encode({
   author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], of_quote = ARGV[13],
   plain = plain, mentions = ARGV[5], reply_to = ARGV[14], root = ARGV[15], reply_to_author = ARGV[16],
+  text = text, latitude = ARGV[17], longitude = ARGV[18],
   is_public = redis.call('HEXISTS', KEYS[3], 'private') + redis.call('HEXISTS', KEYS[3], 'suspended') == 0,
   is_pulled = string.match(redis.call('HGET', KEYS[3], 'reach') or '', '%a+') == 'big',
 })
