@@ -25,11 +25,11 @@ OTHER = User(OTHER_ID, "other", "Other", "", 0, 0, 0)
 
 
 def status(thing: int, author: int, *, hidden: bool = False) -> Status:
-    return Status(thing, author, "words", (), (), 0, 0, 0, 0, hidden)
+    return Status(thing, author, "words", (), (), 0, 0, 0, 0, 0, hidden, None, None, None)
 
 
 def repost(thing: int, author: int, original: Status, text: str = "", *, hidden: bool = False) -> Repost:
-    return Repost(thing, author, text, (), (), 0, 0, 0, 0, hidden, original.id, original.author)
+    return Repost(thing, author, text, (), (), 0, 0, 0, 0, 0, hidden, None, None, None, original.id, original.author)
 
 
 def comment(thing: int, author: int, post: Status) -> Comment:
