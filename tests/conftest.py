@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import structlog
@@ -35,9 +36,11 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="session")
 def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The store of the whole run: the embedded one, or the one that REDIS_URL names."""
+    """The store of what runs on one core: an embedded one, or a database of the server that REDIS_URL names."""
     if url := os.environ.get("REDIS_URL"):
-        yield url
+        core = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        parts = urlsplit(url)
+        yield url if core == 0 else parts._replace(path=f"/{int(parts.path.strip('/') or 0) + core}").geturl()
         return
     held = asyncio.run(embedded.attach(tmp_path_factory.mktemp("store")))
     yield held.url
