@@ -27,7 +27,11 @@ async def favourite(context: Context, *, post_id: str) -> dict[str, object]:
 
 
 async def unfavourite(context: Context, *, post_id: str) -> dict[str, object]:
-    """Take a post from the viewer's favourites, also one they do not see any more; doing it twice changes nothing."""
+    """Take a post from the viewer's favourites; doing it twice changes nothing.
+
+    A favourite that they do not see any more can be named by its own id alone: a plain repost of it that they do not
+    see is to them as if it were not there.
+    """
     viewer = await context.member()
     try:
         post = await hydrate.acted_on(context, post_id)
@@ -42,10 +46,10 @@ async def unfavourite(context: Context, *, post_id: str) -> dict[str, object]:
 
 
 async def _unseen(context: Context, post_id: str) -> int | None:
-    """Return the post that an action goes to, seen or not; None where the id names none."""
+    """Return the post that an id names, seen or not; None where it names none."""
     named = identity.read(post_id)
     found = await context.load.post.load(named[1]) if named and named[0] in identity.POSTS else None
-    return hydrate.acts_for(found) if found and identity.is_of(post_id, found) else None
+    return found.id if found and identity.is_of(post_id, found) else None
 
 
 async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:

@@ -134,7 +134,7 @@ async def test_the_limit(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_a_hidden_post(db: Database, alice: Member, bob: Member) -> None:
-    """A hidden favourite is left out, and back at its place once shown; unseen, it can still be taken back."""
+    """A hidden favourite is left out, and back at its place once shown; unseen, it can be taken back by its own id."""
     first, second = [await bob.post(text) for text in ("first", "second")]
     plain = await bob.repost(first)
     for post in (first, second):
@@ -146,7 +146,8 @@ async def test_a_hidden_post(db: Database, alice: Member, bob: Member) -> None:
     await unhide(bob, first)
     assert await kept(alice) == [second, first]
     await hide(bob, first)
-    assert await alice.do("unfavourite", "post { id }", postId=plain) == {"post": None, "userErrors": []}
+    assert await alice.refused("unfavourite", postId=plain) == ("NOT_FOUND", ["postId"])
+    assert await alice.do("unfavourite", "post { id }", postId=first) == {"post": None, "userErrors": []}
     assert await alice.refused("unfavourite", postId=first) == ("NOT_FOUND", ["postId"])
     await unhide(bob, first)
     assert await kept(alice) == [second]
