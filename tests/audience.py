@@ -58,9 +58,9 @@ async def do(member: Member, mutation: str, selection: str = "", **fields: Any) 
     return payload
 
 
-async def comment(member: Member, post: str, reply_to: str | None = None) -> str:
+async def comment(member: Member, post: str, text: str = "a remark", reply_to: str | None = None) -> str:
     """Comment on a post, or answer a comment there."""
-    payload = await do(member, "comment", "comment { id }", postId=post, text="a remark", replyToId=reply_to)
+    payload = await do(member, "comment", "comment { id }", postId=post, text=text, replyToId=reply_to)
     identity: str = payload["comment"]["id"]
     return identity
 
@@ -120,19 +120,24 @@ async def _things(site: Audience, state: State, admin: Member) -> None:
     site.pals[state] = pal
     await member.follow(friend, pal)
     await friend.follow(member, pal)
+    told = await member.ask("{ viewer { notifications(first: 1) { nodes { id } } } }")
     await pal.follow(member, friend)
     names = " ".join(f"@{viewer.login}" for viewer in signed_in(site))
     status = await member.post(f"hello {names} #tea")
     found: Things = {"member": member.id, "login": member.login, "pal": pal.id, "status": status}
+    found["told"] = told["notifications"]["nodes"][0]["id"]
     for target in TARGETS:
         post = shared[f"friend_{target}"]
         await do(member, "like", postId=post)
-        found[f"comment_on_{target}"] = await comment(member, post)
+        found[f"comment_on_{target}"] = await comment(member, post, f"see {names}")
+        found[f"reply_to_{target}"] = await member.post("yes", inReplyToId=post)
         found[f"quote_of_{target}"] = await member.repost(post, "see #tea")
         found[f"repost_of_{target}"] = await member.repost(post)
     found["own_comment"] = await comment(member, status)
-    found["answer"] = await comment(friend, shared["friend_status"], found["comment_on_status"])
+    found["answer"] = await comment(friend, shared["friend_status"], reply_to=found["comment_on_status"])
     found["pals_comment"] = await comment(pal, status)
+    found["pals_naming"] = await comment(pal, found["quote_of_status"], f"see {names}")
+    found["pals_reply"] = await pal.post("so", inReplyToId=status)
     found["pals_repost"] = await pal.repost(status)
     found["pals_quote"] = await pal.repost(status, "see")
     found["promoted_member"] = await promote(admin, member, userId=member.id)
@@ -149,6 +154,9 @@ async def _relate(db: Database, site: Audience) -> None:
         await do(viewer, "updateProfile", isPrivate=True)
         for member in members:
             await member.follow(viewer)  # a request, which the viewer leaves open
+    kept = [site.shared["friend_status"], *(things["status"] for things in site.things.values())]
+    for post in kept:
+        await asyncio.gather(*(do(member, "favourite", postId=post) for member in (*members, *signed_in(site))))
     for relation in ("follower", "muting follower"):
         await viewers[relation].follow(*members)
     for relation in ("muting", "muting follower"):
@@ -167,7 +175,7 @@ async def _settle(db: Database, site: Audience, state: State) -> None:
         await site.viewers["requested"].follow(member)
     things["late"] = await member.post("once more #tea")
     if state.hidden:
-        for post in ("status", "late", *(f"quote_of_{target}" for target in TARGETS)):
+        for post in ("status", "late", *(f"{way}_{target}" for way in ("quote_of", "reply_to") for target in TARGETS)):
             await do(member, "hidePost", postId=things[post])
     if state.suspended:
         assert await accounts.set_suspension(db, member.login, suspended=True)

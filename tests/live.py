@@ -12,7 +12,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 
 from resolvers.context import Services
 from schema.http import SERVICES
-from store import events
+from store import events, keys
 from store.connection import Database
 from store.events import Follower
 from tests.conftest import Member
@@ -29,6 +29,11 @@ HOME = f"""subscription($after: String) {{ homeTimeline(after: $after) {{
 STORED = f"{{ homeTimeline(first: 100) {{ edges {{ {EDGE} }} }} }}"
 ACTIVITY = """subscription($post: ID!) { postActivity(postId: $post) {
   post { id } likeCount repostCount quoteCount commentCount replyCount } }"""
+NOTIFICATIONS = """subscription($after: String) { notifications(after: $after) { __typename
+  ... on StreamEvent { cursor at }
+  ... on NotificationReceived { unreadCount notification {
+    id kind isRead actor { id login } post { id } comment { id } } }
+  ... on NotificationWithdrawn { unreadCount notificationId } } }"""
 
 Brief = tuple[Any, ...]
 
@@ -129,6 +134,13 @@ async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
     async with subscribed(member, HOME, after=await now(db)) as stream:
         await until(lambda: followers(services, member) - before)
         yield stream
+
+
+async def begun(db: Database, member: Member) -> None:
+    """Wait until the server listens for a member."""
+    channel = db.channel(keys.told(number(member.id)))
+    while channel not in await db.one("PUBSUB", "CHANNELS", channel):
+        pass
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tests.audience import ANONYMOUS, SELF, TARGETS
-from tests.live import ACTIVITY, HOME
+from tests.live import ACTIVITY, HOME, NOTIFICATIONS
 from tests.sights import LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, Kind
 
 
@@ -48,8 +48,8 @@ FOR_ALL = Only(
     "what its author keeps from anybody stands where all find it for nobody",
     lambda cell: not (cell.state.private or cell.state.suspended or cell.state.hidden),
 )
-SHOWN = Only("a hidden quote is in no list of quotes", lambda cell: not cell.state.hidden)
-SIGNED_IN = Only("an anonymous request has no home", lambda cell: cell.relation != ANONYMOUS)
+SHOWN = Only("a hidden post is in no list of quotes, replies or a conversation", lambda cell: not cell.state.hidden)
+SIGNED_IN = Only("an anonymous request has no home, and nothing of its own", lambda cell: cell.relation != ANONYMOUS)
 BROUGHT = Only("a source is a member whom the viewer follows", lambda cell: cell.relation in FOLLOWING)
 FOLLOWED = Only("nobody passes it on", lambda cell: cell.relation in {*FOLLOWING, SELF})
 OWN = Only("shows the viewer", lambda cell: cell.relation == SELF)
@@ -59,6 +59,7 @@ ASKS = Only(
     "every member has asked every other viewer, and a block ends that",
     lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS},
 )
+NAMED = Only("every member and their pal name every other viewer", lambda cell: cell.relation not in {ANONYMOUS, SELF})
 
 EDGES = "(first: 100) { edges { node { id } } nodes { id } }"
 ENTRIES = "{ edges { node { ... on Node { id } } } nodes { ... on Node { id } } }"
@@ -66,6 +67,7 @@ ANY = "(first: 100)"
 IMPORTANT = "(first: 100, order: IMPORTANT)"
 QUOTES = " ".join(f"quote_of_{target}" for target in TARGETS)
 ALL_REPOSTS = " ".join(f"repost_of_{target}" for target in TARGETS)
+ALL_REPLIES = " ".join(f"reply_to_{target}" for target in TARGETS)
 ALL_COMMENTS = " ".join(f"comment_on_{target}" for target in TARGETS)
 SEEN_WITH_THE_STATUS = "own_comment pals_comment pals_repost"
 
@@ -77,10 +79,13 @@ def _on(kind: str, thing: str, selection: str) -> str:
 def _node() -> Iterator[Path]:
     for field, query in (("Query.node", "node(id: $it) { id }"), ("Query.nodes", "nodes(ids: [$friend, $it]) { id }")):
         yield Path(field, query, "member", MEMBER)
-        yield Path(field, query, f"status late {QUOTES} {SEEN_WITH_THE_STATUS}", POSTS)
+        yield Path(field, query, f"status late {QUOTES} {ALL_REPLIES} {SEEN_WITH_THE_STATUS}", POSTS)
         yield Path(field, query, ALL_REPOSTS, REPOSTS)
         yield Path(field, query, ALL_COMMENTS, WORDS)
+        yield Path(field, query, "told", MEMBER, OWN)
     yield Path("Query.user", "user(login: $login) { id }", "member", MEMBER)
+    search = EDGES.replace("(", '(prefix: "member", ')
+    yield Path("Query.searchUsers", f"searchUsers{search}", "member", MEMBER)
 
 
 def _viewer() -> Iterator[Path]:
@@ -88,6 +93,26 @@ def _viewer() -> Iterator[Path]:
     yield Path("Viewer.blocked", f"viewer {{ blocked{EDGES} }}", "member", MEMBER, BLOCKED)
     yield Path("Viewer.muted", f"viewer {{ muted{EDGES} }}", "member", MEMBER, MUTED)
     yield Path("Viewer.followRequests", f"viewer {{ followRequests{EDGES} }}", "member", MEMBER, ASKS)
+    yield Path("Viewer.favourites", f"viewer {{ favourites{EDGES} }}", "status", POSTS, SIGNED_IN)
+    mentions = f"viewer {{ mentions{ANY} {ENTRIES} }}"
+    yield Path("Viewer.mentions", mentions, "status", TIMELINE, NAMED)
+    yield Path("Viewer.mentions", mentions, ALL_COMMENTS, WANTED, NAMED)
+    yield Path("Viewer.mentions", mentions, "pals_naming", POSTS, NAMED)
+
+
+def _notifications() -> Iterator[Path]:
+    for part, found, kind, only in (
+        ("actor", "member", WANTED, NAMED),
+        ("post", "status", TIMELINE, SIGNED_IN),
+        ("post", "quote_of_status", POSTS, SIGNED_IN),
+        ("comment", ALL_COMMENTS, WANTED, NAMED),
+        ("comment", "pals_naming", POSTS, SIGNED_IN),
+    ):
+        told = (
+            f"viewer {{ notifications{ANY} {{ edges {{ node {{ {part} {{ id }} }} }} nodes {{ {part} {{ id }} }} }} }}"
+        )
+        yield Path(f"Notification.{part}", told, found, kind, only)
+        yield Path("Viewer.notifications", told, found, kind, only)
 
 
 def _timelines() -> Iterator[Path]:
@@ -98,10 +123,12 @@ def _timelines() -> Iterator[Path]:
         yield Path("Query.hashtag", tag, everywhere, TIMELINE, FOR_ALL)
         yield Path("Query.homeTimeline", f"homeTimeline{span} {ENTRIES}", "status", TIMELINE, SIGNED_IN)
         yield Path("Query.homeTimeline", f"homeTimeline{span} {ENTRIES}", "late", TIMELINE, FOLLOWED)
+    trends = f"trendingHashtags(first: 10) {{ timeline{ANY} {ENTRIES} }}"
+    yield Path("Query.trendingHashtags", trends, f"status late {QUOTES}", TIMELINE, FOR_ALL)
     sources = f"homeTimeline{ANY} {{ edges {{ repostedBy(first: 100) {{ user {{ id }} }} }} }}"
     yield Path("TimelineEdge.repostedBy", sources, "member", WANTED, BROUGHT)
     profile = _on("User", "$member", f"timeline{ANY} {ENTRIES}")
-    yield Path("User.timeline", profile, f"status late {QUOTES}", POSTS)
+    yield Path("User.timeline", profile, f"status late {QUOTES} {ALL_REPLIES}", POSTS)
     yield Path("User.timeline", profile, ALL_REPOSTS, REPOSTS)
 
 
@@ -126,11 +153,22 @@ def _posts() -> Iterator[Path]:
         yield Path(f"{kind}.comments", _on(kind, post, f"comments{EDGES}"), f"comment_on_{target}", WORDS)
         yield Path(f"{kind}.quotes", _on(kind, post, f"quotes{EDGES}"), f"quote_of_{target}", POSTS, SHOWN)
         yield Path(f"{kind}.reposts", _on(kind, post, f"reposts{EDGES}"), f"repost_of_{target}", REPOSTS)
+        yield Path(f"{kind}.replies", _on(kind, post, f"replies{EDGES}"), f"reply_to_{target}", POSTS, SHOWN)
     yield Path("Status.mentions", _on("Status", "$friend_status", "mentions { id }"), "member", MEMBER)
     yield Path("Repost.mentions", _on("Repost", "$friend_quote", "mentions { id }"), "member", MEMBER)
     yield Path("Status.author", _on("Status", "$status", "author { id }"), "member", POSTS)
     yield Path("Repost.author", _on("Repost", "$quote_of_status", "author { id }"), "member", POSTS)
     yield Path("Repost.author", _on("Repost", "$repost_of_status", "author { id }"), "member", REPOSTS)
+    yield Path("Status.replies", _on("Status", "$status", f"replies{EDGES}"), "pals_reply", POSTS)
+    yield Path("Status.inReplyTo", _on("Status", "$pals_reply", "inReplyTo { id }"), "status", POSTS)
+    for status, found, only in (
+        ("$friend_status", "reply_to_status", SHOWN),
+        ("$reply_to_status", "reply_to_status", None),
+        ("$pals_reply", "status", None),
+        ("$status", "status pals_reply", None),
+    ):
+        conversation = _on("Status", status, f"conversation{EDGES}")
+        yield Path("Status.conversation", conversation, found, POSTS, only)
     for repost in ("$pals_quote", "$pals_repost"):
         yield Path("Repost.original", _on("Repost", repost, "original { id }"), "status", POSTS)
     yield Path("Comment.author", _on("Comment", "$comment_on_status", "author { id }"), "member", WORDS)
@@ -145,8 +183,8 @@ def _promotions() -> Iterator[Path]:
     yield Path("Promotion.sponsor", _on("Promotion", "$promoted_member", "sponsor { id }"), "member", MEMBER)
 
 
-LIVE = (HOME, ACTIVITY)  # subscriptions that test_visibility_live listens to
-PATHS = (*_node(), *_viewer(), *_timelines(), *_users(), *_posts(), *_promotions())
+LIVE = (HOME, ACTIVITY, NOTIFICATIONS)  # subscriptions that test_visibility_live listens to
+PATHS = (*_node(), *_viewer(), *_notifications(), *_timelines(), *_users(), *_posts(), *_promotions())
 
 SELF_ONLY = "answers with the viewer, whose fields have ways of their own"
 ELSEWHERE = {  # fields that need no way of their own, and why

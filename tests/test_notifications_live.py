@@ -11,17 +11,11 @@ from store import keys
 from store.connection import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
-from tests.live import Stream, subscribed
+from tests.live import NOTIFICATIONS, Stream, begun, subscribed
 from tests.telling import nodes, say, stand
 from tests.work import number
 
 KEPT = 3
-NOTIFICATIONS = """subscription($after: String) { notifications(after: $after) { __typename
-  ... on StreamEvent { cursor at }
-  ... on NotificationReceived { unreadCount notification {
-    id kind isRead actor { login } post { id } comment { id } } }
-  ... on NotificationWithdrawn { unreadCount notificationId } } }"""
-
 Brief = tuple[Any, ...]
 
 
@@ -42,13 +36,6 @@ async def brief(stream: Stream) -> Brief:
             return "withdrawn", event["notificationId"], event["unreadCount"]
         case _:
             return ("gap",)
-
-
-async def begun(db: Database, member: Member) -> None:
-    """Wait until the server listens for a member."""
-    channel = db.channel(keys.told(number(member.id)))
-    while channel not in await db.one("PUBSUB", "CHANNELS", channel):
-        pass
 
 
 async def test_what_comes_and_goes(db: Database, alice: Member, bob: Member, carol: Member) -> None:

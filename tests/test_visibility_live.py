@@ -8,19 +8,24 @@ from typing import Any
 
 import pytest
 
-from resolvers import accounts
+from resolvers import accounts, paging
+from resolvers.notifications import CURSOR
 from store import interactions, keys
 from store.connection import Database
-from tests.audience import ANONYMOUS, SELF, Audience, Things, audience, do
+from tests.audience import ANONYMOUS, SELF, Audience, Things, audience, comment, do, signed_in
 from tests.conftest import Member
-from tests.live import ACTIVITY, HOME, Stream, now, subscribed, watching
-from tests.paths import FOLLOWING
+from tests.live import ACTIVITY, HOME, NOTIFICATIONS, Stream, begun, now, subscribed, watching
+from tests.paths import FOLLOWING, PATHS
+from tests.sightings import ids_in
 from tests.sights import CELLS, POSTS, TIMELINE, WANTED, Cell, State
 from tests.work import number
 
 OPEN = State(private=False, suspended=False, hidden=False)
 PRIVATE = State(private=True, suspended=False, hidden=False)
 LIVELY = [cell for cell in CELLS if cell.state in {OPEN, PRIVATE} and cell.relation != ANONYMOUS]
+
+LISTED = "{ viewer { notifications(first: 100) { nodes { id actor { id } post { id } comment { id } } } } }"
+TOLD = [path for path in PATHS if path.field == "Viewer.notifications"]
 
 
 async def act(site: Audience) -> tuple[dict[State, Things], str]:
@@ -77,6 +82,72 @@ async def test_home_events(db: Database, anonymous: Member, *, is_live: bool) ->
         came = {name: post in posts for name, post in made[cell.state].items()}
         came["source"] = site.things[cell.state]["login"] in logins
         assert came == expected(cell), cell
+
+
+async def name_all(site: Audience) -> tuple[dict[State, Things], str]:
+    """Have a public and a private member name all viewers; returns where, and what the friend says last."""
+    viewers = {viewer.login for viewer in (*signed_in(site), *site.subjects.values())}
+    names = " ".join(f"@{login}" for login in sorted(viewers))
+    made = {
+        state: {
+            "post": await site.subjects[state].post(names),
+            "remark": await comment(site.subjects[state], site.shared["friend_status"], names),
+        }
+        for state in (OPEN, PRIVATE)
+    }
+    return made, await site.friend.post(f"the end, {names}")
+
+
+def assert_whole(shown: dict[str, Any] | None) -> None:
+    """Assert that a notification shows who did what: one that may not is not there at all."""
+    assert shown is None or (shown["actor"] and (shown["post"] or shown["kind"] == "FOLLOW_REQUEST")), shown
+
+
+async def told(stream: Stream, last: str) -> set[str]:
+    """Return the ids of all that a subscriber is told, up to a post."""
+    found: set[str] = set()
+    while last not in found:
+        event = await stream.next()
+        assert event["__typename"] != "StreamGap"
+        assert_whole(event.get("notification"))
+        found.update(ids_in(event))
+    return found
+
+
+async def test_notification_events(db: Database, anonymous: Member) -> None:
+    """Where members name others, it is told live to those who see and want it."""
+    site = await audience(db, anonymous)
+    viewers = {id(viewer): viewer for viewer in map(site.viewer, LIVELY)}
+    async with AsyncExitStack() as stack:
+        streams = {
+            key: await stack.enter_async_context(subscribed(viewer, NOTIFICATIONS)) for key, viewer in viewers.items()
+        }
+        for viewer in viewers.values():
+            await begun(db, viewer)
+        made, last = await name_all(site)
+        found = {key: await told(stream, last) for key, stream in streams.items()}
+    for cell in LIVELY:
+        came = {name: thing in found[id(site.viewer(cell))] for name, thing in made[cell.state].items()}
+        others = cell.relation != SELF
+        assert came == {"post": TIMELINE.is_seen(cell) and others, "remark": WANTED.is_seen(cell) and others}, cell
+
+
+async def test_notifications_again(db: Database, anonymous: Member) -> None:
+    """Who has all replayed that they were ever told gets what the list of notifications shows, and no more."""
+    site = await audience(db, anonymous)
+    last = await site.friend.post("the end, " + " ".join(f"@{viewer.login}" for viewer in signed_in(site)))
+    found: dict[str, set[str]] = {}
+    for relation, viewer in site.viewers.items():
+        if relation != ANONYMOUS:
+            start = paging.cursor(CURSOR, number(viewer.id))  # older than all they were told
+            async with subscribed(viewer, NOTIFICATIONS, after=start) as stream:
+                found[relation] = await told(stream, last)
+            assert found[relation] == set(ids_in(await viewer.ask(LISTED)))
+    for cell in CELLS:
+        for path in TOLD:
+            for thing in path.things.split() if cell.relation in found else ():
+                came = site.things[cell.state][thing] in found[cell.relation]
+                assert came == path.leads(cell), f"{cell}: {thing}"
 
 
 async def test_post_activity(db: Database, anonymous: Member) -> None:

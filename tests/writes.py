@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tests.audience import ANONYMOUS, SELF
 from tests.conftest import USER_ERRORS
-from tests.paths import BLOCKS, FOLLOWING, MUTING, Only
+from tests.paths import BLOCKS, FOLLOWING, MUTING, OWN, Only
 from tests.sights import MEMBER, POSTS, REPOSTS, WORDS, Cell, Kind
 
 TAKE_AWAY = {"unrepost", "deletePost", "hidePost", "unhidePost", "deleteComment"}
@@ -26,9 +26,12 @@ class Write:
     things: str
     kind: Kind
     ends: Only | None = None  # cells in which it can be named all the same
+    only: Only | None = None  # the only cells in which it can be named at all
 
     def can_name(self, cell: Cell) -> bool:
         """Return whether the viewer can name the things; elsewhere they must be as if they were not there."""
+        if self.only is not None and not self.only.holds(cell):
+            return False
         return self.kind.is_seen(cell) or (self.ends is not None and self.ends.holds(cell))
 
     @property
@@ -44,6 +47,7 @@ class Write:
 FOLLOWS = Only("a follow, or a request, can be ended", lambda cell: cell.relation in {*FOLLOWING, "requested"})
 MUTES = Only("a mute can be ended", lambda cell: cell.relation in MUTING)
 BLOCK = Only("a block can be ended", lambda cell: cell.relation == "blocking")
+KEPT = Only("a favourite can be given up, seen or not", lambda cell: cell.relation != ANONYMOUS)
 ASKED = Only("a request can be turned away", lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS})
 
 
@@ -56,12 +60,17 @@ def _of_posts() -> Iterator[Write]:
         ("repost", by_id, reposted),
         ("unrepost", by_id, "post { id }"),
         ("repost", f'{by_id}, text: "see"', reposted),
+        ("favourite", by_id, "post { id }"),
+        ("post", 'text: "yes", inReplyToId: $it', "status { id inReplyTo { id } }"),
         ("hidePost", by_id, "post { id }"),
         ("unhidePost", by_id, "post { id }"),
         ("deletePost", by_id, "author { id }"),
     ):
         yield Write(mutation, given, selection, "status quote_of_status pals_repost", POSTS)
         yield Write(mutation, given, selection, "repost_of_status", REPOSTS)
+    yield Write("unfavourite", by_id, "post { id }", "status", POSTS, KEPT)
+    yield Write("unfavourite", by_id, "post { id }", "quote_of_status pals_repost", POSTS)
+    yield Write("unfavourite", by_id, "post { id }", "repost_of_status", REPOSTS)
 
 
 def _of_comments() -> Iterator[Write]:
@@ -86,6 +95,7 @@ def _of_members() -> Iterator[Write]:
         yield Write(mutation, "userIds: [$it]", "users { id }", "member", MEMBER, ends)
 
 
-WRITES = (*_of_posts(), *_of_comments(), *_of_members())
+TOLD = Write("markNotificationsRead", "upToId: $it", "viewer { user { id } }", "told", MEMBER, only=OWN)
+WRITES = (*_of_posts(), *_of_comments(), *_of_members(), TOLD)
 # Names members by their logins: who is not seen is nobody's login.
 MENTION = Write("post", "text: $logins", "status { id mentions { id } }", "member", MEMBER)
