@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from resolvers.inputs import batches
 from resolvers.invariants import (
+    bonds,
     favourites,
     importance,
     lists,
@@ -34,8 +35,12 @@ Progress = Callable[[int], object]  # how many keys more have been looked at
 
 CHECKS: dict[str, tuple[Check, ...]] = {
     "user": (members.users, names.indexed),
-    "following": (members.following,),
-    "followers": (members.followers,),
+    "following": (bonds.following,),
+    "followers": (bonds.followers,),
+    "requested": (bonds.requested,),
+    "requests": (bonds.requests,),
+    "blocked": (bonds.blocked,),
+    "blocked-by": (bonds.blocked_by,),
     "status": (posts.statuses, replies.listed, orphans.posts),
     "profile": (posts.profiles,),
     "reposted": (posts.reposted,),

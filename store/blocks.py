@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from store import keys
-from store.connection import Database, script
+from store.connection import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
 from store.records import Job, read_entries, read_job
@@ -53,19 +53,20 @@ async def _change(
 
 async def tell_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool) -> None:
     """Apply blocks, or their ends, on the blocked members' side; a block of somebody gone goes with them."""
-    replies = await db.ask(
-        *(
-            script(
-                "apply_block",
-                [keys.user(other), keys.blocked_by(other), keys.unblocked(other, member)],
-                ["remove" if ended else "add", member, block, keys.DAY, other, mailboxes(db, partition(other))],
-            )
-            for other, block in blocks
-        )
-    )
+    replies = await db.ask(*(apply_command(db, member, other, block, ended=ended) for other, block in blocks))
     gone = [other for (other, _), reply in zip(blocks, replies, strict=True) if reply is None]
     if gone:
         await db.one("ZREM", keys.blocked(member), *gone)
+
+
+def apply_command(db: Database, member: int, other: int, block: int, *, ended: bool, quietly: bool = False) -> Command:
+    """Return the command that applies a block, or its end, on the blocked member's side.
+
+    Done `quietly`, it tells nobody.
+    """
+    own = [keys.user(other), keys.blocked_by(other), keys.unblocked(other, member)]
+    boxes = "" if quietly else mailboxes(db, partition(other))
+    return script("apply_block", own, ["remove" if ended else "add", member, block, keys.DAY, other, boxes])
 
 
 async def forget(db: Database, member: int, count: int) -> bool:

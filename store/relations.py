@@ -75,8 +75,16 @@ async def approve(db: Database, member: int, followers: Sequence[int]) -> Job | 
 
 async def accept(db: Database, member: int, edges: Edges) -> list[bool]:
     """Apply approvals on the side of those who asked; returns for each whether it still stands there."""
-    replies = await db.ask(*(_at_follower(db, "accept", f, member, edge) for f, edge in edges))
+    replies = await db.ask(*(accept_command(db, follower, member, edge) for follower, edge in edges))
     return [bool(reply) for reply in replies]
+
+
+def accept_command(db: Database, follower: int, member: int, edge: int, *, quietly: bool = False) -> Command:
+    """Return the command that applies an approval on the side of who asked.
+
+    Done `quietly`, it tells nobody.
+    """
+    return _at_follower(db, "accept", follower, member, edge, quietly=quietly)
 
 
 async def tell_followed(db: Database, follower: int, edges: Edges, step: str) -> list[int | None]:
@@ -105,9 +113,10 @@ async def tell_followers(db: Database, member: int, edges: Edges) -> None:
     await db.ask(*(_at_follower(db, "end_edge", f, member, edge) for f, edge in edges))
 
 
-def _at_follower(db: Database, step: str, follower: int, member: int, edge: int) -> Command:
+def _at_follower(db: Database, step: str, follower: int, member: int, edge: int, *, quietly: bool = False) -> Command:
     own = [keys.user(follower), keys.following(follower), keys.requested(follower)]
-    return script(step, own, [member, edge, follower, mailboxes(db, partition(follower))])
+    boxes = "" if quietly else mailboxes(db, partition(follower))
+    return script(step, own, [member, edge, follower, boxes])
 
 
 def read_edges(job: Job, name: str = "edges") -> Edges:

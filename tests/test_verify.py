@@ -14,9 +14,11 @@ from store.connection import Database
 from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
+from tests.bond_damages import BONDS
 from tests.conftest import Member, sign_up
 from tests.damages import BEYOND_REPAIR, MENDABLE, Damage, Site
-from tests.work import number
+from tests.post_damages import POSTS
+from tests.work import dump, number
 
 ROUNDS = 4  # of mending: one repair may bring another finding to light
 
@@ -24,7 +26,7 @@ ROUNDS = 4  # of mending: one repair may bring another finding to light
 @pytest.fixture
 async def site(anonymous: Member) -> Site:
     """A small site with one thing of each kind."""
-    ann, ben, cat, dan = [await sign_up(anonymous, name) for name in ("ann", "ben", "cat", "dan")]
+    ann, ben, cat, dan, fay = [await sign_up(anonymous, name) for name in ("ann", "ben", "cat", "dan", "fay")]
     await ann.follow(ben)
     await ben.follow(cat, ann)
     post = await cat.post("the post #tea")
@@ -37,7 +39,11 @@ async def site(anonymous: Member) -> Site:
     word = await ben.post("a word")
     reply = await dan.post("a reply", inReplyToId=post)
     answer = await ben.post("an answer", inReplyToId=reply)
-    things = [ann.id, ben.id, cat.id, dan.id, post, repost, quote, comment, word, reply, answer]
+    await fay.do("updateProfile", isPrivate=True)
+    secret = await fay.post("a secret #tea")
+    await ben.follow(fay)
+    await fay.do("block", userIds=[dan.id])
+    things = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret]
     return Site(*map(number, things))
 
 
@@ -56,14 +62,19 @@ async def mended(db: Database) -> Report:
     return report
 
 
+async def notified(db: Database) -> dict[str, object]:
+    """Return what members are told, and were told and are no longer."""
+    return {key: held for key, held in (await dump(db)).items() if "notification" in key}
+
+
 async def test_a_healthy_site(db: Database, site: Site) -> None:
     """Nothing is found on a site that nobody has damaged, and every home is looked at."""
     report = await look(db)
-    assert report == Report([], await db.one("DBSIZE"), 4, 0, 0)
+    assert report == Report([], await db.one("DBSIZE"), 5, 0, 0)
     assert report.clean
 
 
-@pytest.mark.parametrize("damage", MENDABLE, ids=lambda d: d.name)
+@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *BONDS], ids=lambda d: d.name)
 async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> None:
     """A finding names the damaged key, and after the repair nothing is found any more."""
     await db.ask(*damage.commands(site))
@@ -73,6 +84,16 @@ async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> N
     assert not report.clean
     report = await mended(db)
     assert report.clean, report.findings
+
+
+@pytest.mark.parametrize("damage", BONDS, ids=lambda d: d.name)
+async def test_repairs_tell_nobody(db: Database, site: Site, damage: Damage) -> None:
+    """No member is told of a follow, request or block, nor is anything withdrawn, because a repair puts it right."""
+    await db.ask(*damage.commands(site))
+    told = await notified(db)
+    assert told
+    assert (await mended(db)).clean
+    assert await notified(db) == told
 
 
 @pytest.mark.parametrize("damage", BEYOND_REPAIR, ids=lambda d: d.name)

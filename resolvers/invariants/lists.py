@@ -69,16 +69,23 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
 
 
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
-    """A timeline that all read is bounded, and has only posts that exist."""
+    """A timeline that all read is bounded, and has only posts that exist and that all may see."""
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
-    exists = await existing(db, posts, keys.status)
-    gone = [post for post in posts if post not in exists]
+    records = await db.ask(*(("HMGET", keys.status(post), "author", "hidden") for post in posts))
+    authors = list({int(author) for author, _ in records if author})
+    standings = await db.ask(*(("HMGET", keys.user(author), "private", "suspended") for author in authors))
+    apart = {author for author, standing in zip(authors, standings, strict=True) if any(standing)}
+    gone = [post for post, (author, _) in zip(posts, records, strict=True) if not author]
+    kept = [
+        post for post, (author, hid) in zip(posts, records, strict=True) if author and (hid or int(author) in apart)
+    ]
     found: list[Finding] = []
     if len(posts) > size:
         trim = ("ZREMRANGEBYRANK", key, 0, -size - 1)
         found.append(Finding(key, f"has {len(posts)} entries, at most {size}", (trim,)))
-    if gone:
-        found.append(Finding(key, f"has {len(gone)} posts that are gone", (("ZREM", key, *gone),)))
+    for these, what in ((gone, "that are gone"), (kept, "that not all may see")):
+        if these:
+            found.append(Finding(key, f"has {len(these)} posts {what}", (("ZREM", key, *these),)))
     return found
 
 

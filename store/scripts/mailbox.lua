@@ -55,6 +55,9 @@ end
 
 -- Takes back all that a member was told of an actor: for when they block or mute them.
 local function withdraw_by(box, actor)
+  if not box then
+    return
+  end
   for _, text in ipairs(redis.call('ZRANGE', box.notifications, 0, -1)) do
     if string.find(text, '^[%u_]+:' .. actor .. ':') then
       take_back(box, text)
