@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from resolvers import fanout
 from resolvers.fanout import Worker
@@ -34,6 +35,7 @@ class Life:
     told: list[str] = field(default_factory=list)  # what was done, for the report of a difference
     ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts there ever were
     half: set[tuple[str, str]] = field(default_factory=set)  # edges that changed on one side, where it then crashed
+    unsure: set[frozenset[str]] = field(default_factory=set)  # who may not see yet, or see still, what they should not
 
     def __post_init__(self) -> None:
         self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
@@ -42,20 +44,37 @@ class Life:
         """Have everything finished that crashed."""
         await work_off(self.db, self.worker)
         self.half.clear()
+        self.unsure.clear()
 
     # ---- crashes
 
     def _crashes(self) -> bool:
         return self.lot.random() < self.crash
 
-    async def _die_in(self, job: Job | None, edges: set[tuple[str, str]] | None = None) -> None:
+    async def _die_in(
+        self, job: Job | None, edges: set[tuple[str, str]] | None = None, unsure: set[frozenset[str]] | None = None
+    ) -> None:
         calls = self.lot.randint(0, LATEST_DEATH)
         self.told[-1] += f", crashes after {calls} calls"
         self.half |= edges or set()
+        self.unsure |= unsure or set()
         if job:
             fragile = Fragile(self.db.settings, calls, halfway=self.lot.random() < 0.5)
             await fanout.finish(fragile, job)
             await fragile.close()
+
+    async def _meet(self, login: str, *others: str) -> None:
+        """Make sure that what a member sees of others is what the model says."""
+        if any(frozenset({login, other}) in self.unsure for other in others):
+            await self.settle()
+
+    async def _is_refused(self, me: Member, mutation: str, code: str | None, **fields: Any) -> bool:
+        """Where there is a reason to refuse something, do it, and see it refused."""
+        if code:
+            self.told[-1] += f", and is refused: {code}"
+            payload = await me.do(mutation, **fields)
+            self.same("the refusal", [error["code"] for error in payload["userErrors"]], [code])
+        return code is not None
 
     def same(self, what: str, got: object, wanted: object) -> None:
         """Fail with seed and steps where an answer is not what the model says."""
@@ -68,11 +87,14 @@ class Life:
     # ---- chance
 
     def _someone(self) -> Member:
-        return self.lot.choice(list(self.people.values()))
+        """Return somebody who may act."""
+        return self.lot.choice([member for login, member in self.people.items() if login not in self.model.suspended])
 
     def _a_post(self) -> int | None:
-        seen = [thing for thing in self.model.posts if self.model.sees("anybody", thing)]
-        return self.lot.choice(seen) if seen else None
+        """Return a post that its author does not hide; whether others see it depends on who looks."""
+        hidden = self.model.hidden
+        shown = [thing for thing in self.model.posts if not {thing, self.model.stands_for(thing)} & hidden]
+        return self.lot.choice(shown) if shown else None
 
     def _words(self) -> str:
         tags = self.lot.sample(TAGS, self.lot.choice([0, 0, 1, 2]))

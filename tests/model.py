@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+ANYBODY = ""  # who looks without having signed in
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +78,72 @@ class Model:
     """All facts, and what follows from them."""
 
     members: list[str] = field(default_factory=list)
-    follows: dict[tuple[str, str], None] = field(default_factory=dict)  # follower, followed; oldest first
+    follows: dict[tuple[str, str], int] = field(default_factory=dict)  # follower, followed → the how-manieth it was
     posts: dict[int, Post] = field(default_factory=dict)
     likes: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
     favourites: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
     remarks: dict[int, Comment] = field(default_factory=dict)
     hidden: set[int] = field(default_factory=set)
+    private: set[str] = field(default_factory=set)
+    suspended: set[str] = field(default_factory=set)
+    requests: dict[tuple[str, str], int] = field(default_factory=dict)  # as `follows`: one let in keeps its number
+    blocks: dict[tuple[str, str], None] = field(default_factory=dict)  # who blocks, whom; oldest first
+    mutes: dict[tuple[str, str], None] = field(default_factory=dict)  # who mutes, whom; oldest first
 
     # ---- what happens
 
     def follow(self, follower: str, member: str) -> None:
-        self.follows.setdefault((follower, member))
+        """Follow a member, or ask a private one."""
+        if (follower, member) not in {*self.follows, *self.requests}:
+            edges = self.requests if member in self.private else self.follows
+            edges[follower, member] = 1 + max((*self.follows.values(), *self.requests.values()), default=0)
 
     def unfollow(self, follower: str, member: str) -> None:
         self.follows.pop((follower, member), None)
+        self.requests.pop((follower, member), None)
+
+    def remove_follower(self, member: str, follower: str) -> None:
+        self.follows.pop((follower, member), None)
+
+    def approve(self, member: str, follower: str) -> None:
+        if edge := self.requests.pop((follower, member), None):
+            self.follows[follower, member] = edge
+
+    def reject(self, member: str, follower: str) -> None:
+        self.requests.pop((follower, member), None)
+
+    def block(self, member: str, other: str) -> None:
+        self.blocks.setdefault((member, other))
+        self.unfollow(member, other)
+        self.unfollow(other, member)
+
+    def unblock(self, member: str, other: str) -> None:
+        self.blocks.pop((member, other), None)
+
+    def mute(self, member: str, other: str) -> None:
+        self.mutes.setdefault((member, other))
+
+    def unmute(self, member: str, other: str) -> None:
+        self.mutes.pop((member, other), None)
+
+    def open_up(self, member: str) -> None:
+        """Be private no longer: who waits is let in."""
+        self.private.discard(member)
+        for follower in [asking for asking, asked in self.requests if asked == member]:
+            self.approve(member, follower)
 
     def leave(self, member: str) -> None:
         while mine := next((p.id for p in self.posts.values() if p.author == member), None):
             self.delete(mine)
-        self.follows = {edge: None for edge in self.follows if member not in edge}
+        for pairs in (self.follows, self.requests, self.blocks, self.mutes):
+            for pair in [pair for pair in pairs if member in pair]:
+                del pairs[pair]
         self.likes = {like: None for like in self.likes if like[0] != member}
         self.favourites = {kept: None for kept in self.favourites if kept[0] != member}
         self.remarks = {c.id: c for c in self.remarks.values() if c.author != member}
         self.members.remove(member)
+        self.private.discard(member)
+        self.suspended.discard(member)
 
     def publish(self, post: Post) -> None:
         self.posts[post.id] = post
@@ -118,7 +163,46 @@ class Model:
     def unlike(self, member: str, post: int) -> None:
         self.likes.pop((member, self.stands_for(post)), None)
 
-    # ---- what follows from it
+    # ---- who sees what
+
+    def meets(self, viewer: str, member: str) -> bool:
+        """Return whether a member is there for a viewer."""
+        barred = member in self.suspended or (member, viewer) in self.blocks
+        return member in self.members and (viewer == member or not barred)
+
+    def hears(self, viewer: str, member: str) -> bool:
+        """Return whether a viewer sees what a member says and likes."""
+        return self.meets(viewer, member) and (viewer, member) not in self.blocks
+
+    def wants(self, viewer: str, member: str) -> bool:
+        """Return whether what a member does belongs into a viewer's timelines."""
+        return self.hears(viewer, member) and (viewer, member) not in self.mutes
+
+    def is_let_in(self, viewer: str, member: str) -> bool:
+        """Return whether a viewer sees whom a member follows and who follows them."""
+        is_open = member not in self.private or viewer == member or (viewer, member) in self.follows
+        return is_open and self.meets(viewer, member)
+
+    def sees(self, viewer: str, post: int) -> bool:
+        """Return whether a post is there for a viewer; what is hidden is so for its author alone."""
+        found = self.posts.get(post)
+        if found is None or (post in self.hidden and found.author != viewer):
+            return False
+        if not self.hears(viewer, found.author) or not self.is_let_in(viewer, found.author):
+            return False
+        return not found.is_plain or found.original is None or self.sees(viewer, found.original)
+
+    def sees_comment(self, viewer: str, comment: int | None) -> bool:
+        """Return whether a comment is there for a viewer."""
+        found = self.remarks.get(comment or 0)
+        return found is not None and self.hears(viewer, found.author) and self.sees(viewer, found.post)
+
+    @property
+    def filters(self) -> bool:
+        """Whether anybody may not see, or does not want, something there is."""
+        return any((self.hidden, self.private, self.suspended, self.blocks, self.mutes))
+
+    # ---- what follows from it; without a viewer it is all there is, as it is counted
 
     def stands_for(self, post: int) -> int:
         """Return what actions on a post go to."""
@@ -130,58 +214,81 @@ class Model:
         mine = (p.id for p in self.posts.values() if p.is_plain and p.author == member and p.original == original)
         return next(mine, None)
 
-    def sees(self, viewer: str, post: int) -> bool:
-        """Return whether a post is there for a viewer; what is hidden is so for its author alone."""
-        found = self.posts.get(post)
-        if found is None or (post in self.hidden and found.author != viewer):
-            return False
-        return not found.is_plain or found.original is None or self.sees(viewer, found.original)
-
     def home(self, member: str) -> list[Line]:
-        lines = home(member, self.following(member), self.posts.values())
-        return [line for line in lines if self.sees(member, line.post)]
+        """Return a home as its owner sees it: where posts stand does not depend on what they see."""
+        shown = []
+        for line in home(member, self.following(member), self.posts.values()):
+            author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
+            is_brought = author == member or (member, author) in self.follows or bool(sources)
+            if is_brought and self.sees(member, line.post) and self.wants(member, author):
+                shown.append(replace(line, sources=sources))
+        return shown
 
-    def following(self, member: str) -> list[str]:
-        return [followed for follower, followed in reversed(self.follows) if follower == member]
+    def following(self, member: str, viewer: str | None = None) -> list[str]:
+        found = sorted((edge, followed) for (follower, followed), edge in self.follows.items() if follower == member)
+        return self._listed(member, viewer, [followed for _, followed in reversed(found)])
 
-    def followers(self, member: str) -> list[str]:
-        return [follower for follower, followed in reversed(self.follows) if followed == member]
+    def followers(self, member: str, viewer: str | None = None) -> list[str]:
+        found = sorted((edge, follower) for (follower, followed), edge in self.follows.items() if followed == member)
+        return self._listed(member, viewer, [follower for _, follower in reversed(found)])
+
+    def _listed(self, member: str, viewer: str | None, others: list[str]) -> list[str]:
+        if viewer is None:
+            return others
+        return [other for other in others if self.is_let_in(viewer, member) and self.meets(viewer, other)]
+
+    def asking(self, member: str) -> list[str]:
+        """Return who asks to follow a member, as they see it."""
+        found = sorted((edge, follower) for (follower, asked), edge in self.requests.items() if asked == member)
+        return [follower for _, follower in reversed(found) if self.meets(member, follower)]
+
+    def blocked(self, member: str) -> list[str]:
+        return [other for who, other in reversed(self.blocks) if who == member and self.meets(member, other)]
+
+    def muted(self, member: str) -> list[str]:
+        return [other for who, other in reversed(self.mutes) if who == member and self.meets(member, other)]
 
     def profile(self, member: str, viewer: str | None = None) -> list[int]:
         """Return what a member has published, as a viewer sees it, or all of it that is not hidden."""
         mine = sorted((p.id for p in self.posts.values() if p.author == member), reverse=True)
-        return [post for post in mine if (self.sees(viewer, post) if viewer else post not in self.hidden)]
+        return [post for post in mine if (post not in self.hidden if viewer is None else self.sees(viewer, post))]
 
-    def public(self) -> list[int]:
-        return sorted((p.id for p in self.posts.values() if not p.is_plain and p.id not in self.hidden), reverse=True)
+    def public(self, viewer: str = ANYBODY) -> list[int]:
+        """Return what everybody may see, as far as a viewer wants it."""
+        open_to_all = (p for p in self.posts.values() if not p.is_plain and self.sees(ANYBODY, p.id))
+        wanted = (p.id for p in open_to_all if self.sees(viewer, p.id) and self.wants(viewer, p.author))
+        return sorted(wanted, reverse=True)
 
-    def tagged(self, tag: str) -> list[int]:
-        return [post for post in self.public() if tag in self.posts[post].tags]
+    def tagged(self, tag: str, viewer: str = ANYBODY) -> list[int]:
+        return [post for post in self.public(viewer) if tag in self.posts[post].tags]
 
-    def liked_by(self, post: int) -> list[str]:
-        return [member for member, liked in reversed(self.likes) if liked == self.stands_for(post)]
+    def liked_by(self, post: int, viewer: str | None = None) -> list[str]:
+        found = [member for member, liked in reversed(self.likes) if liked == self.stands_for(post)]
+        return [member for member in found if viewer is None or self.hears(viewer, member)]
 
-    def comments(self, post: int) -> list[Comment]:
+    def comments(self, post: int, viewer: str | None = None) -> list[Comment]:
         found = [c for c in self.remarks.values() if c.post == self.stands_for(post)]
-        return sorted(found, key=lambda c: -c.id)
+        return sorted((c for c in found if viewer is None or self.sees_comment(viewer, c.id)), key=lambda c: -c.id)
 
     def kept_by(self, member: str) -> list[int]:
         """Return the favourites that a member sees, newest first."""
         return [post for who, post in reversed(self.favourites) if who == member and self.sees(member, post)]
 
-    def replies(self, post: int) -> list[int]:
+    def replies(self, post: int, viewer: str | None = None) -> list[int]:
         """Return what answers a post, oldest first."""
         answered = self.stands_for(post)
-        return sorted(p.id for p in self.posts.values() if p.answers == answered and p.id not in self.hidden)
+        found = [p.id for p in self.posts.values() if p.answers == answered and p.id not in self.hidden]
+        return sorted(reply for reply in found if viewer is None or self.sees(viewer, reply))
 
-    def conversation(self, viewer: str, post: int) -> list[int]:
+    def conversation(self, post: int, viewer: str) -> list[int]:
         """Return the conversation of a post, oldest first: a hidden answer stands in its own for its author."""
         root = self.posts[post].root or post
         found = {p.id for p in self.posts.values() if p.root == root and p.id not in self.hidden} | {root, post}
         return sorted(thing for thing in found if self.sees(viewer, thing))
 
-    def passed_on(self, post: int, *, plain: bool) -> list[int]:
+    def passed_on(self, post: int, *, plain: bool, viewer: str | None = None) -> list[int]:
         """Return the plain reposts or the quotes of a post, newest first."""
         original = self.stands_for(post)
-        found = (p.id for p in self.posts.values() if p.original == original and p.is_plain == plain)
-        return sorted((thing for thing in found if thing not in self.hidden), reverse=True)
+        found = [p.id for p in self.posts.values() if p.original == original and p.is_plain == plain]
+        shown = [thing for thing in found if thing not in self.hidden]
+        return sorted((t for t in shown if viewer is None or self.sees(viewer, t)), reverse=True)

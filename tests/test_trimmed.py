@@ -26,13 +26,17 @@ STEPS_BETWEEN_CHECKS = 6
 SIZE, SLACK = 10, 2
 MANY = 800
 CRASHES = 0.4  # share of writes that die on their way, where some do
-TIMELINES = {
+FOLLOWS = {
     name: WEIGHTS[name]
     for name in (
         "sign_up", "follow", "unfollow", "remove_followers", "post", "quote", "repost", "unrepost", "delete", "work",
         "hide", "unhide", "absence",
     )
 }  # fmt: skip
+BONDS = FOLLOWS | {
+    name: WEIGHTS[name] for name in ("approve", "block", "unblock", "mute", "unmute", "privacy", "suspend", "restore")
+}
+ACTS = {"follows": FOLLOWS, "bonds": BONDS}
 LIMITS = {
     "short homes": {"home_size": SIZE, "home_slack": SLACK},
     "big authors": {"home_size": MANY, "big_author": 3},
@@ -44,8 +48,8 @@ HOME = """query($first: Int, $after: String, $last: Int, $before: String) {
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
 
 
-FAILED_ONCE = [("short homes, big authors", seed, 200) for seed in (4, 5, 8, 17)]
-LIVES = [*((limits, seed, STEPS) for limits in LIMITS for seed in range(SEEDS)), *FAILED_ONCE]
+FAILED_ONCE = [("short homes, big authors", seed, 200, "follows") for seed in (4, 5, 8, 17)]
+LIVES = [*((limits, seed, STEPS, "bonds") for limits in LIMITS for seed in range(SEEDS)), *FAILED_ONCE]
 
 
 @pytest.fixture
@@ -98,12 +102,12 @@ async def walk(member: Member, size: int, *, forward: bool) -> list[tuple[int, i
         cursor = info["endCursor" if forward else "startCursor"]
 
 
-@pytest.mark.parametrize(("settings", "seed", "steps"), LIVES, indirect=["settings"])
+@pytest.mark.parametrize(("settings", "seed", "steps", "acts"), LIVES, indirect=["settings"])
 async def test_homes_are_what_the_model_says(
-    services: Services, anonymous: Member, worker: Worker, seed: int, steps: int
+    services: Services, anonymous: Member, worker: Worker, seed: int, steps: int, acts: str
 ) -> None:
     """Whatever the limits, a home is read as rule 3 and the floor have it; on odd seeds some writes crash."""
-    life = Steps(anonymous, services.db, worker, seed, CRASHES * (seed % 2), TIMELINES)
+    life = Steps(anonymous, services.db, worker, seed, CRASHES * (seed % 2), ACTS[acts])
     for turn in range(1, steps + 1):
         await life.step()
         if turn % STEPS_BETWEEN_CHECKS == 0 or turn == steps:
