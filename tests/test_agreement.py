@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import pytest
@@ -17,7 +17,10 @@ from store.connection import Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk, sign_up
 from tests.live import HOME, fetched, followers, keep_up, now, subscribed, until, watching
+from tests.scripts import Script
 from tests.work import number, work_off
+
+SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "3"))
 
 
 @pytest.fixture
@@ -26,68 +29,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
     return shrunk(settings, **getattr(request, "param", {}))
 
 
-class Script:
-    """Random acts of a few members, the same for the same seed."""
-
-    def __init__(self, members: list[Member], seed: int) -> None:
-        self._lot = random.Random(seed)  # noqa: S311  which acts are tried, no secret
-        self._members = members
-        self._posts: dict[str, Member] = {}  # statuses and quotes, with their authors
-        self._hidden: dict[str, Member] = {}
-
-    async def act(self) -> None:
-        """Do something that may be done now."""
-        acts: list[Callable[[Member], Awaitable[None]]]
-        acts = [self._post, self._follow, self._unfollow, self._remove_follower]
-        if self._posts:
-            acts += [self._repost] * 4 + [self._unrepost] * 2 + [self._quote, self._delete, self._hide]
-        if self._hidden:
-            acts += [self._unhide]
-        await self._lot.choice(acts)(self._lot.choice(self._members))
-
-    async def _post(self, member: Member) -> None:
-        self._posts[await member.post("words")] = member
-
-    async def _quote(self, member: Member) -> None:
-        self._posts[await member.repost(self._any(), "more words")] = member
-
-    async def _repost(self, member: Member) -> None:
-        await member.repost(self._any())
-
-    async def _unrepost(self, member: Member) -> None:
-        await member.do("unrepost", postId=self._any())
-
-    async def _delete(self, _member: Member) -> None:
-        post = self._any()
-        await self._posts.pop(post).do("deletePost", postId=post)
-
-    async def _hide(self, _member: Member) -> None:
-        post = self._any()
-        self._hidden[post] = self._posts.pop(post)
-        await self._hidden[post].do("hidePost", postId=post)
-
-    async def _unhide(self, _member: Member) -> None:
-        post = self._lot.choice(list(self._hidden))
-        self._posts[post] = self._hidden.pop(post)
-        await self._posts[post].do("unhidePost", postId=post)
-
-    async def _follow(self, member: Member) -> None:
-        await member.follow(*self._lot.sample(self._others(member), 2))
-
-    async def _unfollow(self, member: Member) -> None:
-        await member.unfollow(self._lot.choice(self._others(member)))
-
-    async def _remove_follower(self, member: Member) -> None:
-        await member.do("removeFollowers", userIds=[self._lot.choice(self._others(member)).id])
-
-    def _any(self) -> str:
-        return self._lot.choice(list(self._posts))
-
-    def _others(self, member: Member) -> list[Member]:
-        return [other for other in self._members if other is not member]
-
-
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("settings", [{}, {"big_author": 2}], indirect=True, ids=["pushed", "pulled"])
 async def test_agreement_with_the_stored_home(
     db: Database, worker: Worker, anonymous: Member, alice: Member, bob: Member, carol: Member, seed: int
@@ -97,7 +39,7 @@ async def test_agreement_with_the_stored_home(
     So it is for a subscriber who listens all the time, for one who comes back at the end, and for one who comes and
     goes, even in the middle of what one act has changed.
     """
-    script, lot = Script([alice, bob, carol, await sign_up(anonymous, "dave")], seed), random.Random(seed)  # noqa: S311
+    script, lot = Script(db, [alice, bob, carol, await sign_up(anonymous, "dave")], seed), random.Random(seed)  # noqa: S311
     for _ in range(15):
         await script.act()
     steady, absent, fickle = await fetched(alice), await fetched(alice), await fetched(alice)
@@ -120,7 +62,7 @@ async def test_agreement_with_the_stored_home(
     assert [held.lines() == stored for held in (steady, absent, fickle)] == [True] * 3
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(SEEDS))
 async def test_agreement_after_simultaneous_acts(
     db: Database,
     services: Services,
@@ -132,7 +74,7 @@ async def test_agreement_after_simultaneous_acts(
     seed: int,
 ) -> None:
     """The same holds when several act at the same time, once all work is done."""
-    script = Script([alice, bob, carol, await sign_up(anonymous, "dave")], seed)
+    script = Script(db, [alice, bob, carol, await sign_up(anonymous, "dave")], seed)
 
     async def act() -> None:
         with suppress(AssertionError):  # what another has just deleted is refused
