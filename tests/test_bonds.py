@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable
 from itertools import permutations
 from typing import Any
@@ -14,13 +13,11 @@ from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.work import Budget
 from store import accounts, blocks, keys, relations
-from store.connection import Database, MemberGone
-from store.records import Job, read_pairs
+from store.connection import Database
+from store.records import Job
 from tests.conftest import Member
 from tests.test_requests import make_private
-from tests.work import Turns, number, photograph, put_back, waiting, work_off
-
-ORDERS = 12  # orders tried of each race
+from tests.work import number, photograph, put_back, waiting, work_off
 
 Act = Callable[[Database, int, int], Awaitable[Any]]
 
@@ -175,48 +172,3 @@ async def test_old_jobs_done_again(services: Services, alice: Member, bob: Membe
             await fanout.perform(db, job, Budget(float("inf")))
             await work_off(db, worker)
             assert await _sides(db, follower, member) == stood, (step, job.kind)
-
-
-RACES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "a request and going public": ("", ("ask", "public")),
-    "an approval and the request taken back": ("ask", ("approve", "unfollow")),
-    "an approval and a refusal": ("ask", ("approve", "reject")),
-    "an approval and a block": ("ask", ("approve", "block")),
-    "an approval and a block by who asks": ("ask", ("approve", "block-back")),
-    "a request and a block": ("", ("ask", "block")),
-    "a request taken back, and one anew, and going public": ("ask", ("unfollow ask", "public")),
-    "two blocks": ("ask", ("block", "block-back")),
-    "a block, its end, and a follow": ("public", ("block unblock", "follow")),
-    "going public and private again, and a request": ("", ("public private", "ask", "ask")),
-    "an approval twice": ("ask", ("approve", "approve")),
-}
-
-
-@pytest.mark.parametrize("race", RACES)
-async def test_race(services: Services, alice: Member, bob: Member, worker: Worker, race: str) -> None:
-    """In whatever order the calls of racing requests come, both sides agree once the worker has finished."""
-    before, racing = RACES[race]
-    db, follower, member = services.db, number(alice.id), number(bob.id)
-    await make_private(bob)
-    post = await bob.post("for friends")
-    for step in before.split():
-        await STEPS[step](db, follower, member)
-        await work_off(db, worker)
-    photo = await photograph(db)
-
-    async def run(turns: Database, steps: str) -> None:
-        with contextlib.suppress(MemberGone):
-            for step in steps.split():
-                job = await STEPS[step](turns, follower, member)
-                if job:
-                    await fanout.finish(turns, job)
-
-    for order in range(ORDERS):
-        await put_back(db, photo)
-        turns = Turns(services.settings, order)
-        await turns.together(*(run(turns, steps) for steps in racing))
-        await work_off(db, worker)
-        ended = await _sides(db, follower, member)
-        assert await alice.home() == [post] * (ended == "follow")
-        private = "private" in read_pairs(await db.one("HGETALL", keys.user(member)))
-        assert private or ended != "request"

@@ -111,59 +111,64 @@ async def _remove_followers(db: Database, s: Scene) -> Job | None:
     return await relations.remove_followers(db, s.cat, [s.ben, s.dan])
 
 
-async def _ask(db: Database, s: Scene) -> Job | None:
-    await _standing(db, s.cat, "private")
-    job, _ = await relations.follow(db, s.ann, [s.cat], asks=[s.cat])
+async def _request(db: Database, s: Scene) -> Job | None:
+    if standing := await accounts.set_standing(db, s.cat, "private", holds=True):
+        await fanout.finish(db, standing)
+    job, _ = await relations.follow(db, s.ann, [s.cat, s.dan], [s.cat])
     return job
 
 
 async def _approve(db: Database, s: Scene) -> Job | None:
-    if job := await _ask(db, s):
+    if job := await _request(db, s):
         await fanout.finish(db, job)
     return await relations.approve(db, s.cat, [s.ann])
 
 
 async def _reject(db: Database, s: Scene) -> Job | None:
-    if job := await _ask(db, s):
+    if job := await _request(db, s):
         await fanout.finish(db, job)
     return await relations.reject(db, s.cat, [s.ann])
 
 
-async def _public(db: Database, s: Scene) -> Job | None:
-    await _delivered(db, s)
-    if job := await _ask(db, s):
+async def _go_public(db: Database, s: Scene) -> Job | None:
+    if job := await _request(db, s):
         await fanout.finish(db, job)
-    return await accounts.set_standing(db, s.cat, "private", holds=False)
+    return await _stand(db, s, "private", holds=False)
 
 
-async def _private(db: Database, s: Scene) -> Job | None:
-    await _delivered(db, s)
-    return await accounts.set_standing(db, s.cat, "private", holds=True)
+async def _go_private(db: Database, s: Scene) -> Job | None:
+    return await _stand(db, s, "private", holds=True)
 
 
-async def _suspension(db: Database, s: Scene) -> Job | None:
-    return await accounts.set_standing(db, s.ben, "suspended", holds=True)
+async def _suspend(db: Database, s: Scene) -> Job | None:
+    return await _stand(db, s, "suspended", holds=True)
 
 
-async def _standing(db: Database, member: int, what: str) -> None:
-    if job := await accounts.set_standing(db, member, what, holds=True):
+async def _restore(db: Database, s: Scene) -> Job | None:
+    if job := await _suspend(db, s):
         await fanout.finish(db, job)
+    return await _stand(db, s, "suspended", holds=False)
+
+
+async def _stand(db: Database, s: Scene, what: str, *, holds: bool) -> Job | None:
+    await _deliver(db, s)
+    return await accounts.set_standing(db, s.cat, what, holds=holds)
 
 
 async def _block(db: Database, s: Scene) -> Job | None:
-    job, _ = await blocks.block(db, s.ben, [s.ann, s.dan, s.cat])
+    job, _ = await blocks.block(db, s.ben, [s.ann, s.cat, s.dan])
     return job
 
 
 async def _unblock(db: Database, s: Scene) -> Job | None:
     if job := await _block(db, s):
         await fanout.finish(db, job)
-    job, _ = await blocks.unblock(db, s.ben, [s.ann, s.dan])
+    job, _ = await blocks.unblock(db, s.ben, [s.cat, s.dan])
     return job
 
 
 async def _mute(db: Database, s: Scene) -> Job | None:
-    job, _ = await blocks.mute(db, s.ann, [s.ben])
+    job, _ = await blocks.mute(db, s.dan, [s.ben, s.cat])
     return job
 
 
@@ -175,16 +180,17 @@ async def _reposters_account(db: Database, s: Scene) -> Job | None:
     return await _account(db, s, s.ben)
 
 
-async def _delivered(db: Database, s: Scene) -> None:
-    for job in (s.news, s.echo):  # else the log would tell of them or not, whichever job a worker takes first
-        await fanout.finish(db, job)
-
-
 async def _account(db: Database, s: Scene, member: int) -> Job | None:
-    await _delivered(db, s)
+    await _deliver(db, s)
     found = await accounts.credentials(db, member)
     assert found
     return await accounts.delete(db, member, found.password)
+
+
+async def _deliver(db: Database, s: Scene) -> None:
+    """Have all delivered; else the log would tell of it or not, whichever job a worker takes first."""
+    for job in (s.news, s.echo):
+        await fanout.finish(db, job)
 
 
 Commit = Callable[[Database, Scene], Awaitable[Job | None]]
@@ -205,14 +211,15 @@ KINDS: dict[str, Commit] = {
     "follow": _follow,
     "unfollow": _unfollow,
     "removal of followers": _remove_followers,
-    "request": _ask,
+    "request": _request,
     "approval": _approve,
-    "refusal": _reject,
-    "going public": _public,
-    "going private": _private,
-    "suspension": _suspension,
+    "rejection": _reject,
+    "going public": _go_public,
+    "going private": _go_private,
+    "suspension": _suspend,
+    "end of a suspension": _restore,
     "block": _block,
-    "end of a block": _unblock,
+    "unblock": _unblock,
     "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
@@ -238,17 +245,17 @@ async def _in_peace(services: Services, worker: Worker, job: Job) -> dict[str, o
 Work = Callable[[Fragile, Job], Awaitable[None]]
 
 
-async def _request(fragile: Fragile, job: Job) -> None:
+async def _in_request(fragile: Fragile, job: Job) -> None:
     await fanout.finish(fragile, job)
 
 
-async def _worker(fragile: Fragile, job: Job) -> None:
+async def _in_worker(fragile: Fragile, job: Job) -> None:
     with contextlib.suppress(Crash):
         await fanout.perform(fragile, job, Budget(float("inf")))
 
 
 @of_each_kind
-@pytest.mark.parametrize("work", [_request, _worker], ids=["request", "worker"])
+@pytest.mark.parametrize("work", [_in_request, _in_worker], ids=["request", "worker"])
 async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
     """Whichever call a request or a worker dies at, before it or halfway, the next worker leaves what peace leaves."""
     job, photo = await _committed(services, anonymous, kind)
