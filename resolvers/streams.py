@@ -13,9 +13,9 @@ from resolvers.entries import TimelineEdge, standing_edges
 from resolvers.errors import BadUserInput
 from resolvers.gaps import StreamGap
 from store import events, posts, relations, timelines
-from store.events import Follower
+from store.events import Event, Follower
 from store.ids import instant
-from store.records import Event, Repost, Source
+from store.records import Repost, Source
 
 CURSOR = "event"  # what cursors of the log are marked with
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for

@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from typing import cast
 
 import structlog
@@ -15,15 +16,35 @@ from redis.exceptions import RedisError
 from store import keys
 from store.connection import Database, Unavailable
 from store.hearing import Hearing
-from store.records import Event, read_pairs
+from store.records import read_pairs
 from store.tasks import stop
 
 WAKE = "events"  # channel: the log has grown
 READ_COUNT = 500  # events read at a time
 RETRY_SECONDS = 1  # pause after the log could not be read
-_NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind"}
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened on the site; `cursor` is its place in the log."""
+
+    cursor: str
+    kind: str
+    actor: int
+    post: int = 0
+    original: int = 0
+    original_author: int = 0
+    of_quote: int = 0
+    member: int = 0
+
+    @property
+    def at(self) -> datetime:
+        return datetime.fromtimestamp(int(self.cursor.split("-")[0]) / 1000, UTC)
+
+
+_NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind"}
 
 
 async def append(db: Database, name: str, kind: str, actor: int, **about: int) -> str | None:

@@ -295,21 +295,3 @@ class Job:
 def read_job(job: str, kind: str, body: str, cursor: str | None = None) -> Job:
     """Return a job from what was committed."""
     return Job(int(job), kind, json.loads(body), cursor or "")
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened on the site; `cursor` is its place in the log."""
-
-    cursor: str
-    kind: str
-    actor: int
-    post: int = 0
-    original: int = 0
-    original_author: int = 0
-    of_quote: int = 0
-    member: int = 0
-
-    @property
-    def at(self) -> datetime:
-        return datetime.fromtimestamp(int(self.cursor.split("-")[0]) / 1000, UTC)
