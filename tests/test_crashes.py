@@ -161,6 +161,7 @@ async def _block(db: Database, s: Scene) -> Job | None:
 
 
 async def _unblock(db: Database, s: Scene) -> Job | None:
+    await _deliver(db, s)
     if job := await _block(db, s):
         await fanout.finish(db, job)
     job, _ = await blocks.unblock(db, s.ben, [s.cat, s.dan])
@@ -188,7 +189,7 @@ async def _account(db: Database, s: Scene, member: int) -> Job | None:
 
 
 async def _deliver(db: Database, s: Scene) -> None:
-    """Have all delivered; else the log would tell of it or not, whichever job a worker takes first."""
+    """Have all delivered; else members and the log are told of it or not, whichever job a worker takes first."""
     for job in (s.news, s.echo):
         await fanout.finish(db, job)
 
