@@ -167,17 +167,21 @@ class Crowd:
         return sorted(delays, key=delays.__getitem__)
 
     async def publish(
-        self, words: Words, original: int | None = None, original_author: str = "", *, reply_to: int = 0, root: int = 0
+        self, words: Words, original: int | None = None, whose: str = "", *, reply_to: int | None = None, root: int = 0
     ) -> int:
-        """Publish a post, or where there is an original, a quote or plain repost of it; returns its id."""
+        """Publish a post, or a quote or plain repost of an original, or an answer; returns its id.
+
+        The original, or the post answered, is by `whose`.
+        """
         draft = Draft(
             author=self._ids[words.by],
             text=words.text,
             mentions=tuple(self._ids[login] for login in mentions(words.text) if login in self._ids),
             hashtags=hashtags(words.text),
             original=original,
-            original_author=self._ids.get(original_author),
-            reply_to=reply_to or None,
+            original_author=self._ids[whose] if original else None,
+            reply_to=reply_to,
+            reply_to_author=self._ids[whose] if reply_to else None,
             root=root or None,
         )
         _, post, job = await posts.create(self._db, draft)
@@ -197,7 +201,7 @@ class Crowd:
         for quote in words.quotes:
             await self.react(quote, await self.publish(quote, post, words.by))
         for answer in words.answers:
-            made = await self.publish(answer, reply_to=post, root=root or post)
+            made = await self.publish(answer, whose=words.by, reply_to=post, root=root or post)
             await self.react(answer, made, root or post)
 
     async def _comment(self, words: Words, post: int, reply_to: int | None) -> None:
