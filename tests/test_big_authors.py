@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from itertools import count
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from store.records import Job
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.site import Site
-from tests.work import Fragile, Turns, number, photograph, put_back, waiting, work_off
+from tests.work import Fragile, Turns, crash_points, number, photograph, put_back, waiting, work_off
 
 BIG = 3  # followers
 FANS = ("fan0", "fan1", "fan2")
@@ -173,7 +172,7 @@ async def test_a_change_that_dies(services: Services, site: Site, worker: Worker
         await act(site)
     await (site.unfollow if change == "shrink" else site.follow)("fan1" if change == "shrink" else "fan2", "star")
     job, photo, facts = await pending(site, change), await photograph(site.db), site.model
-    for calls in count():
+    for calls in crash_points():
         await put_back(site.db, photo)
         site.model = type(facts)(list(facts.members), dict(facts.follows), dict(facts.posts))
         fragile = Fragile(services.settings, calls)

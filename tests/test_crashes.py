@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable
-from itertools import count
 
 import pytest
 
@@ -20,9 +19,9 @@ from store.records import Job
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.scene import Scene, scene
-from tests.work import Crash, Fragile, Photo, Turns, dump, photograph, put_back, work_off
+from tests.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
 
-ORDERS = 6  # orders tried of two that do the same job
+ORDERS = 3 * EFFORT  # orders tried of two that do the same job
 
 
 @pytest.fixture
@@ -258,10 +257,10 @@ async def _in_worker(fragile: Fragile, job: Job) -> None:
 @of_each_kind
 @pytest.mark.parametrize("work", [_in_request, _in_worker], ids=["request", "worker"])
 async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
-    """Whichever call a request or a worker dies at, before it or halfway, the next worker leaves what peace leaves."""
+    """Wherever a request or a worker dies, before a call or halfway, the next worker leaves what peace leaves."""
     job, photo = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
-    for calls in count():
+    for calls in crash_points():
         for halfway in (False, True):
             await put_back(services.db, photo)
             fragile = Fragile(services.settings, calls, halfway=halfway)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -20,9 +19,9 @@ from store.records import Job
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.scene import Scene, assert_agreed, scene
-from tests.work import Turns, photograph, put_back, work_off
+from tests.work import EFFORT, Turns, photograph, put_back, work_off
 
-ORDERS = int(os.environ.get("PERCH_RACE_ORDERS", "8"))  # orders tried of each race
+ORDERS = 4 * EFFORT  # orders tried of each race
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any
 
 import redis.asyncio as redis
@@ -26,9 +27,18 @@ BOOKKEEPING = (
     "notification-state:",
 )  # keys of the work itself, not of what it does, and what may count too much or differs by the moment it is done in
 TIMED = (keys.event_ids(), "notifications:")  # sorted by the moment in which they were made
+EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 tries samples of where work can die; 100 all of it
 ROUNDS = 50  # looks for work after which it counts as endless
 
 Photo = dict[bytes, bytes]
+
+
+def crash_points(step: int = 1) -> Iterator[int]:
+    """Yield the calls at which work is to die: the first ones each, of later ones fewer and fewer."""
+    calls = 0
+    while True:
+        yield calls
+        calls += step + calls // (4 * EFFORT)
 
 
 def number(identity: str) -> int:
