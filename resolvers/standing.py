@@ -18,10 +18,7 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
     How the member stands is read anew at each step: of two changes in quick succession the later one counts.
     """
     member = int(text(job, "member"))
-    found = await accounts.user(db, member)
-    while (
-        found and not found.is_private and (waiting := await relations.some(db, keys.requests(member), REQUESTS_BATCH))
-    ):
+    while waiting := await _waiting(db, member):
         approval = await relations.approve(db, member, waiting)
         if approval:
             await conclude(db, approval, await bonds.approve(db, approval, budget))
@@ -39,3 +36,9 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
         if budget.left <= 0:
             return Outcome.MORE
     return Outcome.DONE
+
+
+async def _waiting(db: Database, member: int) -> list[int]:
+    """Return some of those who ask to follow a member and need not, since all may."""
+    found = await accounts.user(db, member)
+    return await relations.some(db, keys.requests(member), REQUESTS_BATCH) if found and not found.is_private else []
