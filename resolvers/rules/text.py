@@ -5,6 +5,8 @@ Mentions and hashtags follow the rules of twitter-text 3 (https://github.com/twi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 from unicodedata import category, normalize
 
@@ -54,7 +56,8 @@ _URL = (
     rf"(?::[0-9]++)?(?:[/?](?:[{_PATH}]++|\([{_PATH}]*+\))*+)?"
 )
 _HASHTAG = regex.compile(rf"{_URL}|(?:(?<![&{_TAGGED}])|(?<=[\ufe0e\ufe0f]))[#\uff03]({_NAME})")
-_AFTER_NO_HASHTAG = ("#", "\uff03", "://")
+_HASHTAG_SIGNS, _MENTION_SIGNS = ("#", "\uff03"), ("@", "\uff20")  # most texts have none, and need not be searched
+_AFTER_NO_HASHTAG = (*_HASHTAG_SIGNS, "://")
 
 # "RT@login" repeats a post, "cart@host" and "a.rt@host" are e-mail addresses, "@rt@host" is one of a federated member.
 # Of a longer run of characters the first LOGIN_MAX are the login, as in twitter-text.
@@ -106,17 +109,33 @@ def is_login(login: str) -> bool:
     return _LOGIN.fullmatch(login) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A mention or hashtag in a text: the login or tag in normal form, and where it stands, its sign included."""
+
+    name: str
+    start: int
+    end: int
+
+
 def mentions(text: str) -> tuple[str, ...]:
     """Return the logins a text mentions, lower-cased, in order and as often as they appear."""
-    text = normalize("NFC", text)
-    found = (match for match in _MENTION.finditer(text) if match[1])
-    return tuple(match[1].lower() for match in found if not _AFTER_NO_MENTION.match(text, match.end()))
+    return tuple(mention.name for mention in mentions_at(normalize("NFC", text)))
+
+
+def mentions_at(text: str) -> Iterator[Named]:
+    """Yield the mentions in a text that is in NFC."""
+    if not any(sign in text for sign in _MENTION_SIGNS):
+        return
+    for match in _MENTION.finditer(text):
+        if match[1] and not _AFTER_NO_MENTION.match(text, match.end()):
+            yield Named(match[1].lower(), *match.span())
 
 
 def hashtag_name(name: str) -> str | None:
     """Return the normal form of a tag given with or without its sign, None if it cannot be a tag."""
     name = normalize("NFC", name)
-    name = name[1:] if name.startswith(("#", "\uff03")) else name
+    name = name[1:] if name.startswith(_HASHTAG_SIGNS) else name
     if not _HASHTAG_NAME.fullmatch(name):
         return None
     # lower() and not casefold(): that would make "masse" of "Maße", another word. Both make "i" and U+0307 of U+0130,
@@ -128,7 +147,15 @@ def hashtag_name(name: str) -> str | None:
 
 def hashtags(text: str) -> tuple[str, ...]:
     """Return the tags in a text in normal form, in order and as often as they appear."""
-    text = normalize("NFC", text)
-    found = (match for match in _HASHTAG.finditer(text) if match[1])
-    names = (hashtag_name(match[1]) for match in found if not text.startswith(_AFTER_NO_HASHTAG, match.end()))
-    return tuple(name for name in names if name is not None)
+    return tuple(tag.name for tag in hashtags_at(normalize("NFC", text)))
+
+
+def hashtags_at(text: str) -> Iterator[Named]:
+    """Yield the hashtags in a text that is in NFC."""
+    if not any(sign in text for sign in _HASHTAG_SIGNS):
+        return
+    for match in _HASHTAG.finditer(text):
+        if match[1] and not text.startswith(_AFTER_NO_HASHTAG, match.end()):
+            name = hashtag_name(match[1])
+            if name is not None:
+                yield Named(name, *match.span())
