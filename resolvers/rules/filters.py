@@ -1,0 +1,106 @@
+"""What a subscriber to the site's stream wants of it: members, phrases, boxes; any of these is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from resolvers.rules import places
+from resolvers.rules.places import Box
+from resolvers.rules.text import TextRefused, normalise
+from resolvers.rules.words import Phrase, Words, phrase_of, words_of
+from store.records import Location
+
+FOLLOW_MOST = 5_000  # members of a filter
+TRACK_MOST = 400  # phrases of a filter
+PHRASE_MOST = 60  # characters of a phrase, after normalisation and trimming
+BOXES_MOST = 25  # boxes of a filter
+
+
+class FilterRefused(ValueError):
+    """A filter breaks a rule; the text names the argument and the rule."""
+
+
+class Bounds(Protocol):
+    """A box as a client sends it, in degrees."""
+
+    south: float
+    west: float
+    north: float
+    east: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What of an event decides whom it reaches; one about no post has neither words nor place."""
+
+    author: int
+    text: str = ""
+    place: Location | None = None
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of the text, read when they are first asked for."""
+        return words_of(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Events by some members, with some phrases, or in some boxes."""
+
+    follow: frozenset[int] = frozenset()
+    track: frozenset[Phrase] = frozenset()
+    boxes: frozenset[Box] = frozenset()
+
+    def passes(self, facts: Facts) -> bool:
+        """Return whether an event matches any part of the filter."""
+        return (
+            facts.author in self.follow
+            or any(phrase.stands_in(facts.words) for phrase in self.track)
+            or (facts.place is not None and any(box.holds(facts.place) for box in self.boxes))
+        )
+
+
+def read(follow: Collection[int] | None, track: Sequence[str] | None, locations: Sequence[Bounds] | None) -> Filter:
+    """Return a filter as a client sends it, None for the parts left out; raises FilterRefused.
+
+    All its parts cannot be left out: nothing would match, where without a filter everything does.
+    """
+    if follow is None and track is None and locations is None:
+        raise FilterRefused("filter: must have follow, track or locations")
+    _counted("follow", follow, FOLLOW_MOST)
+    _counted("track", track, TRACK_MOST)
+    _counted("locations", locations, BOXES_MOST)
+    return Filter(
+        frozenset(follow or ()),
+        frozenset(_phrase(f"filter.track[{i}]", text) for i, text in enumerate(track or ())),
+        frozenset(_box(f"filter.locations[{i}]", box) for i, box in enumerate(locations or ())),
+    )
+
+
+def _counted(name: str, part: Collection[object] | None, most: int) -> None:
+    if part is not None and not 1 <= len(part) <= most:
+        raise FilterRefused(f"filter.{name}: must have 1 to {most} entries, has {len(part)}")
+
+
+def _phrase(name: str, text: str) -> Phrase:
+    try:
+        phrase = phrase_of(normalise(text, limit=PHRASE_MOST))
+    except TextRefused as refusal:
+        raise FilterRefused(f"{name}: {refusal}") from None
+    if not phrase.terms:
+        raise FilterRefused(f"{name}: must have a word")
+    return phrase
+
+
+def _box(name: str, box: Bounds) -> Box:
+    edges = {"south": box.south, "west": box.west, "north": box.north, "east": box.east}
+    for edge, degrees in edges.items():
+        most = places.LATITUDE_MOST if edge in {"south", "north"} else places.LONGITUDE_MOST
+        if flaw := places.flaw(degrees, most):
+            raise FilterRefused(f"{name}.{edge}: {flaw}")
+    if box.south > box.north:
+        raise FilterRefused(f"{name}: south must not be above north")
+    return Box(**edges)
