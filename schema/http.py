@@ -7,18 +7,18 @@ import asyncio
 from aiohttp import hdrs, web
 
 from schema import graphiql
+from schema.connections import Connections
 from schema.headers import Origins
 from schema.middleware import observe
 from schema.operations import Schema
 from schema.ports import Services
-from schema.sockets import Sockets
 from schema.view import View
 
 PATH = "/graphql"
 
 STOPPING = web.AppKey("stopping", asyncio.Event)
 SERVICES = web.AppKey("services", Services)
-SOCKETS = web.AppKey("sockets", Sockets)
+CONNECTIONS = web.AppKey("connections", Connections)
 
 
 def create_app(schema: Schema, services: Services) -> web.Application:
@@ -30,9 +30,9 @@ def create_app(schema: Schema, services: Services) -> web.Application:
     app = web.Application(middlewares=[observe], client_max_size=settings.max_body)
     app[STOPPING] = asyncio.Event()
     app[SERVICES] = services
-    app[SOCKETS] = Sockets(settings.sockets_per_member)
-    services.on_session_end(app[SOCKETS].end_session)
-    app.router.add_route("*", PATH, View(schema, services, app[SOCKETS]))
+    app[CONNECTIONS] = Connections(settings.sockets_per_member)
+    services.on_session_end(app[CONNECTIONS].end_session)
+    app.router.add_route("*", PATH, View(schema, services, app[CONNECTIONS]))
     app.router.add_get("/", _to_graphql)
     app.router.add_get("/healthz", _lives)
     app.router.add_get("/readyz", _is_ready)
@@ -49,7 +49,7 @@ def begin_shutdown(app: web.Application) -> None:
 
 async def _shut_down(app: web.Application) -> None:
     begin_shutdown(app)
-    await app[SOCKETS].close()
+    await app[CONNECTIONS].close()
 
 
 async def _to_graphql(_: web.Request) -> web.Response:

@@ -14,6 +14,7 @@ from resolvers.tokens import Claims
 from schema import graphiql, requests, responses
 from schema.addresses import Proxies
 from schema.channels import Channel, Close
+from schema.connections import Connections, Peer
 from schema.encoding import dumps, loads
 from schema.headers import METHODS, REQUEST_ID, preflight
 from schema.middleware import OPERATION
@@ -21,7 +22,7 @@ from schema.negotiation import GRAPHQL, JSON, choose, prefers_page
 from schema.operations import Schema
 from schema.ports import Context, Services
 from schema.requests import RequestRefused
-from schema.sockets import Peer, SocketHandler, Sockets
+from schema.sockets import SocketHandler
 
 FORWARDED_FOR = "X-Forwarded-For"
 
@@ -38,7 +39,7 @@ class View(GraphQLView[Context, None]):
 
     schema: Schema
 
-    def __init__(self, schema: Schema, services: Services, sockets: Sockets) -> None:
+    def __init__(self, schema: Schema, services: Services, connections: Connections) -> None:
         settings = services.settings
         super().__init__(
             schema,
@@ -49,7 +50,7 @@ class View(GraphQLView[Context, None]):
             allowed_origins=settings.cors_origins,
         )
         self._services = services
-        self._sockets = sockets
+        self._connections = connections
         self._proxies = Proxies(settings.trusted_proxies)
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
@@ -96,7 +97,7 @@ class View(GraphQLView[Context, None]):
     async def _serve_socket(self, request: web.Request) -> web.WebSocketResponse:
         if not self._check_websocket_origin(request):
             raise Forbidden("Pages of this origin may not open a websocket here")
-        if self._sockets.closing:
+        if self._connections.closing:
             raise ServiceUnavailable("The server is stopping")
         settings = self._services.settings
         socket = web.WebSocketResponse(
@@ -119,7 +120,9 @@ class View(GraphQLView[Context, None]):
             request[REQUEST_ID],
             request.headers.get(hdrs.AUTHORIZATION),
         )
-        handler = SocketHandler(self, channel, self.schema, services=self._services, sockets=self._sockets, peer=peer)
+        handler = SocketHandler(
+            self, channel, self.schema, services=self._services, connections=self._connections, peer=peer
+        )
         await handler.handle()
         return socket
 

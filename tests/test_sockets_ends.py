@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import WSServerHandshakeError
 
-from schema.http import SOCKETS
+from schema.http import CONNECTIONS
 from tests import clients
 from tests.clients import EVENTS, Connect, Talk, within_patience
 from tests.small import PlainServices, logged
@@ -88,7 +88,7 @@ async def test_shutdown_closes_with_1001(connect: Connect, services: PlainServic
     assert await codes == [1001, 1001, 1001]
     async with within_patience():
         await services.stopped.wait()
-    assert len(services.served[SOCKETS]) == 0
+    assert len(services.served[CONNECTIONS]) == 0
 
 
 async def test_no_task_outlives_its_socket(connect: Connect, services: PlainServices) -> None:

@@ -1,0 +1,108 @@
+"""Operations on a websocket: each a task of its own, answered by messages that carry its id."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+from typing import Any, cast
+
+import structlog
+from strawberry.aiohttp.views import GraphQLView
+from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
+from strawberry.subscriptions.protocols.graphql_transport_ws.types import CompleteMessage, SubscribeMessage
+
+from resolvers.errors import RateLimited
+from schema.channels import Channel, Close
+from schema.operations import Schema
+from schema.ports import Context
+from schema.requests import Parameters
+from schema.streaming import RETRY_SECONDS, deliver
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+class SocketOperation(Operation[Context | None, None]):
+    """One operation and all that its message asks for."""
+
+    def __init__(self, handler: OperationsHandler, message: SubscribeMessage) -> None:
+        payload = message["payload"]
+        super().__init__(
+            handler, message["id"], payload["query"], payload.get("variables"), payload.get("operationName") or None
+        )
+        self.asked = Parameters(self.query, self.operation_name, self.variables, payload.get("extensions"))
+
+    async def send_complete(self) -> None:
+        """Say that the operation has ended, unless its client knows."""
+        await self.send_operation_message({"id": self.id, "type": "complete"})
+
+
+class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
+    """Starts operations, runs them, and ends them with the socket."""
+
+    schema: Schema
+    websocket: Channel
+
+    def __init__(self, view: GraphQLView[Any, Any], channel: Channel, schema: Schema, settings: Settings) -> None:
+        super().__init__(
+            view,
+            channel,
+            None,
+            None,
+            schema,
+            timedelta(seconds=settings.socket_init_seconds),
+            settings.subscriptions_per_socket,
+        )
+        self._most_operations = settings.subscriptions_per_socket
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def handle_subscribe(self, message: SubscribeMessage) -> None:
+        """Start an operation; one too many gets an error under its id."""
+        if not self.connection_acknowledged:
+            await self.websocket.end(Close.NOT_ACKNOWLEDGED)
+            return
+        if message["id"] in self.operations:
+            await self.websocket.end(Close.ID_IN_USE, f"Subscriber for {message['id']} already exists")
+            return
+        operation = SocketOperation(self, message)
+        # Cancelled operations count as well, for as long as they take to end: else a client could pile them up.
+        if len(self.operations) >= self._most_operations or len(self._tasks) >= 2 * self._most_operations:
+            self.operations[operation.id] = operation
+            too_many = f"A websocket runs at most {self._most_operations} operations at a time"
+            await operation.send_initial_errors([RateLimited(too_many, RETRY_SECONDS)])
+            return
+        operation.task = asyncio.create_task(self.run_operation(operation))
+        self.operations[operation.id] = operation
+        self._tasks.add(operation.task)
+        operation.task.add_done_callback(self._tasks.discard)
+
+    async def handle_complete(self, message: CompleteMessage) -> None:
+        """End an operation that the client has heard enough of; it may have ended by itself meanwhile."""
+        await self.cleanup_operation(message["id"])
+
+    async def run_operation(self, operation: Operation[Context | None, None]) -> None:
+        """Run an operation to its end; never raises but when cancelled."""
+        # Only an acknowledged socket has operations, and then it has a context.
+        context, started = cast("Context", self.context).fresh(), time.perf_counter()
+        try:
+            one = cast("SocketOperation", operation)  # no other kind is started
+            await deliver(one, self.schema, one.asked, context)
+        finally:
+            if self.operations.get(operation.id) is operation:
+                del self.operations[operation.id]
+            ms = round((time.perf_counter() - started) * 1000, 1)
+            log.info("operation", operation=operation.operation_name, operation_id=operation.id, ms=ms)
+
+    def forget_id(self, id: str) -> None:  # noqa: A002  strawberry's name
+        """Let an id be used again."""
+        self.operations.pop(id, None)
+
+    async def end_operations(self) -> None:
+        """Cancel all operations and wait until they have let go of what they held."""
+        self.operations.clear()
+        for task in self._tasks:
+            if not task.cancelling():  # a second time would break off what the first one has it do
+                task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
