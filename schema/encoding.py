@@ -1,10 +1,12 @@
-"""JSON as it crosses the wire, in both directions."""
+"""JSON as it crosses the wire, in both directions, and as the events of a stream."""
 
 from __future__ import annotations
 
 import json
 import re
 from typing import NoReturn
+
+COMPLETE = "event: complete\ndata:\n\n"  # a browser drops an event that has no data at all
 
 # Text decoded from UTF-8 has no surrogates; only an escape can bring one in.
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -13,6 +15,11 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 def dumps(data: object) -> str:
     """Return compact JSON; text beyond ASCII stays readable."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def next_event(result: object) -> str:
+    """Return a result as an event of a stream; JSON has no line breaks that would cut it."""
+    return f"event: next\ndata: {dumps(result)}\n\n"
 
 
 def loads(text: str) -> object:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
+EVENTS = "text/event-stream"
 HTML = "text/html"
 
 _ANY = "*/*"
@@ -28,15 +29,23 @@ class _Range:
 
 
 def choose(accept: Sequence[str]) -> str | None:
-    """Return the media type to answer with, None when the client takes neither; without a wish it is plain JSON."""
+    """Return the media type to answer with, None when the client takes none; without a wish it is plain JSON."""
     ranges = list(_ranges(accept))
     if not any(header.strip() for header in accept):
         return JSON
     graphql, json = _wish(ranges, GRAPHQL), _wish(ranges, JSON)
+    if takes_events(accept) and _wish(ranges, EVENTS) > max(graphql, json):
+        return EVENTS
     # Only a client that names the newer type is known to understand it: a wildcard means the older one.
     if graphql[0] and (not json[0] or (graphql >= json and graphql[1] == _NAMED)):
         return GRAPHQL
     return JSON if json[0] else None
+
+
+def takes_events(accept: Sequence[str]) -> bool:
+    """Return whether an event stream is taken, by its name: whoever sends a wildcard may not understand it."""
+    quality, closeness = _wish(list(_ranges(accept)), EVENTS)
+    return quality > 0 and closeness == _NAMED
 
 
 def prefers_page(accept: Sequence[str]) -> bool:

@@ -200,4 +200,4 @@ def _unknown(name: str | None) -> str:
 def _not_here(kind: OperationType) -> OperationRefused:
     if kind is OperationType.MUTATION:
         return OperationRefused("A mutation needs POST: GET changes nothing", 405)
-    return OperationRefused("A subscription needs a websocket (graphql-transport-ws)")
+    return OperationRefused("A subscription needs `Accept: text/event-stream`, or a websocket (graphql-transport-ws)")

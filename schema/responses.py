@@ -1,4 +1,4 @@
-"""Answers in the form of GraphQL over HTTP."""
+"""Answers in the form of GraphQL over HTTP; as an event stream, where they have no more than one result."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from graphql import GraphQLError
 from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
-from resolvers.errors import Forbidden, RequestError, Unauthenticated
-from schema.encoding import dumps
-from schema.negotiation import GRAPHQL, JSON
+from resolvers.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
+from schema.encoding import COMPLETE, dumps, next_event
+from schema.negotiation import EVENTS, GRAPHQL, JSON
 from schema.operations import is_request_error
 from schema.requests import RequestRefused
 
@@ -23,6 +23,9 @@ def answer(result: ExecutionResult, media: str) -> web.Response:
     if not is_request_error(result):
         return _response(process_result(result), _OK, media)
     errors = result.errors or []
+    if media == EVENTS and isinstance(errors[0], BadUserInput | QueryTooComplex):
+        # The protocol wants what is wrong with an operation told in a stream: of another status browsers show nothing.
+        return _response(_body(errors), _OK, media)
     return _response(_body(errors), _status(errors[0], media), media, _headers(errors[0]))
 
 
@@ -66,4 +69,5 @@ def _headers(error: GraphQLError) -> dict[str, str]:
 
 
 def _response(body: object, status: int, media: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    return web.Response(text=dumps(body), status=status, content_type=media, charset="utf-8", headers=headers)
+    text = next_event(body) + COMPLETE if media == EVENTS else dumps(body)
+    return web.Response(text=text, status=status, content_type=media, charset="utf-8", headers=headers)

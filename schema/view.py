@@ -1,10 +1,11 @@
-"""GraphQL over HTTP, and the door to websockets."""
+"""GraphQL over HTTP, and the door to event streams and websockets."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 from aiohttp import hdrs, web
+from graphql import OperationDefinitionNode
 from strawberry.aiohttp.views import GraphQLView
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types.graphql import OperationType
@@ -16,9 +17,10 @@ from schema.addresses import Proxies
 from schema.channels import Channel, Close
 from schema.connections import Connections, Peer
 from schema.encoding import dumps, loads
+from schema.event_streams import EventStream
 from schema.headers import METHODS, REQUEST_ID, preflight
 from schema.middleware import OPERATION
-from schema.negotiation import GRAPHQL, JSON, choose, prefers_page
+from schema.negotiation import EVENTS, GRAPHQL, JSON, choose, prefers_page, takes_events
 from schema.operations import Schema
 from schema.ports import Context, Services
 from schema.requests import RequestRefused
@@ -35,7 +37,7 @@ _CLOSE_SECONDS = 2.0  # how long a websocket waits for the client's side of the 
 
 
 class View(GraphQLView[Context, None]):
-    """The endpoint, as GraphQL over HTTP and graphql-transport-ws want it."""
+    """The endpoint, as GraphQL over HTTP, graphql-sse and graphql-transport-ws want it."""
 
     schema: Schema
 
@@ -66,24 +68,26 @@ class View(GraphQLView[Context, None]):
             return graphiql.page(request)
         media = choose(accept)
         if media is None:
-            raise RequestRefused(406, f"Answers are {GRAPHQL} or {JSON}, in utf-8")
+            raise RequestRefused(406, f"Answers are {GRAPHQL}, {JSON} or {EVENTS}, in utf-8")
         try:
             return await self._execute(request, media)
         except RequestError as error:
             return responses.refusal(error, media)
 
-    async def _execute(self, request: web.Request, media: str) -> web.Response:
+    async def _execute(self, request: web.Request, media: str) -> web.StreamResponse:
         claims = self._claims(request)
         parameters = await requests.read(request)
+        peer = self._peer(request)
         context = self._services.context(
-            claims,
-            address=self._address(request),
-            user_agent=requests.user_agent(request),
-            request_id=request[REQUEST_ID],
+            claims, address=peer.address, user_agent=peer.user_agent, request_id=peer.request_id
         )
         operation = self.schema.documents.get(parameters.query).operation(parameters.operation_name)
         if operation is not None and operation.name:
             request[OPERATION] = operation.name.value
+        if _is_subscription(operation) and takes_events(request.headers.getall(hdrs.ACCEPT, [])):
+            self._refuse_when_closing()
+            stream = EventStream(request, self._services, self._connections, peer, claims)
+            return await stream.serve(self.schema, parameters, context)
         result = await self.schema.execute(
             parameters.query,
             variable_values=parameters.variables,
@@ -97,8 +101,7 @@ class View(GraphQLView[Context, None]):
     async def _serve_socket(self, request: web.Request) -> web.WebSocketResponse:
         if not self._check_websocket_origin(request):
             raise Forbidden("Pages of this origin may not open a websocket here")
-        if self._connections.closing:
-            raise ServiceUnavailable("The server is stopping")
+        self._refuse_when_closing()
         settings = self._services.settings
         socket = web.WebSocketResponse(
             protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
@@ -114,21 +117,32 @@ class View(GraphQLView[Context, None]):
             await channel.end(Close.WRONG_SUBPROTOCOL)
             await channel.stop()
             return socket
-        peer = Peer(
+        handler = SocketHandler(
+            self,
+            channel,
+            self.schema,
+            services=self._services,
+            connections=self._connections,
+            peer=self._peer(request),
+        )
+        await handler.handle()
+        return socket
+
+    def _refuse_when_closing(self) -> None:
+        if self._connections.closing:
+            raise ServiceUnavailable("The server is stopping")
+
+    def _claims(self, request: web.Request) -> Claims | None:
+        value = requests.authorization(request)
+        return None if value is None else self._services.tokens.read(requests.bearer(value))
+
+    def _peer(self, request: web.Request) -> Peer:
+        return Peer(
             self._address(request),
             requests.user_agent(request),
             request[REQUEST_ID],
             request.headers.get(hdrs.AUTHORIZATION),
         )
-        handler = SocketHandler(
-            self, channel, self.schema, services=self._services, connections=self._connections, peer=peer
-        )
-        await handler.handle()
-        return socket
-
-    def _claims(self, request: web.Request) -> Claims | None:
-        value = requests.authorization(request)
-        return None if value is None else self._services.tokens.read(requests.bearer(value))
 
     def _address(self, request: web.Request) -> str:
         return self._proxies.client(request.remote, request.headers.getall(FORWARDED_FOR, []))
@@ -140,3 +154,7 @@ class View(GraphQLView[Context, None]):
     def encode_json(self, data: object) -> str:
         """Return a websocket message, as text: bytes would make a binary frame of it."""
         return dumps(data)
+
+
+def _is_subscription(operation: OperationDefinitionNode | None) -> bool:
+    return operation is not None and operation.operation.value == OperationType.SUBSCRIPTION.value

@@ -75,10 +75,14 @@ class Settings:
     max_body: int = _setting(262_144, "bytes of a request body or websocket message", least=1024)
 
     # Live
-    sockets_per_member: int = _setting(20, "open websockets of one member, or of one anonymous address", least=1)
+    sockets_per_member: int = _setting(
+        20, "open websockets and event streams of one member, or of one anonymous address", least=1
+    )
     subscriptions_per_socket: int = _setting(50, "operations running on one websocket", least=1)
     socket_init_seconds: int = _setting(10, "how long a websocket may wait with `connection_init`, s", least=1)
-    heartbeat_seconds: int = _setting(20, "between two pings of a websocket, s", least=1)
+    heartbeat_seconds: int = _setting(
+        20, "between two pings of a websocket, or comments in an event stream, s", least=1
+    )
     subscriber_queue: int = _setting(1_000, "events waiting for one slow subscriber before it gets a gap", least=1)
     events_kept: int = _setting(100_000, "events kept to resume from", least=100)
     shutdown_seconds: int = _setting(10, "how long requests may finish when the server stops, s", least=0)

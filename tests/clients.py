@@ -17,6 +17,7 @@ from tests.small import PlainServices
 
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
+EVENT_STREAM = "text/event-stream"
 
 Client = TestClient[web.Request, web.Application]
 

@@ -10,7 +10,7 @@ from pytest_aiohttp import AiohttpClient
 
 from schema.negotiation import choose
 from tests import clients
-from tests.clients import GRAPHQL, JSON, Client, first_code, post
+from tests.clients import EVENT_STREAM, GRAPHQL, JSON, Client, first_code, post
 from tests.small import PlainServices
 
 client = clients.client
@@ -39,7 +39,7 @@ services = clients.services
         (["APPLICATION/JSON"], JSON),
         (["text/html, */*;q=0.1"], JSON),
         (["text/html"], None),
-        (["text/event-stream"], None),
+        ([EVENT_STREAM], EVENT_STREAM),
         ([f"{JSON}; charset=iso-8859-1"], None),
         ([f"{JSON};q=high"], None),
         (["nonsense"], None),

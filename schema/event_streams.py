@@ -1,0 +1,173 @@
+"""Subscriptions as Server-Sent Events: the protocol graphql-sse, a connection for each of them.
+
+Each result is an event `next`, and `complete` comes last. A stream whose session ends has before it a `next` with the
+error UNAUTHENTICATED and no data. When the process stops, `complete` comes alone: who gets it from a subscription that
+has no end subscribes again, from the last cursor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from aiohttp import ClientError, hdrs, web
+from graphql import GraphQLError
+from strawberry.http import process_result
+from strawberry.http.exceptions import WebSocketDisconnected
+from strawberry.types.execution import ExecutionResult
+
+from resolvers.errors import RateLimited, Unauthenticated
+from resolvers.tokens import Claims
+from schema.channels import Close
+from schema.connections import Connection, Connections, Peer
+from schema.encoding import COMPLETE, next_event
+from schema.hangup import Hangup, limit_silence
+from schema.negotiation import EVENTS
+from schema.operations import Schema
+from schema.ports import Context, Services
+from schema.requests import Parameters
+from schema.streaming import RETRY_SECONDS, deliver
+
+_COMMENT = ":\n\n"  # means nothing, and shows both ends and all between them that the stream is open
+_BEATS = 3  # heartbeats for which a client may take nothing
+_CLOSE_SECONDS = 4.0  # how long the last words may take before the connection is cut
+_HEADERS = {
+    hdrs.CONTENT_TYPE: f"{EVENTS}; charset=utf-8",
+    hdrs.CACHE_CONTROL: "no-store, no-transform",  # compressing would hold events back
+    "X-Accel-Buffering": "no",  # nginx and its kin
+}
+_LOST = (ConnectionError, ClientError, RuntimeError)  # what aiohttp raises where nobody reads any more
+
+
+class EventStream(Connection):
+    """One subscription from its request to its end.
+
+    One task at a time writes, and waits until there is room. So a client that does not read stops its own subscription,
+    and memory does not grow.
+    """
+
+    def __init__(
+        self, request: web.Request, services: Services, connections: Connections, peer: Peer, claims: Claims | None
+    ) -> None:
+        super().__init__(services, connections, peer, claims)
+        self._request = request
+        self._response = web.StreamResponse(headers=_HEADERS)
+        self._heartbeat = services.settings.heartbeat_seconds
+        self._hangup: Hangup | None = None
+        self._operation: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+        self._completed = False
+
+    async def serve(self, schema: Schema, asked: Parameters, context: Context) -> web.StreamResponse:
+        """Send what a subscription answers for as long as there is somebody to read; raises RequestError before that.
+
+        That is Unauthenticated, RateLimited or ServiceUnavailable.
+        """
+        # Known before the session is looked up: should it end in between, this stream is found and ended.
+        self._connections.add(self)
+        try:
+            await self._admit(context)
+            with suppress(WebSocketDisconnected):
+                await self._open()
+                await self._run(schema, asked, context)
+        finally:
+            await self.leave()
+        return self._response
+
+    # ------------------------------------------------------------ its life
+
+    async def _admit(self, context: Context) -> None:
+        await context.close()
+        if context.fatal is not None:
+            raise context.fatal
+        if not self._connections.admit(self):
+            most = self._services.settings.sockets_per_member
+            raise RateLimited(f"At most {most} websockets and event streams may be open at a time", RETRY_SECONDS)
+
+    async def _open(self) -> None:
+        transport = self._request.transport
+        if transport is None:
+            raise WebSocketDisconnected
+        self._hangup = Hangup(transport)
+        limit_silence(transport, _BEATS * self._heartbeat)
+        try:
+            await self._response.prepare(self._request)
+        except _LOST:
+            raise WebSocketDisconnected from None
+        await self._write(_COMMENT)  # browsers take the stream for open once it has a byte
+
+    async def _run(self, schema: Schema, asked: Parameters, context: Context) -> None:
+        assert self._hangup
+        self._operation = asyncio.create_task(deliver(self, schema, asked, context))
+        self._guarding = asyncio.create_task(self._guard())
+        ends = {self._operation, self._guarding, self._hangup.noticed}
+        while not (await asyncio.wait(ends, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED))[0]:
+            if not self._writing.locked():  # else something is on its way that tells the same
+                await self._write(_COMMENT)
+
+    async def end_operations(self) -> None:
+        """Cancel the subscription and wait until it has let go of what it held."""
+        self._cancel()
+        if self._operation is not None:
+            await asyncio.wait({self._operation})
+
+    def _cancel(self) -> None:
+        # A second time would break off what the first one has it do.
+        if self._operation is not None and not self._operation.cancelling():
+            self._operation.cancel()
+
+    async def _close(self, close: Close) -> None:
+        self._cancel()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                if close is Close.FORBIDDEN:
+                    await self.send_initial_errors([Unauthenticated("The session has ended")])
+                await self.send_complete()
+        except TimeoutError:
+            self._cut()
+        except WebSocketDisconnected:
+            pass
+
+    async def _stop(self) -> None:
+        if self._response.prepared:
+            try:
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await self._response.write_eof()
+            except TimeoutError:
+                self._cut()
+            except _LOST:
+                pass
+        if self._hangup is not None:
+            self._hangup.stand_aside()
+
+    def _cut(self) -> None:
+        if self._request.transport is not None:
+            self._request.transport.abort()
+
+    # ------------------------------------------------------------ what it sends
+
+    async def send_next(self, execution_result: ExecutionResult) -> None:
+        """Send one result."""
+        await self._write(next_event(process_result(execution_result)))
+
+    async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
+        """Send the errors for which there is no result, and that this is the end."""
+        await self._write(next_event({"errors": [error.formatted for error in errors]}) + COMPLETE, last=True)
+
+    async def send_complete(self) -> None:
+        """Send that this is the end, unless that was sent."""
+        await self._write(COMPLETE, last=True)
+
+    async def _write(self, text: str, *, last: bool = False) -> None:
+        async with self._writing:
+            if self._completed:
+                return
+            self._completed = last
+            try:
+                async with asyncio.timeout(_BEATS * self._heartbeat):
+                    await self._response.write(text.encode())
+            except TimeoutError:
+                self._cut()
+                raise WebSocketDisconnected from None
+            except _LOST:
+                raise WebSocketDisconnected from None
