@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from resolvers.errors import (
@@ -17,8 +17,10 @@ from resolvers.errors import (
     UserErrorCode,
     refuse,
 )
+from resolvers.listeners import Listeners
 from resolvers.loaders import Loaders
 from resolvers.reader import Reader
+from resolvers.recent import Recent
 from resolvers.tokens import Claims, Passwords, Tokens
 from store import keys
 from store.accounts import MINUTE_SECONDS, SESSIONS
@@ -26,9 +28,10 @@ from store.connection import Command, Database, Unavailable
 from store.events import Log
 from store.hearing import Hearing
 from store.reach import BigAuthors
-from store.records import Role, Session
+from store.records import Bond, Role, Session
 from store.settings import Settings
 
+ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
 OnSessionEnd = Callable[[int, str | None], None]
 
 
@@ -42,6 +45,8 @@ class Services:
         self.passwords = Passwords(settings)
         self.hearing = Hearing(db)
         self.log = Log(db, self.hearing)
+        self.listeners = Listeners(self.log, settings.subscriber_queue)
+        self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
         self.big = BigAuthors()
         self._on_session_end: list[OnSessionEnd] = []
 
@@ -114,6 +119,7 @@ class Context:
         self.socket = socket
         self.counted = counted
         self.fatal: RequestError | None = None
+        self.bonds: Mapping[int, Bond] | None = None  # of a subscription to the whole site: kept up by its events
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
         self.role = Role.MEMBER  # of the viewer, once proved
         self.is_suspended = False
@@ -137,6 +143,12 @@ class Context:
     def is_moderator(self) -> bool:
         """Whether the viewer sees what only moderators see; known once proved."""
         return self.role is not Role.MEMBER
+
+    def nobody(self) -> Context:
+        """Return a context in which somebody looks who has nothing to do with anybody."""
+        return Context(
+            self.services, None, address=self.address, user_agent="", request_id=self.request_id, counted=False
+        )
 
     def fresh(self, *, counted: bool = True) -> Context:
         """Return a context for the same viewer that has read nothing yet."""

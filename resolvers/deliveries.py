@@ -50,7 +50,8 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
             if score is not None:
                 await hashtags.count_uses(db, [(job.id, text(job, "hashtags").split())])
             await mentions.tell_of_post(db, job, job.id)
-        await events.append(db, f"post:{job.id}", "repost" if plain else "post", author, **_about(job, job.id))
+        kind = "repost" if plain else "post"
+        await events.append(db, f"post:{job.id}", kind, author, **_about(job, job.id), **_told_to_all(job))
     if job.body.get("is_pulled"):
         return Outcome.DONE
     delivery = await _delivery(db, job, job.id)
@@ -75,7 +76,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
         if reply := _reply(job, thing):
             await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
-        await events.append(db, f"delete:{thing}", kind, author, **_about(job, thing))
+        await events.append(db, f"delete:{thing}", kind, author, **_about(job, thing), **_told_to_all(job))
     if job.cursor != CASCADE and not await _retract(db, job, thing, budget):
         return Outcome.MORE
     if not await _cascade(db, thing, author, budget):
@@ -94,7 +95,8 @@ async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     """Tell everybody that a post was hidden or is shown again; homes keep it, and the read path decides."""
     about = _about(job, int(text(job, "post")))
     await _settle_listings(db, _listed(job, about["post"]))
-    await events.append(db, f"{job.kind}:{job.id}", job.kind, int(text(job, "author")), **about)
+    name, author = f"{job.kind}:{job.id}", int(text(job, "author"))
+    await events.append(db, name, job.kind, author, **about, **_told_to_all(job))
     async for last in _tell_reposters(db, job, job.kind, about, int(job.cursor or 0)):
         await jobs.checkpoint(db, job, str(last))
     return Outcome.DONE
@@ -241,6 +243,13 @@ async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = Fa
         # A repost that came late may have brought its deleted original back: then that is what has to go.
         return Delivery(author, original, whose)
     return await merges.with_earlier(db, Delivery(author, original, whose, thing), ended=True)
+
+
+def _told_to_all(job: Job) -> dict[str, int | str]:
+    """Return what decides to whom of all the site an event of a post is told: also when the post is gone."""
+    if not job.body.get("is_public", True):
+        return {}
+    return {"is_public": 1, **{field: str(job.body.get(field) or "") for field in ("text", "latitude", "longitude")}}
 
 
 def _about(job: Job, thing: int) -> dict[str, int]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from resolvers import homes, hydrate, identity
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge, standing_edges
-from resolvers.errors import BadUserInput
-from resolvers.gaps import StreamGap
+from resolvers.gaps import StreamGap, begin, event_cursor, gap_at
 from store import events, posts, relations, timelines
 from store.events import Event, Follower
 from store.ids import instant
@@ -77,9 +76,7 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
     """Yield what changes in the viewer's home: first what came since `after`, then live, without gap or repetition."""
     viewer = await context.member()
     await homes.read(context.db, viewer)
-    newest = await events.newest(context.db)
-    gap = None if after is None else await _gap(context, after, newest)
-    position = newest if after is None or gap else read_event_cursor(after)
+    position, gap = await begin(context.db, after)
     subscriber = await _subscribe(context, viewer, position)
     try:
         if gap:
@@ -92,7 +89,7 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
             taken = await subscriber.follower.take()
             if isinstance(taken, str):
                 await _refollow(context, subscriber)  # first, so that nobody's events are missed after the gap
-                yield StreamGap(_cursor(taken), datetime.now(UTC))
+                yield gap_at(taken)
                 position = subscriber.resume = taken
             elif subscriber.hears(taken) and events.position(taken.cursor) > events.position(position):
                 for change in await _changes(context, taken, subscriber):
@@ -100,11 +97,6 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
                 position = taken.cursor
     finally:
         context.services.log.unfollow(subscriber.follower)
-
-
-async def _gap(context: Context, after: str, newest: str) -> StreamGap | None:
-    kept = await events.is_kept(context.db, read_event_cursor(after))
-    return None if kept else StreamGap(_cursor(newest), datetime.now(UTC))
 
 
 async def _subscribe(context: Context, viewer: int, position: str) -> Subscriber:
@@ -154,7 +146,7 @@ async def _changes(operation: Context, event: Event, subscriber: Subscriber) -> 
     cursors = [subscriber.resume] * len(changes)
     subscriber.move(event.cursor)
     cursors[-1:] = [subscriber.resume] if changes else []
-    return [replace(change, cursor=_cursor(cursor)) for change, cursor in zip(changes, cursors, strict=True)]
+    return [replace(change, cursor=event_cursor(cursor)) for change, cursor in zip(changes, cursors, strict=True)]
 
 
 async def _changes_by(context: Context, event: Event, subscriber: Subscriber) -> list[HomeEvent]:
@@ -203,7 +195,7 @@ async def _merged(context: Context, event: Event, subscriber: Subscriber, floor:
         subscriber.held_until = await events.newest(context.db)
         if event.kind == "unfollow" and not was_heard:
             # The subscription began between the unfollow and its event: what they took back since was not heard.
-            return [StreamGap(_cursor(event.cursor), event.at)]
+            return [StreamGap(event_cursor(event.cursor), event.at)]
     brought = await _published(context, event.member, floor)
     changes = await _told(context, event, subscriber.following, brought, floor)
     return changes + (await _moved_below(context, event, subscriber.following, floor) if is_followed and floor else [])
@@ -258,20 +250,8 @@ async def _told(
 
 
 def _put(event: Event, edge: TimelineEdge) -> TimelineEntryPut:
-    return TimelineEntryPut(_cursor(event.cursor), event.at, edge)
+    return TimelineEntryPut(event_cursor(event.cursor), event.at, edge)
 
 
 def _removed(event: Event, thing: int, *, is_repost: bool) -> TimelineEntryRemoved:
-    return TimelineEntryRemoved(_cursor(event.cursor), event.at, identity.post_id(thing, is_repost=is_repost))
-
-
-def _cursor(entry: str) -> str:
-    return f"{CURSOR}.{entry}"
-
-
-def read_event_cursor(text: str) -> str:
-    """Return the place in the log that a cursor stands for; raises BadUserInput when it is none."""
-    name, _, entry = text.partition(".")
-    if name != CURSOR or not _ENTRY.fullmatch(entry):
-        raise BadUserInput("after: this is not a cursor of this subscription")
-    return entry
+    return TimelineEntryRemoved(event_cursor(event.cursor), event.at, identity.post_id(thing, is_repost=is_repost))

@@ -14,6 +14,7 @@ from resolvers.errors import Refused
 from schema import notifications as n
 from schema import posts as p
 from schema import promotions as a
+from schema import site as w
 from schema import streams as s
 from schema import timelines as t
 from schema import users as u
@@ -217,4 +218,16 @@ class Mutation:
 class Subscription:
     home_timeline = strawberry.subscription(resolver=s.home_timeline, graphql_type=s.HomeTimelineEvent)
     notifications = strawberry.subscription(resolver=n.live, graphql_type=n.NotificationEvent)
+    stream = strawberry.subscription(
+        resolver=w.stream,
+        graphql_type=w.SiteEvent,
+        description="What happens in public across the site, without those the viewer has blocked or muted or is "
+        "blocked by.",
+    )
+    sample = strawberry.subscription(
+        resolver=w.sample,
+        graphql_type=w.SiteEvent,
+        description="A steady random share of all public posts, `percent` from 1 to 100; the same post is in or out "
+        "for everyone.",
+    )
     post_activity = strawberry.subscription(resolver=s.post_activity, graphql_type=s.PostActivity)

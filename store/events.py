@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import cast
+from typing import Any, Protocol, cast
 
 import structlog
 from redis.exceptions import RedisError
@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from store import keys
 from store.connection import Database, Unavailable
 from store.hearing import Hearing
-from store.records import read_pairs
+from store.records import Location, read_pairs
 from store.tasks import stop
 
 WAKE = "events"  # channel: the log has grown
@@ -38,18 +38,27 @@ class Event:
     original_author: int = 0
     of_quote: int = 0
     member: int = 0
+    is_public: int = 0  # whether all may hear of it who see its actor
+    text: str = ""
+    latitude: str = ""
+    longitude: str = ""
+
+    @property
+    def place(self) -> Location | None:
+        return Location(float(self.latitude), float(self.longitude)) if self.latitude else None
 
     @property
     def at(self) -> datetime:
         return datetime.fromtimestamp(int(self.cursor.split("-")[0]) / 1000, UTC)
 
 
-_NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind"}
+_WORDS = {"text", "latitude", "longitude"}
+_NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind", *_WORDS}
 
 
-async def append(db: Database, name: str, kind: str, actor: int, **about: int) -> str | None:
+async def append(db: Database, name: str, kind: str, actor: int, **about: int | str) -> str | None:
     """Append an event once, whatever repeats the work; `name` is what makes it the same event."""
-    pairs = [part for pair in about.items() for part in pair]
+    pairs = [part for pair in about.items() if pair[1] for part in pair]
     kept, now = db.settings.events_kept, time.time_ns() // 1_000_000
     args = [name, kept, db.channel(WAKE), now, "kind", kind, "actor", actor, *pairs]
     return cast("str | None", await db.call("append_event", [keys.events(), keys.event_ids()], *args))
@@ -89,8 +98,19 @@ def position(cursor: str) -> tuple[int, int]:
 def _read(entry: str, pairs: Sequence[str]) -> Event:
     told = read_pairs(pairs)
     # A newer process may tell more than this one knows of.
-    numbers = {name: int(value) for name, value in told.items() if name in _NUMBERS}
-    return Event(cursor=entry, kind=told["kind"], **numbers)
+    about: dict[str, Any] = {name: int(value) for name, value in told.items() if name in _NUMBERS}
+    about |= {name: value for name, value in told.items() if name in _WORDS}
+    return Event(cursor=entry, kind=told["kind"], **about)
+
+
+class Watcher(Protocol):
+    """Who is handed every event."""
+
+    def offer(self, event: Event) -> None:
+        """Take an event; must not wait."""
+
+    def lose(self, cursor: str) -> None:
+        """Learn that events up to a cursor were lost."""
 
 
 class Follower:
@@ -139,6 +159,7 @@ class Log:
         self._hearing = hearing
         self._by_actor: dict[int, set[Follower]] = defaultdict(set)
         self._woken = asyncio.Event()
+        self._watchers: list[Watcher] = []
         self._task: asyncio.Task[None] | None = None
         self._has_read = False  # whether the event at the cursor was in the log
         self.cursor = "0-0"
@@ -152,6 +173,10 @@ class Log:
     async def close(self) -> None:
         """Stop reading."""
         await stop(self._task)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Have every event handed to a watcher, and be told of those that were lost."""
+        self._watchers.append(watcher)
 
     def follow(self, actors: Iterable[int]) -> Follower:
         """Return a place in the log for events of some actors from now on."""
@@ -201,9 +226,13 @@ class Log:
             self._has_read = False
             for follower in set().union(*self._by_actor.values()):
                 follower.lose(self.cursor)
+            for watcher in self._watchers:
+                watcher.lose(self.cursor)
         return batch
 
     def _dispatch(self, event: Event) -> None:
         self.cursor, self._has_read = event.cursor, True
         for follower in list(self._by_actor.get(event.actor, ())):
             follower.offer(event)
+        for watcher in self._watchers:
+            watcher.offer(event)

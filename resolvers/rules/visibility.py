@@ -69,7 +69,13 @@ def sees_lists(sight: Sight, member: int) -> bool:
 
 def wants(sight: Sight, member: int) -> bool:
     """Return whether what a member does belongs into the viewer's timelines, notifications and streams."""
-    return sees_words(sight, member) and not _bond(sight, member).mutes
+    return sees_words(sight, member) and hears(sight, member)
+
+
+def hears(sight: Sight, member: int) -> bool:
+    """Return whether nothing stands between the viewer and a member: also one who is gone by now."""
+    bond = _bond(sight, member)
+    return not (bond.blocks or bond.is_blocked or bond.mutes)
 
 
 def tells(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:

@@ -39,6 +39,10 @@ for _, field in ipairs({
     redis.call('HSET', status, field[1], field[2])
   end
 end
+local is_public = redis.call('HEXISTS', KEYS[3], 'private') + redis.call('HEXISTS', KEYS[3], 'suspended') == 0
+if not is_public then
+  redis.call('HSET', status, 'unannounced', '1')
+end
 -- A plain repost names what it stands for, so that reading a profile is enough to know what it brings.
 redis.call('ZADD', KEYS[4], id, plain and id .. ':' .. original .. ':' .. ARGV[8] or id)
 count_posts(KEYS[3], KEYS[4], KEYS[9])
@@ -55,7 +59,7 @@ local body = cjson.encode({
   author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], of_quote = ARGV[13],
   plain = plain, mentions = ARGV[5], reply_to = ARGV[14], root = ARGV[15], reply_to_author = ARGV[16],
   text = text, latitude = ARGV[17], longitude = ARGV[18],
-  is_public = redis.call('HEXISTS', KEYS[3], 'private') + redis.call('HEXISTS', KEYS[3], 'suspended') == 0,
+  is_public = is_public,
   is_pulled = string.match(redis.call('HGET', KEYS[3], 'reach') or '', '%a+') == 'big',
 })
 commit(KEYS[2], tonumber(id), 'post', body)

@@ -5,7 +5,7 @@
 -- Returns the job's id and body, false when the post is gone or is not the author's.
 local names = {
   'author', 'text', 'hashtags', 'original', 'original_author', 'of_quote', 'reply_to', 'root', 'reply_to_author',
-  'mentions', 'latitude', 'longitude',
+  'mentions', 'latitude', 'longitude', 'unannounced',
 }
 local fields = redis.call('HMGET', KEYS[4], unpack(names))
 if fields[1] ~= ARGV[3] then
@@ -40,7 +40,7 @@ local body = cjson.encode({
   post = ARGV[2], author = ARGV[3], hashtags = fields[3] or '', original = original,
   original_author = fields[5] or '', of_quote = fields[6] or '', plain = plain, overtook = overtook == 1,
   reply_to = fields[7] or '', root = fields[8] or '', reply_to_author = fields[9] or '', mentions = fields[10] or '',
-  text = fields[2], latitude = fields[11] or '', longitude = fields[12] or '',
+  text = fields[2], latitude = fields[11] or '', longitude = fields[12] or '', is_public = not fields[13],
 })
 commit(KEYS[2], id, 'delete', body)
 redis.call('PUBLISH', ARGV[4], '')

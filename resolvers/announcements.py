@@ -1,0 +1,122 @@
+"""What the site's log tells to all: for each event once, whoever listens, what there is to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from resolvers import hydrate, identity
+from resolvers.context import Context
+from resolvers.gaps import event_cursor
+from resolvers.listeners import KINDS, StreamEventKind
+from resolvers.rules import visibility
+from resolvers.rules.visibility import Sight
+from store.events import Event
+from store.records import Bond, Post, User, is_plain_repost
+
+
+@dataclass(frozen=True, slots=True)
+class PostCreated:
+    """A post that all see was published, or is shown again."""
+
+    cursor: str
+    at: datetime
+    post: Post
+
+
+@dataclass(frozen=True, slots=True)
+class PostDeleted:
+    """A post that all could see is gone, or hidden."""
+
+    cursor: str
+    at: datetime
+    post_id: str
+    author_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserFollowed:
+    """A member follows another, and all may know."""
+
+    cursor: str
+    at: datetime
+    follower: User
+    followed: User
+
+
+@dataclass(frozen=True, slots=True)
+class UserUnfollowed:
+    """A member follows another no longer."""
+
+    cursor: str
+    at: datetime
+    follower: User
+    unfollowed: User
+
+
+Told = PostCreated | PostDeleted | UserFollowed | UserUnfollowed
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What an event tells to everybody who has nothing to do with certain members."""
+
+    told: Told
+    members: frozenset[int]  # of whom it speaks
+    users: Mapping[int, User | None]
+
+    def reaches(self, viewer: int | None, bonds: Mapping[int, Bond]) -> bool:
+        """Return whether somebody is told: as they stand to those of whom it speaks."""
+        sight = Sight(viewer, is_moderator=False, users=self.users, bonds=bonds, posts={})
+        decides = visibility.hears if isinstance(self.told, PostDeleted) else visibility.wants
+        return all(decides(sight, member) for member in self.members)
+
+
+async def of(context: Context, event: Event) -> Announcement | None:
+    """Return what an event tells to all, None for nothing: what is gone or hidden meanwhile, or private.
+
+    It is looked up once, by whoever asks first, as somebody without a bond to anybody.
+    """
+    found = await context.services.announced.get(event.cursor, lambda: _announcement(context.nobody(), event))
+    return cast("Announcement | None", found)
+
+
+async def _announcement(context: Context, event: Event) -> Announcement | None:
+    return await _TOLD[KINDS[event.kind]](context, event)
+
+
+async def _post_created(context: Context, event: Event) -> Announcement | None:
+    post = await hydrate.post(context, event.post)
+    if post is None:
+        return None
+    members = {post.author, event.original_author} if is_plain_repost(post) else {post.author}
+    sight = await hydrate.sight_of(context, members)
+    return Announcement(PostCreated(event_cursor(event.cursor), event.at, post), frozenset(members), sight.users)
+
+
+async def _post_deleted(_: Context, event: Event) -> Announcement:
+    passed_on = event.kind == "unrepost"
+    members = {event.actor, event.original_author} if passed_on else {event.actor}
+    gone = identity.post_id(event.post, is_repost=bool(event.original))
+    told = PostDeleted(event_cursor(event.cursor), event.at, gone, identity.user_id(event.actor))
+    return Announcement(told, frozenset(members), {})
+
+
+async def _followed(context: Context, event: Event) -> Announcement | None:
+    members = [event.actor, event.member]
+    follower, other = await hydrate.users(context, members)
+    if not follower or not other or follower.is_private or other.is_private:
+        return None  # who may not see their lists hears nothing of them
+    make = UserFollowed if event.kind == "follow" else UserUnfollowed
+    told = make(event_cursor(event.cursor), event.at, follower, other)
+    return Announcement(told, frozenset(members), {user.id: user for user in (follower, other)})
+
+
+_TOLD: dict[StreamEventKind, Callable[[Context, Event], Awaitable[Announcement | None]]] = {
+    StreamEventKind.POST_CREATED: _post_created,
+    StreamEventKind.POST_DELETED: _post_deleted,
+    StreamEventKind.USER_FOLLOWED: _followed,
+    StreamEventKind.USER_UNFOLLOWED: _followed,
+}

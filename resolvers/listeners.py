@@ -1,0 +1,128 @@
+"""Who listens to the whole site: each event is handed to those who want it, and costs nobody else."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+
+from resolvers.rules.filters import Facts, Filter
+from resolvers.rules.matching import Filters
+from resolvers.rules.sampling import in_sample
+from store.events import Event, Follower, Log
+
+
+class StreamEventKind(Enum):
+    """What happens on the site."""
+
+    POST_CREATED = "POST_CREATED"
+    POST_DELETED = "POST_DELETED"
+    USER_FOLLOWED = "USER_FOLLOWED"
+    USER_UNFOLLOWED = "USER_UNFOLLOWED"
+
+
+KINDS = {  # of events in the log
+    "post": StreamEventKind.POST_CREATED,
+    "repost": StreamEventKind.POST_CREATED,
+    "unhide": StreamEventKind.POST_CREATED,
+    "delete": StreamEventKind.POST_DELETED,
+    "unrepost": StreamEventKind.POST_DELETED,
+    "hide": StreamEventKind.POST_DELETED,
+    "follow": StreamEventKind.USER_FOLLOWED,
+    "unfollow": StreamEventKind.USER_UNFOLLOWED,
+}
+
+
+def kind_of(event: Event) -> StreamEventKind | None:
+    """Return what an event is to the whole site, None where it is nothing to all."""
+    kind = KINDS.get(event.kind)
+    about_post = kind in {StreamEventKind.POST_CREATED, StreamEventKind.POST_DELETED}
+    return kind if event.is_public or not about_post else None
+
+
+ALL_KINDS = frozenset(StreamEventKind)
+SAMPLED = frozenset({StreamEventKind.POST_CREATED, StreamEventKind.POST_DELETED})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a subscriber wants of the site: events of some kinds that pass a filter, or a share of all posts."""
+
+    kinds: Collection[StreamEventKind] = ALL_KINDS
+    filter: Filter | None = None
+    percent: int | None = None
+
+    def has(self, event: Event) -> bool:
+        """Return whether an event is wanted."""
+        if kind_of(event) not in self.kinds:
+            return False
+        if self.percent is not None:
+            return in_sample(event.post, self.percent)
+        return self.filter is None or self.filter.passes(facts_of(event))
+
+
+def facts_of(event: Event) -> Facts:
+    """Return what of an event decides whom it reaches."""
+    return Facts(event.actor, event.text, event.place)
+
+
+class Listeners:
+    """The process's listeners to the whole site."""
+
+    def __init__(self, log: Log, limit: int) -> None:
+        self._log = log
+        self._limit = limit
+        self._wanted: dict[Follower, Wanted] = {}
+        self._filters = Filters[Follower]()
+        self._samples: dict[int, set[Follower]] = defaultdict(set)
+        self._members: dict[int, set[Follower]] = defaultdict(set)
+        log.watch(self)
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+    def listen(self, viewer: int | None, wanted: Wanted) -> Follower:
+        """Return a place in the live log for what a subscriber wants, and for what changes how they stand to others."""
+        follower = Follower(self._limit, self._log.cursor)
+        self._wanted[follower] = wanted
+        if wanted.percent is None:
+            self._filters.add(follower, wanted.filter)
+        else:
+            self._samples[wanted.percent].add(follower)
+        if viewer is not None:
+            self._members[viewer].add(follower)
+        return follower
+
+    def ignore(self, viewer: int | None, follower: Follower) -> None:
+        """Give a place up."""
+        wanted = self._wanted.pop(follower)
+        self._filters.remove(follower)
+        for places, key in ((self._samples, wanted.percent), (self._members, viewer)):
+            if key is not None:
+                places[key].discard(follower)
+                if not places[key]:
+                    del places[key]
+
+    def offer(self, event: Event) -> None:
+        """Hand an event to those who want it."""
+        if event.kind == "bond":
+            for follower in self._members.get(event.actor, ()):
+                follower.offer(event)
+            return
+        kind = kind_of(event) if self._wanted else None
+        if kind is None:
+            return
+        for follower in self._filters.match(facts_of(event)):
+            if kind in self._wanted[follower].kinds:
+                follower.offer(event)
+        if kind in SAMPLED:
+            for percent, followers in self._samples.items():
+                if in_sample(event.post, percent):
+                    for follower in followers:
+                        follower.offer(event)
+
+    def lose(self, cursor: str) -> None:
+        """Let all know that events were lost."""
+        for follower in self._wanted:
+            follower.lose(cursor)

@@ -1,0 +1,121 @@
+"""What happens on the whole site, live: filtered by indexes, looked up once, decided for each who listens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from typing import Protocol
+
+from resolvers import announcements, identity
+from resolvers.announcements import Told
+from resolvers.context import Context
+from resolvers.errors import BadUserInput
+from resolvers.gaps import StreamGap, begin, gap_at
+from resolvers.listeners import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.rules import filters
+from resolvers.rules.filters import Filter, FilterRefused
+from resolvers.rules.sampling import SHARES
+from store import blocks, events
+from store.events import Event
+from store.records import Bond
+
+SiteEvent = Told | StreamGap
+
+
+class FilterInput(Protocol):
+    """A filter as a client sends it."""
+
+    @property
+    def follow(self) -> Sequence[str] | None: ...
+    @property
+    def track(self) -> Sequence[str] | None: ...
+    @property
+    def locations(self) -> Sequence[filters.Bounds] | None: ...
+
+
+async def stream(
+    context: Context, wanted: FilterInput | None, kinds: Sequence[StreamEventKind] | None, after: str | None
+) -> AsyncGenerator[SiteEvent, None]:
+    """Yield what happens in public: first what came since `after`, then live, without gap or repetition."""
+    await context.member()
+    if kinds is not None and not kinds:
+        raise BadUserInput("kinds: must have at least one kind")
+    chosen = frozenset(kinds) if kinds else ALL_KINDS
+    async for event in _live(context, Wanted(chosen, read_filter(wanted)), after):
+        yield event
+
+
+async def sample(context: Context, percent: int, after: str | None) -> AsyncGenerator[SiteEvent, None]:
+    """Yield a steady share of all public posts."""
+    await context.member()
+    if not 1 <= percent <= SHARES:
+        raise BadUserInput(f"percent: must be from 1 to {SHARES}, is {percent}")
+    async for event in _live(context, Wanted(SAMPLED, percent=percent), after):
+        yield event
+
+
+def read_filter(wanted: FilterInput | None) -> Filter | None:
+    """Return a filter as a client sends it, None for none; raises BadUserInput naming the part and the rule."""
+    if wanted is None:
+        return None
+    try:
+        follow = None if wanted.follow is None else [_member(i, text) for i, text in enumerate(wanted.follow)]
+        return filters.read(follow, wanted.track, wanted.locations)
+    except FilterRefused as refusal:
+        raise BadUserInput(str(refusal)) from None
+
+
+def _member(place: int, text: str) -> int:
+    found = identity.read(text)
+    if found is None or found[0] != "user":
+        raise FilterRefused(f"filter.follow[{place}]: this is not the id of a user")
+    return found[1]
+
+
+async def _live(context: Context, wanted: Wanted, after: str | None) -> AsyncGenerator[SiteEvent, None]:
+    listeners, viewer = context.services.listeners, context.viewer
+    position, gap = await begin(context.db, after)
+    follower = listeners.listen(viewer, wanted)
+    try:
+        # Read once the place is taken: what changes from now on comes as an event.
+        bonds = context.bonds = await _bonds(context, viewer)
+        if gap:
+            yield gap
+        async for event in _replay(context, position, follower.since):
+            position = event.cursor
+            if wanted.has(event) and (told := await _told(context, event, viewer, bonds)):
+                yield told
+        while True:
+            taken = await follower.take()
+            if isinstance(taken, str):
+                bonds.clear()
+                bonds.update(await _bonds(context, viewer))
+                yield gap_at(taken)
+                position = taken
+            elif taken.kind == "bond":
+                bonds.update(await blocks.bonds(context.db, viewer or 0, [taken.member]))
+            elif events.position(taken.cursor) > events.position(position):
+                position = taken.cursor
+                if told := await _told(context, taken, viewer, bonds):
+                    yield told
+    finally:
+        listeners.ignore(viewer, follower)
+
+
+async def _bonds(context: Context, viewer: int | None) -> dict[int, Bond]:
+    return {} if viewer is None else await blocks.bonds(context.db, viewer)
+
+
+async def _replay(context: Context, position: str, since: str) -> AsyncIterator[Event]:
+    """Yield the events between a cursor and the place where the subscriber's queue begins."""
+    while events.position(position) < events.position(since):
+        batch = await events.between(context.db, position, since)
+        if not batch:
+            return
+        for event in batch:
+            yield event
+        position = batch[-1].cursor
+
+
+async def _told(context: Context, event: Event, viewer: int | None, bonds: Mapping[int, Bond]) -> Told | None:
+    found = await announcements.of(context, event)
+    return found.told if found and found.reaches(viewer, bonds) else None
