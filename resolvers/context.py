@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from resolvers.errors import (
@@ -31,6 +31,7 @@ from store.reach import BigAuthors
 from store.records import Bond, Role, Session
 from store.settings import Settings
 
+RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
 OnSessionEnd = Callable[[int, str | None], None]
 
@@ -46,6 +47,7 @@ class Services:
         self.hearing = Hearing(db)
         self.log = Log(db, self.hearing)
         self.listeners = Listeners(self.log, settings.subscriber_queue)
+        self.renderings: Recent[Hashable, object] = Recent(RENDERINGS_KEPT)
         self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
         self.big = BigAuthors()
         self._on_session_end: list[OnSessionEnd] = []
@@ -120,6 +122,7 @@ class Context:
         self.counted = counted
         self.fatal: RequestError | None = None
         self.bonds: Mapping[int, Bond] | None = None  # of a subscription to the whole site: kept up by its events
+        self.selection: object | None = None  # what the document asks for, where others may be answered the same
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
         self.role = Role.MEMBER  # of the viewer, once proved
         self.is_suspended = False
@@ -149,6 +152,10 @@ class Context:
         return Context(
             self.services, None, address=self.address, user_agent="", request_id=self.request_id, counted=False
         )
+
+    async def rendered(self, key: Hashable, render: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what was rendered for all under a key, by whoever asked first."""
+        return await self.services.renderings.get(key, render)
 
     def fresh(self, *, counted: bool = True) -> Context:
         """Return a context for the same viewer that has read nothing yet."""

@@ -12,7 +12,19 @@ from store import keys
 from store.connection import Command
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
-from store.records import NO_BOND, Bond, Comment, Credentials, Post, Source, User, read_pairs, read_post, read_sources
+from store.records import (
+    NO_BOND,
+    Bond,
+    Comment,
+    Credentials,
+    Fields,
+    Post,
+    Source,
+    User,
+    read_pairs,
+    read_post,
+    read_sources,
+)
 
 Record = TypeVar("Record")
 
@@ -22,7 +34,8 @@ class Loaders:
 
     def __init__(self, reader: Reader, viewer: int | None) -> None:
         me = viewer or 0
-        self.user: DataLoader[int, User | None] = _records(reader, keys.user, User.read)
+        self.members: dict[int, User | None] = {}  # all that were looked up
+        self.user: DataLoader[int, User | None] = _records(reader, keys.user, self._user)
         self.post: DataLoader[int, Post | None] = _records(reader, keys.status, read_post)
         self.comment: DataLoader[int, Comment | None] = _records(reader, keys.comment, Comment.read)
         self.promotion: DataLoader[int, Promotion | None] = _records(reader, keys.promotion, Promotion.read)
@@ -47,6 +60,10 @@ class Loaders:
         self.notification: DataLoader[int, Notification | None] = DataLoader(_notifications(reader, me))
         self.read_until: DataLoader[int, int] = DataLoader(_read_until(reader))
         self.sources: DataLoader[int, tuple[Source, ...]] = DataLoader(_sources(reader, me))
+
+    def _user(self, member: int, fields: Fields) -> User | None:
+        found = self.members[member] = User.read(member, fields)
+        return found
 
 
 def _records(

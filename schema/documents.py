@@ -26,6 +26,7 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 from resolvers.errors import QueryTooComplex
 from schema.costs import Cost
 from schema.limits import Limits, operations
+from schema.sharing import SHARED_FIELDS
 from store.settings import Settings
 
 DOCUMENTS_KEPT = 500
@@ -46,6 +47,7 @@ class Document:
     operations: Sequence[OperationDefinitionNode] = ()
     fields: frozenset[str] = frozenset()
     costs: Mapping[str | None, Cost] = field(default_factory=dict)
+    is_shareable: bool = False
 
     def operation(self, name: str | None) -> OperationDefinitionNode | None:
         """Return the operation of a name, or the only one when none is asked for; None when there is none such."""
@@ -103,7 +105,8 @@ class DocumentCache:
             return Document(node, (too_complex,))
         names = _FieldNames()
         visit(node, names)
-        return Document(node, (), operations(node), frozenset(names.found), self._limits.price(node))
+        shareable = names.found <= SHARED_FIELDS and not names.has_directives
+        return Document(node, (), operations(node), frozenset(names.found), self._limits.price(node), shareable)
 
     def _parse_failure(self, error: GraphQLSyntaxError) -> GraphQLError:
         if error.message.endswith(_PARSING_ABORTED):
@@ -116,9 +119,13 @@ class _FieldNames(Visitor):
     def __init__(self) -> None:
         super().__init__()
         self.found: set[str] = set()
+        self.has_directives = False
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         self.found.add(node.name.value)
+
+    def enter_directive(self, *_: object) -> None:
+        self.has_directives = True
 
 
 def _validation_failure(errors: Sequence[GraphQLError]) -> Sequence[GraphQLError]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +22,7 @@ from strawberry.types.graphql import OperationType
 from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
 from schema.documents import DocumentCache
 from schema.ports import Context
+from schema.sharing import Rendering
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 
@@ -47,12 +49,44 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         if self.context_value is not None:
             executor.context_value = self.context_value.fresh(counted=False)  # the member has asked but once
             executor.context_value.fields = self.context_value.fields
+            executor.context_value.selection = self.context_value.selection
+            executor.context_value.bonds = self.context_value.bonds
         return executor
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Execute a query, a mutation or one event; where the context has a fatal error, that is the whole result."""
-        outcome = super().execute_operation(serially)
-        return outcome if self.context_value is None else self._conclude(outcome)
+        context = self.context_value
+        if context is None:
+            return super().execute_operation(serially)
+        if context.selection is not None and context.bonds is not None:
+            return self._shared()
+        return self.render(serially)
+
+    async def render(self, serially: bool | None = None) -> CoreResult:
+        """Return the viewer's own result."""
+        return await self._conclude(super().execute_operation(serially))
+
+    async def _shared(self) -> CoreResult:
+        """Return the result that all have who would get the same; the viewer's own where they would not.
+
+        Sessions are not checked: who loses theirs loses the connection.
+        """
+        context, told = self.context_value, self.root_value
+        key = (told.cursor, type(told), id(context.selection))
+        rendering = await context.rendered(key, self._render_for_all)
+        if rendering is None or not rendering.members.isdisjoint(context.bonds):
+            return await self.render()
+        return CoreResult(rendering.data, None)
+
+    async def _render_for_all(self) -> Rendering | None:
+        executor = copy(self)
+        context = executor.context_value = self.context_value.nobody()
+        context.fields = self.context_value.fields
+        result = await executor.render()
+        looked_at = context.load.members
+        if result.errors or any(u is None or u.is_private or u.is_suspended for u in looked_at.values()):
+            return None
+        return Rendering(result.data, frozenset(looked_at), self.context_value.selection)
 
     async def _conclude(self, outcome: Any) -> CoreResult:
         result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
@@ -89,6 +123,8 @@ class Schema(strawberry.Schema):
         operation = document.operation(name)
         if operation is None:
             return await _refused(context, [OperationRefused(_unknown(name))])
+        if context.context is not None and document.is_shareable:
+            context.context.selection = operation
         kind = OperationType(operation.operation.value)
         if kind not in context.allowed_operations:
             return await _refused(context, [_not_here(kind)])

@@ -14,6 +14,7 @@ class Context(Protocol):
     """What one operation knows; made anew for each operation and each event of a subscription."""
 
     fields: frozenset[str] | None  # names of all fields in the document, where known
+    selection: object | None  # what is asked for, where others may be answered the same
 
     @property
     def request_id(self) -> str:

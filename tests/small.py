@@ -36,6 +36,7 @@ class PlainContext:
     socket: bool
     counted: bool = True
     fatal: RequestError | None = None
+    selection: object | None = None
     fields: frozenset[str] | None = None
 
     def fresh(self, *, counted: bool = True) -> PlainContext:
