@@ -10,18 +10,20 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import structlog
 from aiohttp import web
 from tqdm import tqdm
 
 import schema
-from resolvers import backlog, demo, imports, upkeep
+from resolvers import backlog, demo, imports, tailing, upkeep
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.listeners import StreamEventKind
+from resolvers.tailing import Asked, TailRefused
 from resolvers.tokens import NO_PASSWORD
 from resolvers.upkeep import UpkeepRefused
 from schema.http import begin_shutdown, create_app
@@ -102,6 +104,20 @@ def _parser() -> argparse.ArgumentParser:
     appoint.add_argument(
         "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
     )
+    tail = add("tail", _tail, "follow what happens on the site, a line an event; filters are any-of")
+    tail.add_argument("--follow", action="append", metavar="LOGIN", help="events by this member; may be repeated")
+    tail.add_argument("--track", action="append", metavar="PHRASE", help="posts with all words of it; may be repeated")
+    tail.add_argument("--box", action="append", metavar="S,W,N,E", help="posts located in it; may be repeated")
+    tail.add_argument(
+        "--kind",
+        action="append",
+        type=str.upper,
+        choices=[kind.value for kind in StreamEventKind],
+        metavar="KIND",
+        help="POST_CREATED, POST_DELETED, USER_FOLLOWED or USER_UNFOLLOWED; may be repeated (default: all)",
+    )
+    tail.add_argument("--sample", type=_count, metavar="PERCENT", help="a share of all posts instead")
+    tail.add_argument("--after", metavar="CURSOR", help="begin with what came since (default: now)")
     suspend = add("suspend", _upkeep(upkeep.suspend), "hide a member from all but moderators, and end their sessions")
     suspend.add_argument("login", metavar="LOGIN")
     suspend.add_argument("--end", action="store_true", help="end the suspension")
@@ -165,13 +181,26 @@ async def _fill(services: Services) -> None:
 
 async def _work(settings: Settings, _: argparse.Namespace) -> int:
     async with _services(settings) as services:
-        working = asyncio.create_task(Worker(services.db).run(services.hearing))
         print("Perch works; Ctrl-C ends it.", flush=True)
-        stopped = asyncio.create_task(_until_stopped())
-        await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        await stop(working)
-        await stop(stopped)
+        await _run_until_stopped(Worker(services.db).run(services.hearing))
     return 0
+
+
+async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
+    options = {name: value for name, value in vars(asked).items() if name != "run"}
+    async with _services(settings) as services:
+        print("Perch follows the site; Ctrl-C ends it.", flush=True)
+        try:
+            await _run_until_stopped(_print_lines(services, Asked(**options)))
+        except TailRefused as refusal:
+            raise StartError(str(refusal)) from refusal
+    return 0
+
+
+async def _print_lines(services: Services, asked: Asked) -> None:
+    async with contextlib.aclosing(tailing.lines(services, asked)) as lines:
+        async for line in lines:
+            print(line, flush=True)
 
 
 async def _import(settings: Settings, asked: argparse.Namespace) -> int:
@@ -244,6 +273,17 @@ async def _until_stopped() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     await stopped.wait()
+
+
+async def _run_until_stopped(running: Coroutine[Any, Any, None]) -> None:
+    task, stopped = asyncio.create_task(running), asyncio.create_task(_until_stopped())
+    try:
+        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+    finally:
+        await stop(task)
+        await stop(stopped)
 
 
 def _configure_logging(settings: Settings) -> None:

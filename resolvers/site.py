@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Protocol
 
 from resolvers import announcements, identity
@@ -40,8 +41,9 @@ async def stream(
     if kinds is not None and not kinds:
         raise BadUserInput("kinds: must have at least one kind")
     chosen = frozenset(kinds) if kinds else ALL_KINDS
-    async for event in _live(context, Wanted(chosen, read_filter(wanted)), after):
-        yield event
+    async with aclosing(live(context, Wanted(chosen, read_filter(wanted)), after)) as changes:
+        async for event in changes:
+            yield event
 
 
 async def sample(context: Context, percent: int, after: str | None) -> AsyncGenerator[SiteEvent, None]:
@@ -49,8 +51,9 @@ async def sample(context: Context, percent: int, after: str | None) -> AsyncGene
     await context.member()
     if not 1 <= percent <= SHARES:
         raise BadUserInput(f"percent: must be from 1 to {SHARES}, is {percent}")
-    async for event in _live(context, Wanted(SAMPLED, percent=percent), after):
-        yield event
+    async with aclosing(live(context, Wanted(SAMPLED, percent=percent), after)) as changes:
+        async for event in changes:
+            yield event
 
 
 def read_filter(wanted: FilterInput | None) -> Filter | None:
@@ -71,7 +74,8 @@ def _member(place: int, text: str) -> int:
     return found[1]
 
 
-async def _live(context: Context, wanted: Wanted, after: str | None) -> AsyncGenerator[SiteEvent, None]:
+async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGenerator[SiteEvent, None]:
+    """Yield what is wanted of the site's events, as the viewer sees them, or as somebody without a token."""
     listeners, viewer = context.services.listeners, context.viewer
     position, gap = await begin(context.db, after)
     follower = listeners.listen(viewer, wanted)

@@ -26,10 +26,14 @@ class FilterRefused(ValueError):
 class Bounds(Protocol):
     """A box as a client sends it, in degrees."""
 
-    south: float
-    west: float
-    north: float
-    east: float
+    @property
+    def south(self) -> float: ...
+    @property
+    def west(self) -> float: ...
+    @property
+    def north(self) -> float: ...
+    @property
+    def east(self) -> float: ...
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,102 @@
+"""The site's stream for a terminal: a line for each event, as somebody without a token sees it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from resolvers import accounts, announcements, hydrate, site
+from resolvers.announcements import PostCreated, PostDeleted, UserFollowed
+from resolvers.context import Context, Services
+from resolvers.errors import BadUserInput
+from resolvers.gaps import StreamGap
+from resolvers.listeners import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.rules import filters
+from resolvers.rules.filters import FilterRefused
+from resolvers.rules.places import Box
+from resolvers.rules.sampling import SHARES
+from resolvers.site import SiteEvent
+from store.connection import Database
+from store.records import Repost
+
+
+class TailRefused(ValueError):
+    """What is to be followed cannot be; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to follow, as it is asked for on the command line: logins, phrases, `south,west,north,east`."""
+
+    follow: Sequence[str] | None = None
+    track: Sequence[str] | None = None
+    box: Sequence[str] | None = None
+    kind: Collection[str] | None = None
+    sample: int | None = None
+    after: str | None = None
+
+
+async def lines(services: Services, asked: Asked) -> AsyncGenerator[str, None]:
+    """Yield a line for each event from now on, or since a cursor; raises TailRefused."""
+    context = services.context(None, address="", user_agent="", request_id="tail")
+    try:
+        wanted = await _wanted(services.db, asked)
+        async with aclosing(site.live(context, wanted, asked.after)) as changes:
+            async for event in changes:
+                yield await line(context.fresh(counted=False), event)
+    except (FilterRefused, BadUserInput) as refusal:
+        raise TailRefused(str(refusal)) from None
+
+
+async def _wanted(db: Database, asked: Asked) -> Wanted:
+    parts = (asked.follow, asked.track, asked.box)
+    if asked.sample is not None:
+        if any(parts) or asked.kind:
+            raise FilterRefused("a sample is of all posts: it takes no filter and no kinds")
+        if not 1 <= asked.sample <= SHARES:
+            raise FilterRefused(f"a sample is of 1 to {SHARES} percent")
+        return Wanted(SAMPLED, percent=asked.sample)
+    kinds = frozenset(map(StreamEventKind, asked.kind)) if asked.kind else ALL_KINDS
+    if not any(parts):
+        return Wanted(kinds)
+    follow = None if asked.follow is None else [await _member(db, login) for login in asked.follow]
+    boxes = None if asked.box is None else [_box(text) for text in asked.box]
+    return Wanted(kinds, filters.read(follow, asked.track, boxes))
+
+
+async def _member(db: Database, login: str) -> int:
+    found = await accounts.find(db, login.removeprefix("@"))
+    if found is None:
+        raise FilterRefused(f"no member has the login {login!r}")
+    return found
+
+
+def _box(text: str) -> Box:
+    try:
+        south, west, north, east = map(float, text.split(","))
+    except ValueError:
+        raise FilterRefused(f"a box is south,west,north,east in degrees, not {text!r}") from None
+    return Box(south, west, north, east)
+
+
+async def line(context: Context, event: SiteEvent) -> str:
+    """Return an event on one line: when, who, what, and the cursor to go on from."""
+    return f"{event.at:%H:%M:%S} {await _what(context, event)}  [{event.cursor}]"
+
+
+async def _what(context: Context, event: SiteEvent) -> str:
+    match event:
+        case PostCreated():
+            author = await hydrate.user(context, event.post.author)
+            text = " ".join(event.post.text.split())
+            verb = "" if not isinstance(event.post, Repost) else "quotes: " if text else "passes a post on"
+            return f"@{author.login if author else '?'} {verb}{text}"
+        case PostDeleted():
+            return f"- {event.post_id} by {event.author_id}"
+        case UserFollowed():
+            return f"@{event.follower.login} follows @{event.followed.login}"
+        case announcements.UserUnfollowed():
+            return f"@{event.follower.login} follows @{event.unfollowed.login} no longer"
+        case StreamGap():
+            return "... events were lost"
