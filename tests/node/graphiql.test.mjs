@@ -1,4 +1,4 @@
-// GraphiQL in a real browser that can reach nothing but the server.
+// GraphiQL, and an event stream, in a real browser that can reach nothing but the server.
 
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
@@ -166,6 +166,27 @@ test("a subscription started in the page shows what a followed member posts", LI
   const closed = socket.waitForEvent("close");
   await page.getByRole("button", { name: /^Stop query/ }).click();
   await within(closed, "the end of the websocket");
+  assert.deepEqual(problems, []);
+});
+
+test("the browser's EventSource hears of a stream's results, and of its completion", LIMIT, async (t) => {
+  const { page, problems } = await visit(t);
+  const url = new URL(ENDPOINT);
+  url.searchParams.set("query", "subscription { homeTimeline { __typename } }");
+  const heard = await page.evaluate(
+    (address) =>
+      new Promise((resolve) => {
+        const events = [];
+        const source = new EventSource(address);
+        source.addEventListener("next", ({ data }) => events.push(JSON.parse(data)));
+        source.addEventListener("complete", () => {
+          source.close();
+          resolve(events);
+        });
+      }),
+    url.href,
+  );
+  assert.deepEqual(heard.map(({ errors }) => errors[0].extensions.code), ["UNAUTHENTICATED"]); // it can send no token
   assert.deepEqual(problems, []);
 });
 
