@@ -36,7 +36,7 @@ _HEADERS = {
     hdrs.CACHE_CONTROL: "no-store, no-transform",  # compressing would hold events back
     "X-Accel-Buffering": "no",  # nginx and its kin
 }
-_LOST = (ConnectionError, ClientError, RuntimeError)  # what aiohttp raises where nobody reads any more
+_LOST = (ConnectionError, ClientError)  # what aiohttp raises where nobody reads any more
 
 
 class EventStream(Connection):

@@ -133,7 +133,7 @@ class Mutation:
         v.LogOutInput,
         v.LogOutPayload,
         optional=True,
-        description="Takes effect at once, on open websockets too.",
+        description="Takes effect at once, on open websockets and event streams too.",
         suspended=True,
     )
     change_password = _mutation(

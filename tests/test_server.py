@@ -21,6 +21,7 @@ from store.connection import Database
 from store.layout import layout_table
 from store.settings import settings_table
 from tests.conftest import Member, sign_up
+from tests.feeds import following
 from tests.live import HOME, subscribed
 from tests.load import Load, friends
 from tests.processes import Perch, opened, perch, redis, run, until, visiting
@@ -83,15 +84,16 @@ async def test_demo(tmp_path: Path) -> None:
 
 
 async def test_stops_gently(tmp_path: Path) -> None:
-    """SIGTERM lets a request under way finish, closes sockets with 1001 and takes no more requests."""
+    """SIGTERM lets a request under way finish, ends sockets and streams, and takes no more requests."""
     async with opened(tmp_path) as db, serving(tmp_path) as (running, anonymous):
         alice = await sign_up(anonymous, "alice")
-        async with subscribed(alice, HOME) as stream:
+        async with subscribed(alice, HOME) as stream, following(alice, HOME) as feed:
             await db.one("CLIENT", "PAUSE", 60_000, "WRITE")
             posting = asyncio.create_task(alice.post("until the end"))
             await until(lambda: _is_writing(db))
             running.process.terminate()
             assert await stream.closed() == 1001
+            await feed.completed()
             assert not posting.done()
             await db.one("CLIENT", "UNPAUSE")
             post = await posting
