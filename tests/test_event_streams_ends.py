@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
 from typing import Any, cast
 
 import pytest
@@ -98,6 +100,17 @@ async def test_client_that_does_not_read(services: PlainServices, aiohttp_client
         await services.stopped.wait()
     await until_empty(services)
     assert services.advanced < 300  # 30 MB; the buffers of the kernel take some of it
+    feed.response.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no such option")
+async def test_client_gone_without_a_word(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
+    """The kernel is told to give up a client that acknowledges nothing for three heartbeats."""
+    client = await aiohttp_client(services.app(heartbeat_seconds=7))
+    feed = await subscribe(client)
+    (connection,) = cast("Any", client.server).handler.connections
+    connected = connection.transport.get_extra_info("socket")
+    assert connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 21_000  # ms
     feed.response.close()
 
 
