@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, Self
 
 from resolvers.errors import RequestError
@@ -19,6 +19,10 @@ class Context(Protocol):
     @property
     def request_id(self) -> str:
         """The id under which the request is logged."""
+
+    @property
+    def bonds(self) -> Mapping[int, object] | None:
+        """To whom a subscriber to the whole site stands in some way, kept up while it goes on; None for others."""
 
     @property
     def fatal(self) -> RequestError | None:

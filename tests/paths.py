@@ -2,7 +2,8 @@
 
 Who adds a field that leads to members, posts or comments adds a line here: the test of coverage names the field. What
 is to be found has a name in `Audience.things`; what the scene lacks is made in `audience._things`, a line there. A
-mutation that takes an id belongs into `tests/writes.py`, a subscription into `LIVE` and `test_visibility_live`.
+mutation that takes an id belongs into `tests/writes.py`, a subscription into `LIVE`, with a test like those of
+`test_visibility_live`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from tests.audience import ANONYMOUS, SELF, TARGETS
 from tests.live import ACTIVITY, HOME, NOTIFICATIONS
 from tests.sights import LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, Kind
+from tests.site_live import SAMPLE, STREAM
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ def _promotions() -> Iterator[Path]:
     yield Path("Promotion.sponsor", _on("Promotion", "$promoted_member", "sponsor { id }"), "member", MEMBER)
 
 
-LIVE = (HOME, ACTIVITY, NOTIFICATIONS)  # subscriptions that test_visibility_live listens to
+LIVE = (HOME, ACTIVITY, NOTIFICATIONS, STREAM, SAMPLE)  # subscriptions that tests of what is live listen to
 PATHS = (*_node(), *_viewer(), *_notifications(), *_timelines(), *_users(), *_posts(), *_promotions())
 
 SELF_ONLY = "answers with the viewer, whose fields have ways of their own"

@@ -37,6 +37,7 @@ class PlainContext:
     counted: bool = True
     fatal: RequestError | None = None
     selection: object | None = None
+    bonds: None = None
     fields: frozenset[str] | None = None
 
     def fresh(self, *, counted: bool = True) -> PlainContext:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -11,44 +9,9 @@ import pytest
 from resolvers.context import Services
 from store.connection import Database
 from tests.conftest import Member
-from tests.live import Stream, now, subscribed, until
+from tests.live import subscribed
+from tests.site_live import SAMPLE, STREAM, listening, told
 from tests.test_requests import make_private
-
-STREAM = """subscription($filter: StreamFilter, $kinds: [StreamEventKind!], $after: String) {
-  stream(filter: $filter, kinds: $kinds, after: $after) {
-    __typename ... on StreamEvent { cursor at }
-    ... on PostCreated { post { id text author { login } } }
-    ... on PostDeleted { postId authorId }
-    ... on UserFollowed { follower { login } followed { login } }
-    ... on UserUnfollowed { follower { login } unfollowed { login } } } }"""
-SAMPLE = """subscription($percent: Int!, $after: String) { sample(percent: $percent, after: $after) {
-  __typename ... on StreamEvent { cursor } ... on PostCreated { post { id } } ... on PostDeleted { postId } } }"""
-
-
-@asynccontextmanager
-async def listening(services: Services, member: Member, query: str = STREAM, **asked: Any) -> AsyncIterator[Stream]:
-    """Subscribe to the site: whatever happens from now on is delivered, the server has begun to listen."""
-    before = len(services.listeners)
-    asked.setdefault("after", await now(services.db))
-    async with subscribed(member, query, **asked) as stream:
-        await until(lambda: len(services.listeners) > before)
-        yield stream
-
-
-async def told(stream: Stream) -> tuple[Any, ...]:
-    """Return what matters of the next event."""
-    event = await stream.next()
-    match event["__typename"]:
-        case "PostCreated":
-            return "created", event["post"]["id"]
-        case "PostDeleted":
-            return "deleted", event["postId"], event["authorId"]
-        case "UserFollowed":
-            return "followed", event["follower"]["login"], event["followed"]["login"]
-        case "UserUnfollowed":
-            return "unfollowed", event["follower"]["login"], event["unfollowed"]["login"]
-        case other:
-            return (other,)
 
 
 async def test_the_firehose(services: Services, alice: Member, bob: Member, carol: Member) -> None:
