@@ -108,14 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     tail.add_argument("--follow", action="append", metavar="LOGIN", help="events by this member; may be repeated")
     tail.add_argument("--track", action="append", metavar="PHRASE", help="posts with all words of it; may be repeated")
     tail.add_argument("--box", action="append", metavar="S,W,N,E", help="posts located in it; may be repeated")
-    tail.add_argument(
-        "--kind",
-        action="append",
-        type=str.upper,
-        choices=[kind.value for kind in StreamEventKind],
-        metavar="KIND",
-        help="POST_CREATED, POST_DELETED, USER_FOLLOWED or USER_UNFOLLOWED; may be repeated (default: all)",
-    )
+    kinds = [kind.value for kind in StreamEventKind]
+    tail.add_argument("--kind", action="append", type=str.upper, choices=kinds, help="of this kind; may be repeated")
     tail.add_argument("--sample", type=_count, metavar="PERCENT", help="a share of all posts instead")
     tail.add_argument("--after", metavar="CURSOR", help="begin with what came since (default: now)")
     suspend = add("suspend", _upkeep(upkeep.suspend), "hide a member from all but moderators, and end their sessions")
