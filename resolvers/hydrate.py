@@ -42,26 +42,25 @@ async def wanted(context: Context, members: Sequence[int]) -> list[User | None]:
     return [sight.users[member] if visibility.wants(sight, member) else None for member in members]
 
 
-async def posts(context: Context, ids: Sequence[int], *, also: Iterable[int] = ()) -> list[Post | None]:
+async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     """Return posts as the viewer sees them, None for those they cannot see; two round trips.
 
     Records, then what they name: authors, originals, the originals' authors, and how the viewer stands to all of them.
-    `also` are members read along with the authors.
     """
-    found, sight = await _posts(context, ids, also)
+    found, sight = await _posts(context, ids)
     return [post if visibility.sees(sight, post) else None for post in found]
 
 
-async def timeline_posts(context: Context, ids: Sequence[int], *, also: Iterable[int] = ()) -> list[Post | None]:
+async def timeline_posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     """Return posts as `posts` does, without those by members whom the viewer has muted."""
-    found, sight = await _posts(context, ids, also)
+    found, sight = await _posts(context, ids)
     return [
         post if post and visibility.sees(sight, post) and visibility.wants(sight, post.author) else None
         for post in found
     ]
 
 
-async def _posts(context: Context, ids: Sequence[int], also: Iterable[int]) -> tuple[list[Post | None], Sight]:
+async def _posts(context: Context, ids: Sequence[int], also: Iterable[int] = ()) -> tuple[list[Post | None], Sight]:
     found = await context.load.post.load_many(ids)
     known = [post for post in found if post]
     reposts = [post for post in known if isinstance(post, Repost)]
