@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
@@ -84,7 +84,7 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
         bonds = context.bonds = await _bonds(context, viewer)
         if gap:
             yield gap
-        async for event in _replay(context, position, follower.since):
+        async for event in events.replay(context.db, position, follower.since):
             position = event.cursor
             if wanted.has(event) and (told := await _told(context, event, viewer, bonds)):
                 yield told
@@ -107,17 +107,6 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
 
 async def _bonds(context: Context, viewer: int | None) -> dict[int, Bond]:
     return {} if viewer is None else await blocks.bonds(context.db, viewer)
-
-
-async def _replay(context: Context, position: str, since: str) -> AsyncIterator[Event]:
-    """Yield the events between a cursor and the place where the subscriber's queue begins."""
-    while events.position(position) < events.position(since):
-        batch = await events.between(context.db, position, since)
-        if not batch:
-            return
-        for event in batch:
-            yield event
-        position = batch[-1].cursor
 
 
 async def _told(context: Context, event: Event, viewer: int | None, bonds: Mapping[int, Bond]) -> Told | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -16,11 +15,9 @@ from store.events import Event, Follower
 from store.ids import instant
 from store.records import Repost, Source
 
-CURSOR = "event"  # what cursors of the log are marked with
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for
 REPOSTS_MERGED = 100  # the same for each of many posts
 PUBLISHED_READ = 1_000  # newest entries of a profile looked at after a follow or its end
-_ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +78,11 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
     try:
         if gap:
             yield gap
-        async for event in _replay(context, position, subscriber):
-            for change in await _changes(context, event, subscriber):
-                yield change
-            position = event.cursor
+        async for event in events.replay(context.db, position, subscriber.follower.since):
+            if subscriber.hears(event):
+                for change in await _changes(context, event, subscriber):
+                    yield change
+                position = event.cursor
         while True:
             taken = await subscriber.follower.take()
             if isinstance(taken, str):
@@ -111,19 +109,6 @@ async def _subscribe(context: Context, viewer: int, position: str) -> Subscriber
         former |= {event.member: event.at for event in unfollows if event.member not in following}
     follower = context.services.log.follow({viewer, *following, *former})
     return Subscriber(viewer, follower, following, former, position)
-
-
-async def _replay(context: Context, position: str, subscriber: Subscriber) -> AsyncIterator[Event]:
-    """Yield the events between a cursor and the place where the subscriber's queue begins."""
-    since = subscriber.follower.since
-    while events.position(position) < events.position(since):
-        batch = await events.between(context.db, position, since)
-        if not batch:
-            return
-        for event in batch:
-            position = event.cursor
-            if subscriber.hears(event):
-                yield event
 
 
 async def _refollow(context: Context, subscriber: Subscriber) -> None:

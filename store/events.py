@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Protocol, cast
@@ -68,6 +68,14 @@ async def between(db: Database, after: str, to: str = "+", *, inclusive: bool = 
     """Return a batch of the events after one cursor, or from it on, up to another, oldest first."""
     found = await db.one("XRANGE", keys.events(), after if inclusive else f"({after}", to, "COUNT", READ_COUNT)
     return [_read(entry, pairs) for entry, pairs in found]
+
+
+async def replay(db: Database, after: str, to: str) -> AsyncIterator[Event]:
+    """Yield the events after one cursor up to another, oldest first."""
+    while position(after) < position(to) and (batch := await between(db, after, to)):
+        for event in batch:
+            yield event
+        after = batch[-1].cursor
 
 
 async def newest(db: Database) -> str:
