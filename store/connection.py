@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import random
 from collections.abc import Sequence
@@ -10,7 +9,6 @@ from importlib import resources
 from typing import Any
 
 import redis.asyncio as redis
-from redis.asyncio.connection import ConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
@@ -30,13 +28,13 @@ from redis.exceptions import (
 from store.ids import PARTITIONS
 from store.keys import minted
 from store.settings import Settings
+from store.wires import Wires
 
 Command = tuple[Any, ...]
 
 OLDEST_SERVER = (7, 0)  # SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
 REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
 NO_SUCH_MEMBER = "PERCH no such member"  # what scripts answer where the acting member has no record
-POOL_SECONDS = 5  # waiting for a free connection
 
 
 class Unavailable(Exception):
@@ -69,16 +67,14 @@ def script(name: str, keys: Sequence[str], args: Sequence[Any] = ()) -> Command:
 
 
 class Database:
-    """A pool of connections to one Redis server; counts the round trips made."""
+    """One Redis server; counts the round trips made."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
         self.round_trips = 0
-        self._sending: set[asyncio.Task[list[Any]]] = set()
-        pool = _pool(url, settings)
-        self.client = redis.Redis(connection_pool=pool)
-        # Replies stay as Redis sends them; store.records reads them where their meaning is known.
-        self.client.response_callbacks.clear()
+        pool = _pool(url)
+        self.client = redis.Redis(connection_pool=pool)  # for Pub/Sub
+        self._wires = Wires(pool.make_connection, settings.redis_connections, REPLY_SECONDS)
         self.channel_prefix = f"perch:{pool.connection_kwargs.get('db', 0)}:"
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
@@ -123,25 +119,9 @@ class Database:
         return int(await self.call("mint", [minted(p)], p))
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
-        # In a task of its own: a caller that is cancelled leaves at once, and no connection is given up with a reply
-        # on its way. redis-py may also take the cancellation for something else, and swallow it.
-        sending = asyncio.create_task(self._transmit(commands))
-        self._sending.add(sending)
-        sending.add_done_callback(self._sent)
-        return await asyncio.shield(sending)
-
-    def _sent(self, sending: asyncio.Task[list[Any]]) -> None:
-        self._sending.discard(sending)
-        if not sending.cancelled():
-            sending.exception()  # whoever waited for it may be gone
-
-    async def _transmit(self, commands: Sequence[Command]) -> list[Any]:
         self.round_trips += 1
-        pipeline = self.client.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)
         try:
-            replies: list[Any] = await pipeline.execute(raise_on_error=False)
+            replies = await self._wires.run(commands)
         except (RedisConnectionError, RedisTimeoutError, OSError) as error:
             raise Unavailable(str(error)) from error
         for reply in replies:
@@ -187,18 +167,15 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection, once what is under way has been answered."""
-        if self._sending:
-            await asyncio.wait(self._sending)
+        await self._wires.close()
         await self.client.aclose()
         await self.client.connection_pool.disconnect()
 
 
-def _pool(url: str, settings: Settings) -> ConnectionPool:
+def _pool(url: str) -> redis.ConnectionPool:
     # A lost connection is reported, not retried: what a repeated script would answer is not what the first did.
-    return redis.BlockingConnectionPool.from_url(
+    return redis.ConnectionPool.from_url(
         url,
-        max_connections=settings.redis_connections,
-        timeout=POOL_SECONDS,
         decode_responses=True,
         protocol=2,
         socket_timeout=REPLY_SECONDS,

@@ -40,7 +40,7 @@ class Settings:
     )
     log_level: str = _setting("INFO", "how much is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     run_worker: bool = _setting(True, "whether the server also does the deferred work")
-    redis_connections: int = _setting(32, "connections to Redis per process", least=2, most=10_000)
+    redis_connections: int = _setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
 
     # Sessions
     access_token_seconds: int = _setting(900, "life of an access token, s", least=1)

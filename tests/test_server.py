@@ -112,7 +112,7 @@ async def _is_writing(db: Database) -> bool:
 
 WRONG = {
     "PORT": ("eighty", "PORT must be a whole number, not 'eighty'"),
-    "REDIS_CONNECTIONS": ("1", "REDIS_CONNECTIONS must be at least 2, not 1"),
+    "REDIS_CONNECTIONS": ("0", "REDIS_CONNECTIONS must be at least 1, not 0"),
     "MAX_PAGE": ("1001", "MAX_PAGE must be at most 1000, not 1001"),
     "FANOUT_INLINE": ("-1", "FANOUT_INLINE must be at least 0, not -1"),
     "RUN_WORKER": ("perhaps", "RUN_WORKER must be true or false, not 'perhaps'"),

@@ -1,0 +1,175 @@
+"""The connections to the server, shared by all that runs: commands leave at once, replies are read in one go.
+
+redis-py opens a connection: addresses, TLS, passwords, the database's number. From then on its transport is this
+module's. A reply costs a turn of a loop then, where the client's own pipeline spends a coroutine and a timer on it,
+and what many callers send in the same moment crosses in the same packets. Nobody holds a connection: a caller that is
+cancelled leaves at once, and its replies are read and dropped in their turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import hiredis
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import BusyLoadingError, NoScriptError, ReadOnlyError, ResponseError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+Commands = Sequence[tuple[Any, ...]]
+
+_ERRORS = {"NOSCRIPT": NoScriptError, "LOADING": BusyLoadingError, "READONLY": ReadOnlyError}
+_UNFINISHED = object()
+
+
+def _error(text: str) -> Exception:
+    code, _, message = text.partition(" ")
+    return ResponseError(message) if code == "ERR" else _ERRORS.get(code, ResponseError)(text)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Commands that were sent together, and their replies as far as they have come."""
+
+    size: int
+    replied: asyncio.Future[list[Any]]
+    replies: list[Any] = field(default_factory=list)
+
+
+class Wire(asyncio.Protocol):
+    """One open connection. Invariant: the replies that come next are those to the oldest batch awaited."""
+
+    def __init__(self, connection: AbstractConnection, reply_seconds: float) -> None:
+        self._connection = connection  # keeps the transport open
+        self._transport: Any = connection._writer.transport  # type: ignore[union-attr]  # noqa: SLF001  no public way to what it has opened
+        self._reader = hiredis.Reader(replyError=_error, encoding="utf-8", notEnoughData=_UNFINISHED)
+        self._awaited: deque[_Batch] = deque()
+        self._reply_seconds = reply_seconds
+        self._loop = asyncio.get_running_loop()
+        self._heard = 0.0  # when something last came, by the loop's clock, or was first waited for
+        self._watch: asyncio.TimerHandle | None = None
+        self.is_open = True
+        self._transport.set_protocol(self)
+
+    def __len__(self) -> int:
+        return len(self._awaited)
+
+    def send(self, commands: Commands) -> asyncio.Future[list[Any]]:
+        """Send commands; the future has their replies, a failed command's being the error itself."""
+        packed = b"".join(map(hiredis.pack_command, commands))
+        if not self._awaited:
+            self._heard = self._loop.time()
+        batch = _Batch(len(commands), self._loop.create_future())
+        self._awaited.append(batch)
+        self._transport.write(packed)
+        if self._watch is None:
+            self._watch = self._loop.call_later(self._reply_seconds, self._look)
+        return batch.replied
+
+    def data_received(self, data: bytes) -> None:
+        """Hand replies to those who wait for them."""
+        self._heard = self._loop.time()
+        self._reader.feed(data)
+        try:
+            while self._awaited and self._complete(self._awaited[0]):
+                batch = self._awaited.popleft()
+                if not batch.replied.done():  # whoever waited may be gone
+                    batch.replied.set_result(batch.replies)
+        except hiredis.ProtocolError as error:
+            self._end(RedisConnectionError(f"not a reply: {error}"))
+
+    def _complete(self, batch: _Batch) -> bool:
+        read, replies = self._reader.gets, batch.replies
+        while len(replies) < batch.size:
+            try:
+                reply = read()
+            except UnicodeDecodeError as error:
+                reply = error  # the reply was read whole: those behind it are not touched
+            if reply is _UNFINISHED:
+                return False
+            replies.append(reply)
+        return True
+
+    def _look(self) -> None:
+        self._watch = None
+        if not self._awaited:
+            return
+        left = self._heard + self._reply_seconds - self._loop.time()
+        if left > 0:
+            self._watch = self._loop.call_later(left, self._look)
+        else:
+            self._end(RedisTimeoutError(f"no reply for {self._reply_seconds:g} s"))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Fail those who wait: what they sent may or may not have been done."""
+        self._end(RedisConnectionError(f"the connection was lost: {error or 'closed by the server'}"))
+
+    def _end(self, error: Exception) -> None:
+        self.is_open = False
+        self._transport.abort()
+        while self._awaited:
+            replied = self._awaited.popleft().replied
+            if not replied.done():
+                replied.set_exception(error)
+                replied.exception()  # whoever waited may be gone
+
+    async def close(self) -> None:
+        """Let go of the connection, once what is under way has been answered."""
+        waiting = [batch.replied for batch in self._awaited if not batch.replied.done()]
+        if waiting:
+            await asyncio.wait(waiting)
+        if self._watch:
+            self._watch.cancel()
+        self.is_open = False
+        await self._connection.disconnect(nowait=True)
+
+
+class Wires:
+    """A few connections; each batch takes the one with the least to answer."""
+
+    def __init__(self, make: Callable[[], AbstractConnection], count: int, reply_seconds: float) -> None:
+        self._make = make
+        self._count = count
+        self._reply_seconds = reply_seconds
+        self._wires: list[Wire] = []
+        self._opening = asyncio.Lock()
+
+    async def run(self, commands: Commands) -> list[Any]:
+        """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError."""
+        wire = self._idlest()
+        if wire is None:
+            wire = await self._open()
+        return await wire.send(commands)
+
+    def _idlest(self) -> Wire | None:
+        wire = min(self._wires, key=len, default=None)
+        if wire is None or not wire.is_open or (len(wire) and len(self._wires) < self._count):
+            return None
+        return wire
+
+    async def _open(self) -> Wire:
+        async with self._opening:
+            # Others may have opened one meanwhile.
+            if wire := self._idlest():
+                return wire
+            for wire in [wire for wire in self._wires if not wire.is_open]:
+                self._wires.remove(wire)
+                await wire.close()
+            connection = self._make()
+            try:
+                await connection.connect()  # type: ignore[no-untyped-call]
+                wire = Wire(connection, self._reply_seconds)
+            except BaseException:
+                await connection.disconnect(nowait=True)
+                raise
+            self._wires.append(wire)
+            return wire
+
+    async def close(self) -> None:
+        """Close every connection, once what is under way has been answered."""
+        while self._wires:
+            await self._wires.pop().close()
