@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from resolvers import hydrate, paging
 from resolvers.context import Context
+from resolvers.loaders import Lookup
 from resolvers.rules import merging, visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
 from resolvers.rules.visibility import Sight
@@ -18,8 +20,7 @@ from store.records import Comment, Entry, Post, Repost, Source
 REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the viewer's followed ones are looked for
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineEdge:
+class TimelineEdge(Struct, frozen=True):
     """A post in a timeline, a comment among mentions, or a promotion.
 
     `sources` are the plain reposts that brought a post home, oldest first.
@@ -39,31 +40,30 @@ async def home_edges(
     are the followed authors whose posts are not stored: their entries are among those found. Without a `floor` posts
     are shown wherever they stand.
     """
-    ids = [entry.thing for entry in found]
-    records, stored, known, places = await asyncio.gather(
-        context.load.post.load_many(ids),
-        context.load.sources.load_many(ids),
-        _not_stored(context, found, big, floor or 0),
-        context.load.place.load_many(ids) if big or floor else _same_places(found),
-    )
-    sources = [{*kept, *more} for kept, more in zip(stored, known, strict=True)]
+    ids, load = [entry.thing for entry in found], context.load
+    stored: list[Lookup] = [(load.post, ids), (load.sources, ids)]
+    if big or floor:
+        known, _ = await asyncio.gather(
+            _not_stored(context, found, big, floor or 0), load.all(*stored, (load.place, ids))
+        )
+        places = load.place.known(ids)
+    else:
+        await load.all(*stored)
+        known, places = [()] * len(ids), [entry.place for entry in found]
+    sources = [{*kept, *more} for kept, more in zip(load.sources.known(ids), known, strict=True)]
     bringers = {source.author for group in sources for source in group}
-    reposts = {source.repost for group in sources for source in group}
-    shown, sight, passed = await asyncio.gather(
-        hydrate.timeline_posts(context, ids),
-        hydrate.sight_of(context, bringers | {post.author for post in records if post}),
-        context.load.post.load_many(list(reposts)),
-    )
-    passed_on = {(repost.id, repost.original_id) for repost in passed if isinstance(repost, Repost) and repost.is_plain}
+    reposts = [source.repost for group in sources for source in group]
+    shown, sight = await hydrate.timeline_sight(context, ids, bringers, (load.post, reposts))
+    passed_on = {
+        (repost.id, repost.original_id)
+        for repost in load.post.known(reposts)
+        if isinstance(repost, Repost) and repost.is_plain
+    }
     home = _Home(sight, frozenset(passed_on), frozenset(big), floor)
     return [
         home.edge(entry, post, group, place)
         for entry, post, group, place in zip(found, shown, sources, places, strict=True)
     ]
-
-
-async def _same_places(found: Sequence[Entry]) -> list[int | None]:
-    return [entry.place for entry in found]
 
 
 async def _not_stored(
@@ -96,8 +96,7 @@ async def _reposts_by(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Home:
+class _Home(Struct, frozen=True):
     """What decides where entries of the viewer's home stand, and which of them are shown."""
 
     sight: Sight

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from resolvers import entries, homes
 from resolvers.context import Context

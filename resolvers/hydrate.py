@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from resolvers import identity
 from resolvers.context import Context
 from resolvers.errors import UserErrorCode, refuse
+from resolvers.loaders import Lookup
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
 from store.notifications import Notification
@@ -53,50 +54,64 @@ async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
 
 async def timeline_posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     """Return posts as `posts` does, without those by members whom the viewer has muted."""
-    found, sight = await _posts(context, ids)
-    return [
+    shown, _ = await timeline_sight(context, ids)
+    return shown
+
+
+async def timeline_sight(
+    context: Context, ids: Sequence[int], also: Iterable[int] = (), *fetched: Lookup
+) -> tuple[list[Post | None], Sight]:
+    """Return posts as `timeline_posts` does, and the facts that decided it, also about other members.
+
+    Other things are looked up in the second round trip.
+    """
+    found, sight = await _posts(context, ids, also, *fetched)
+    shown = [
         post if post and visibility.sees(sight, post) and visibility.wants(sight, post.author) else None
         for post in found
     ]
+    return shown, sight
 
 
-async def _posts(context: Context, ids: Sequence[int], also: Iterable[int] = ()) -> tuple[list[Post | None], Sight]:
+async def _posts(
+    context: Context, ids: Sequence[int], also: Iterable[int] = (), *fetched: Lookup
+) -> tuple[list[Post | None], Sight]:
     found = await context.load.post.load_many(ids)
-    known = [post for post in found if post]
-    reposts = [post for post in known if isinstance(post, Repost)]
-    originals = [repost.original_id for repost in reposts]
-    authors = {post.author for post in known} | {repost.original_author for repost in reposts}
-    flags = _read_flags(context, POST_FLAGS, [*(acts_for(post) for post in known), *originals])
-    sight, _ = await asyncio.gather(sight_of(context, [*authors, *also], originals), flags)
-    return found, sight
+    members, originals, acted = dict.fromkeys(also), [], []
+    for post in found:
+        if post is None:
+            continue
+        members[post.author] = None
+        acted.append(acts_for(post))
+        if isinstance(post, Repost):
+            members[post.original_author] = None
+            originals.append(post.original_id)
+    flags = _flags(context, POST_FLAGS, [*acted, *originals])
+    return found, await sight_of(context, members, originals, *flags, *fetched)
 
 
-async def sight_of(context: Context, members: Collection[int], posts: Sequence[int] = ()) -> Sight:
+async def sight_of(context: Context, members: Collection[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:
     """Return the facts that decide what the viewer sees of some members and posts; one round trip.
 
-    The posts' authors have to be among the members.
+    The posts' authors have to be among the members. Other things are looked up in the same round trip.
     """
-    wanted = list(dict.fromkeys(members))
-    found, bonds, records, _ = await asyncio.gather(
-        context.load.user.load_many(wanted),
-        context.load.bond.load_many(wanted),
-        context.load.post.load_many(posts),
-        _read_flags(context, MEMBER_FLAGS, wanted),
-    )
+    wanted, load = list(dict.fromkeys(members)), context.load
+    flags = _flags(context, MEMBER_FLAGS, wanted)
+    await load.all((load.user, wanted), (load.bond, wanted), (load.post, posts), *flags, *fetched)
     return Sight(
         viewer=context.viewer,
         is_moderator=context.is_moderator,
-        users=dict(zip(wanted, found, strict=True)),
-        bonds=dict(zip(wanted, bonds, strict=True)),
-        posts=dict(zip(posts, records, strict=True)),
+        users=dict(zip(wanted, load.user.known(wanted), strict=True)),
+        bonds=dict(zip(wanted, load.bond.known(wanted), strict=True)),
+        posts=dict(zip(posts, load.post.known(posts), strict=True)),
     )
 
 
-async def _read_flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> None:
-    """Read how the viewer stands to things ahead of the fields that ask, where the document has such fields."""
-    if context.viewer is not None:
-        wanted = [getattr(context.load, loader) for field, loader in flags.items() if context.wants(field)]
-        await asyncio.gather(*(loader.load_many(ids) for loader in wanted))
+def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Lookup]:
+    """Return the look-ups of how the viewer stands to things, where the document has fields that ask for it."""
+    if context.viewer is None:
+        return []
+    return [(getattr(context.load, loader), ids) for field, loader in flags.items() if context.wants(field)]
 
 
 async def post(context: Context, thing: int) -> Post | None:
@@ -155,11 +170,10 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     found = await context.load.notification.load_many(ids)
     known = [told for told in found if told]
     below, remarks = [list({told.post for told in known} - {0}), list({told.comment for told in known} - {0})]
-    (records, sight), said, _ = await asyncio.gather(
-        _posts(context, below, {told.actor for told in known}),
-        context.load.comment.load_many(remarks),
-        context.load.read_until.load(context.viewer),
-    )
+    load = context.load
+    await load.all((load.post, below), (load.comment, remarks), (load.read_until, [context.viewer]))
+    records, sight = await _posts(context, below, {told.actor for told in known})
+    said = load.comment.known(remarks)
     things: dict[int, Post | Comment | None] = dict(zip(remarks, said, strict=True))
     posts = dict(zip(below, records, strict=True))
     sight, things = replace(sight, posts={**sight.posts, **posts}), {**things, **posts}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-from strawberry.dataloader import DataLoader
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from resolvers.reader import Reader
 from store import keys
@@ -26,7 +25,91 @@ from store.records import (
     read_sources,
 )
 
-Record = TypeVar("Record")
+Value = TypeVar("Value")
+Ask = Callable[[list[int]], list[Command]]  # the commands that look things up
+Read = Callable[[list[int], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
+
+
+class Loader(Generic[Value]):
+    """Things by id, each looked up once per operation."""
+
+    def __init__(self, reader: Reader, ask: Ask, read: Read) -> None:
+        self._reader = reader
+        self._ask = ask
+        self._read = read
+        self._known: dict[int, Any] = {}
+        self._sought: dict[int, asyncio.Future[None]] = {}
+        self._has_failed = False
+
+    async def load(self, thing: int) -> Value:
+        """Return one thing; raises what looking it up raised."""
+        (found,) = await self.load_many((thing,))
+        return found
+
+    async def load_many(self, things: Sequence[int]) -> list[Value]:
+        """Return things in order; raises the first error among them."""
+        await fetch(self._reader, (self, things))
+        return self.known(things)
+
+    def prime(self, values: Mapping[int, Value]) -> None:
+        """Take over things that were read in another way."""
+        self._known |= values
+
+    def known(self, things: Iterable[int]) -> list[Value]:
+        """Return things that have been fetched, in order; raises the first error among them."""
+        found = [self._known[thing] for thing in things]
+        if self._has_failed:
+            for value in found:
+                if isinstance(value, Exception):
+                    raise value
+        return found
+
+    def seek(self, things: Iterable[int], found: asyncio.Future[None]) -> tuple[list[int], list[Command]]:
+        """Return which things nobody looks up yet, and the commands that do so; others wait for `found`."""
+        new = [thing for thing in dict.fromkeys(things) if thing not in self._known and thing not in self._sought]
+        self._sought.update(dict.fromkeys(new, found))
+        return new, self._ask(new) if new else []
+
+    def waits_for(self, things: Iterable[int]) -> set[asyncio.Future[None]]:
+        """Return what has to be awaited before things are known."""
+        return {self._sought[thing] for thing in things if thing in self._sought} if self._sought else set()
+
+    def settle(self, things: list[int], replies: list[Any]) -> None:
+        """Read the replies to the commands that looked things up."""
+        try:
+            values = list(self._read(things, replies))
+        except Exception as error:  # noqa: BLE001  whoever asks for one of them gets it
+            values = [error] * len(things)
+        self._has_failed = self._has_failed or any(isinstance(value, Exception) for value in values)
+        self._known.update(zip(things, values, strict=True))
+        for thing in things:
+            del self._sought[thing]
+
+
+Lookup = tuple[Loader[Any], Sequence[int]]
+
+
+async def fetch(reader: Reader, *wanted: Lookup) -> None:
+    """Look things of several loaders up, in one round trip; what is known already costs nothing."""
+    found: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    waits = set().union(*(loader.waits_for(things) for loader, things in wanted))
+    sought = [(loader, *loader.seek(things, found)) for loader, things in wanted]
+    sought = [part for part in sought if part[1]]
+    if sought:
+        asked = [command for _, _, commands in sought for command in commands]
+        try:
+            replies = await reader.attempt(asked) if asked else []
+        except BaseException as error:
+            found.set_exception(error)
+            found.exception()  # often nobody else waits
+            raise
+        start = 0
+        for loader, things, commands in sought:
+            loader.settle(things, replies[start : start + len(commands)])
+            start += len(commands)
+        found.set_result(None)
+    for others in waits:
+        await others
 
 
 class Loaders:
@@ -34,32 +117,43 @@ class Loaders:
 
     def __init__(self, reader: Reader, viewer: int | None) -> None:
         me = viewer or 0
+        self._reader = reader
         self.members: dict[int, User | None] = {}  # all that were looked up
-        self.user: DataLoader[int, User | None] = _records(reader, keys.user, self._user)
-        self.post: DataLoader[int, Post | None] = _records(reader, keys.status, read_post)
-        self.comment: DataLoader[int, Comment | None] = _records(reader, keys.comment, Comment.read)
-        self.promotion: DataLoader[int, Promotion | None] = _records(reader, keys.promotion, Promotion.read)
-        self.credentials: DataLoader[int, Credentials | None] = _records(
+        self.user: Loader[User | None] = _records(reader, keys.user, self._user)
+        self.post: Loader[Post | None] = _records(reader, keys.status, read_post)
+        self.comment: Loader[Comment | None] = _records(reader, keys.comment, Comment.read)
+        self.promotion: Loader[Promotion | None] = _records(reader, keys.promotion, Promotion.read)
+        self.credentials: Loader[Credentials | None] = _records(
             reader, keys.credentials, lambda _, fields: Credentials.read(fields)
         )
-        self.has_liked: DataLoader[int, bool] = _flags(
-            reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts]
+        self.has_liked: Loader[bool] = Loader(
+            reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts], _each_is_there
         )
-        self.has_reposted: DataLoader[int, bool] = _flags(reader, lambda posts: [("HMGET", keys.reposted(me), *posts)])
-        self.bond: DataLoader[int, Bond] = DataLoader(_bonds(reader, viewer))
-        self.has_requested: DataLoader[int, bool] = _flags(
-            reader, lambda users: [("ZMSCORE", keys.requested(me), *users)]
+        self.has_reposted: Loader[bool] = _flags(reader, lambda posts: ("HMGET", keys.reposted(me), *posts))
+        self.bond: Loader[Bond] = _bonds(reader, viewer)
+        self.has_requested: Loader[bool] = _flags(reader, lambda users: ("ZMSCORE", keys.requested(me), *users))
+        self.has_favourited: Loader[bool] = _flags(reader, lambda posts: ("ZMSCORE", keys.favourites(me), *posts))
+        self.followed_by: Loader[bool] = _flags(reader, lambda users: ("ZMSCORE", keys.followers(me), *users))
+        self.place: Loader[int | None] = _one_reply(
+            reader,
+            lambda posts: ("ZMSCORE", keys.home(me), *posts),
+            lambda score: None if score is None else int(score),
         )
-        self.has_favourited: DataLoader[int, bool] = _flags(
-            reader, lambda posts: [("ZMSCORE", keys.favourites(me), *posts)]
+        self.notification: Loader[Notification | None] = Loader(
+            reader, lambda ids: look_up(me, ids), lambda _, replies: [_first(read_notifications(r)) for r in replies]
         )
-        self.followed_by: DataLoader[int, bool] = _flags(
-            reader, lambda users: [("ZMSCORE", keys.followers(me), *users)]
+        self.read_until: Loader[int] = Loader(
+            reader,
+            lambda members: [("HGET", keys.notification_state(member), "read") for member in members],
+            lambda _, replies: [int(reply or 0) for reply in replies],
         )
-        self.place: DataLoader[int, int | None] = DataLoader(_places(reader, me))
-        self.notification: DataLoader[int, Notification | None] = DataLoader(_notifications(reader, me))
-        self.read_until: DataLoader[int, int] = DataLoader(_read_until(reader))
-        self.sources: DataLoader[int, tuple[Source, ...]] = DataLoader(_sources(reader, me))
+        self.sources: Loader[tuple[Source, ...]] = _one_reply(
+            reader, lambda posts: ("HMGET", keys.sources(me), *posts), read_sources
+        )
+
+    async def all(self, *wanted: Lookup) -> None:
+        """Look things of several loaders up, in one round trip."""
+        await fetch(self._reader, *wanted)
 
     def _user(self, member: int, fields: Fields) -> User | None:
         found = self.members[member] = User.read(member, fields)
@@ -67,69 +161,52 @@ class Loaders:
 
 
 def _records(
-    reader: Reader, key: Callable[[int], str], read: Callable[[int, dict[str, str]], Record | None]
-) -> DataLoader[int, Record | None]:
-    def record(thing: int, reply: Any) -> Record | Exception | None:
+    reader: Reader, key: Callable[[int], str], read: Callable[[int, dict[str, str]], Value | None]
+) -> Loader[Value | None]:
+    def record(thing: int, reply: Any) -> Value | Exception | None:
         # A broken record fails for who asks for it, and not for all who ask at the same time.
         try:
             return reply if isinstance(reply, Exception) else read(thing, read_pairs(reply))
         except Exception as error:  # noqa: BLE001  the loader raises it
             return error
 
-    async def load(ids: list[int]) -> list[Record | Exception | None]:
-        replies = await reader.attempt([("HGETALL", key(thing)) for thing in ids])
-        return [record(thing, reply) for thing, reply in zip(ids, replies, strict=True)]
-
-    return DataLoader(load)
-
-
-def _flags(reader: Reader, ask: Callable[[list[int]], list[Command]]) -> DataLoader[int, bool]:
-    async def load(ids: list[int]) -> list[bool]:
-        replies = await reader.run(ask(ids))
-        found = replies[0] if isinstance(replies[0], list) else replies
-        return [reply is not None for reply in found]
-
-    return DataLoader(load)
+    return Loader(
+        reader,
+        lambda things: [("HGETALL", key(thing)) for thing in things],
+        lambda ids, replies: map(record, ids, replies),
+    )
 
 
-def _bonds(reader: Reader, viewer: int | None) -> Callable[[list[int]], Any]:
-    async def load(users: list[int]) -> list[Bond]:
-        if viewer is None:
-            return [NO_BOND] * len(users)
-        sets = (keys.following, keys.blocked, keys.blocked_by, keys.muted)
-        columns = await reader.run([("ZMSCORE", key(viewer), *users) for key in sets])
-        return [Bond(*(score is not None for score in row)) for row in zip(*columns, strict=True)]
-
-    return load
+def _one_reply(reader: Reader, ask: Callable[[list[int]], Command], read: Callable[[Any], Value]) -> Loader[Value]:
+    return Loader(reader, lambda things: [ask(things)], lambda _, replies: map(read, _sound(replies)[0]))
 
 
-def _places(reader: Reader, me: int) -> Callable[[list[int]], Any]:
-    async def load(posts: list[int]) -> list[int | None]:
-        (scores,) = await reader.run([("ZMSCORE", keys.home(me), *posts)])
-        return [None if score is None else int(score) for score in scores]
-
-    return load
+def _flags(reader: Reader, ask: Callable[[list[int]], Command]) -> Loader[bool]:
+    return _one_reply(reader, ask, lambda reply: reply is not None)
 
 
-def _sources(reader: Reader, me: int) -> Callable[[list[int]], Any]:
-    async def load(posts: list[int]) -> list[tuple[Source, ...]]:
-        (found,) = await reader.run([("HMGET", keys.sources(me), *posts)])
-        return [read_sources(text) for text in found]
-
-    return load
+def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:
+    return [reply is not None for reply in _sound(replies)]
 
 
-def _notifications(reader: Reader, me: int) -> Callable[[list[int]], Any]:
-    async def load(ids: list[int]) -> list[Notification | None]:
-        replies = await reader.run(look_up(me, ids))
-        return [next(iter(read_notifications(reply)), None) for reply in replies]
+def _bonds(reader: Reader, viewer: int | None) -> Loader[Bond]:
+    if viewer is None:
+        return Loader(reader, lambda _: [], lambda users, _: [NO_BOND] * len(users))
+    sets = (keys.following(viewer), keys.blocked(viewer), keys.blocked_by(viewer), keys.muted(viewer))
 
-    return load
+    def bonds(_: list[int], columns: list[Any]) -> Iterable[Bond]:
+        rows = zip(*_sound(columns), strict=True)
+        return [Bond(*[score is not None for score in row]) if any(row) else NO_BOND for row in rows]
+
+    return Loader(reader, lambda users: [("ZMSCORE", key, *users) for key in sets], bonds)
 
 
-def _read_until(reader: Reader) -> Callable[[list[int]], Any]:
-    async def load(members: list[int]) -> list[int]:
-        replies = await reader.run([("HGET", keys.notification_state(member), "read") for member in members])
-        return [int(reply or 0) for reply in replies]
+def _sound(replies: list[Any]) -> list[Any]:
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return replies
 
-    return load
+
+def _first(found: Sequence[Notification]) -> Notification | None:
+    return found[0] if found else None

@@ -32,7 +32,7 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
     async def fetch(part: Slice) -> list[Entry]:
         (reply,) = await context.reader.run([read_slice(key, part)])
         found = notifications.read_notifications(reply)
-        context.load.notification.prime_many({told.id: told for told in found})
+        context.load.notification.prime({told.id: told for told in found})
         return [Entry(told.id, told.id) for told in found]
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Notification] | None]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from resolvers.context import Context
 from resolvers.errors import BadUserInput
@@ -24,8 +25,7 @@ Place = TypeVar("Place", bound=Entry)
 Node = TypeVar("Node")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeEdge(Generic[Node]):
+class NodeEdge(Struct, Generic[Node], frozen=True):
     """A thing in a list; `place` is the id it is sorted by, which names when it came."""
 
     cursor: str
@@ -37,8 +37,7 @@ class NodeEdge(Generic[Node]):
         return instant(self.place)
 
 
-@dataclass(frozen=True, slots=True)
-class PageInfo:
+class PageInfo(Struct, frozen=True):
     """Where a page lies in its list."""
 
     has_next_page: bool
@@ -47,8 +46,7 @@ class PageInfo:
     end_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Page(Generic[Edge]):
+class Page(Struct, Generic[Edge], frozen=True):
     """A part of a list."""
 
     edges: list[Edge]
@@ -60,8 +58,7 @@ def empty() -> Page[Any]:
     return Page([], PageInfo(has_next_page=False, has_previous_page=False, start_cursor=None, end_cursor=None))
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """What a client asked for: how many entries, between which ids, from which end.
 
     `descending` is the order of the list itself: newest first for all but replies and conversations.

@@ -6,9 +6,9 @@ import asyncio
 import time
 import zlib
 from collections.abc import Awaitable, Sequence
-from dataclasses import replace
 
 import structlog
+from msgspec.structs import replace
 
 from resolvers import hydrate
 from resolvers.context import Context

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+
+from msgspec import Struct
 
 from resolvers import home_pages, hydrate, importance, paging
 from resolvers.context import Context
@@ -29,8 +30,7 @@ class TimelineOrder(Enum):
     IMPORTANT = "IMPORTANT"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The arguments of every timeline."""
 
     first: int | None = None
@@ -136,8 +136,7 @@ def _window(context: Context, kind: str, span: Span) -> paging.Window:
     return paging.window(context.settings, kind, first=span.first, after=span.after, last=span.last, before=span.before)
 
 
-@dataclass(frozen=True, slots=True)
-class RepostSource:
+class RepostSource(Struct, frozen=True):
     """Who brought a post to a home, and when."""
 
     user: User

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from msgspec import Struct
+
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import LARGEST, instant, partition
@@ -30,8 +32,7 @@ class NotificationKind(Enum):
     GROUP_INVITE = "GROUP_INVITE"
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Struct, frozen=True):
     """What a member is told; 0 where it is about no post or no comment.
 
     The post is the member's own where it was liked, passed on or commented, else the one that quotes, answers or names
@@ -152,8 +153,7 @@ def read_mentions(reply: Sequence[str]) -> list[Mentioned]:
     return [_read_mention(text, int(score)) for text, score in zip(reply[::2], reply[1::2], strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Mentioned(Entry):
+class Mentioned(Entry, frozen=True):
     """A place in a list of mentions; `below` is the post below which the comment stands that is named, else 0."""
 
     below: int = 0

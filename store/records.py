@@ -1,20 +1,23 @@
-"""The shape of every record: what a reply of Redis means, and nothing else."""
+"""The shape of every record: what a reply of Redis means, and nothing else.
+
+Records are msgspec's structs: immutable as frozen dataclasses are, and made some twenty times as fast.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import Enum
+
+import msgspec
+from msgspec import Struct
 
 from store.ids import instant
 
 Fields = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """A member as everybody may know them."""
 
     id: int
@@ -56,8 +59,7 @@ class Role(Enum):
     ADMIN = "ADMIN"
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(Struct, frozen=True):
     """What only the member may see, and what logs them in."""
 
     email: str
@@ -71,8 +73,7 @@ class Credentials:
         return cls(email=fields["email"], password=fields["password"], role=Role(fields["role"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Bond:
+class Bond(Struct, frozen=True):
     """How the viewer stands to another member."""
 
     follows: bool = False
@@ -84,8 +85,7 @@ class Bond:
 NO_BOND = Bond()
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A signed-in device. Times are in ms since 1970; tokens are digests of refresh tokens."""
 
     id: str
@@ -106,17 +106,16 @@ class Session:
 
     @classmethod
     def read(cls, session: str, text: str) -> Session:
-        return cls(id=session, **json.loads(text))
+        return cls(id=session, **msgspec.json.decode(text))
 
     def text(self) -> str:
         """Return the record as it is stored."""
-        fields = asdict(self)
+        fields = msgspec.structs.asdict(self)
         del fields["id"]
-        return json.dumps(fields)
+        return msgspec.json.encode(fields).decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A place on earth, in degrees: latitude from -90 to 90, longitude from -180 to 180."""
 
     latitude: float
@@ -128,8 +127,7 @@ class Location:
         return cls(float(latitude), float(longitude)) if latitude and longitude else None
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """A post of a member's own words."""
 
     id: int
@@ -152,8 +150,7 @@ class Status:
         return instant(self.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Repost(Status):
+class Repost(Status, frozen=True):
     """A post passed on: with text a quote, a post of its own; without text it stands for its original."""
 
     original_id: int
@@ -171,29 +168,27 @@ def read_post(post: int, fields: Fields) -> Post | None:
     """Return a status or repost from its hash, None when there is none."""
     if not fields:
         return None
-    shared = {
-        "id": post,
-        "author": int(fields["author"]),
-        "text": fields["text"],
-        "mentioned": tuple(int(member) for member in fields.get("mentions", "").split()),
-        "hashtags": tuple(fields.get("hashtags", "").split()),
-        "like_count": int(fields.get("likes", 0)),
-        "repost_count": int(fields.get("reposts", 0)),
-        "quote_count": int(fields.get("quotes", 0)),
-        "comment_count": int(fields.get("comments", 0)),
-        "reply_count": int(fields.get("replies", 0)),
-        "is_hidden": "hidden" in fields,
-        "reply_to": int(fields["reply_to"]) if "reply_to" in fields else None,
-        "root": int(fields["root"]) if "root" in fields else None,
-        "location": Location.read(fields.get("latitude"), fields.get("longitude")),
-    }
-    if "original" not in fields:
-        return Status(**shared)  # type: ignore[arg-type]
-    return Repost(
-        **shared,  # type: ignore[arg-type]
-        original_id=int(fields["original"]),
-        original_author=int(fields["original_author"]),
+    found = fields.get
+    mentioned, hashtags, reply_to, root = found("mentions"), found("hashtags"), found("reply_to"), found("root")
+    shared = (
+        post,
+        int(fields["author"]),
+        fields["text"],
+        tuple(map(int, mentioned.split())) if mentioned else (),
+        tuple(hashtags.split()) if hashtags else (),
+        int(found("likes", 0)),
+        int(found("reposts", 0)),
+        int(found("quotes", 0)),
+        int(found("comments", 0)),
+        int(found("replies", 0)),
+        "hidden" in fields,
+        int(reply_to) if reply_to else None,
+        int(root) if root else None,
+        Location.read(found("latitude"), found("longitude")),
     )
+    if "original" not in fields:
+        return Status(*shared)
+    return Repost(*shared, int(fields["original"]), int(fields["original_author"]))
 
 
 def is_plain_repost(post: Post | None) -> bool:
@@ -201,8 +196,7 @@ def is_plain_repost(post: Post | None) -> bool:
     return isinstance(post, Repost) and post.is_plain
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Struct, frozen=True):
     """A remark below a post."""
 
     id: int
@@ -231,8 +225,7 @@ class Comment:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A plain repost that brought a post to a home, and who made it."""
 
     repost: int
@@ -245,14 +238,14 @@ class Source:
 
 def read_pairs(reply: Sequence[str]) -> dict[str, str]:
     """Return the fields of a hash or stream entry from the flat list Redis sends."""
-    return dict(zip(reply[::2], reply[1::2], strict=True))
+    parts = iter(reply)
+    return dict(zip(parts, parts, strict=True))
 
 
 def read_entries(reply: Sequence[str]) -> list[Entry]:
     """Return the entries of a sorted set asked for WITHSCORES."""
-    return [
-        Entry(int(thing.partition(":")[0]), int(place)) for thing, place in zip(reply[::2], reply[1::2], strict=True)
-    ]
+    parts = iter(reply)
+    return [Entry(int(thing.partition(":")[0]), int(place)) for thing, place in zip(parts, parts, strict=True)]
 
 
 def read_sources(text: str | None) -> tuple[Source, ...]:
@@ -260,8 +253,7 @@ def read_sources(text: str | None) -> tuple[Source, ...]:
     return tuple(Source(*map(int, pair.split(":"))) for pair in (text or "").split())
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """An entry of a profile; a plain repost names its original and whose it is."""
 
     id: int
@@ -274,16 +266,14 @@ def read_published(text: str) -> Published:
     return Published(*map(int, text.split(":")))
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A place in a list: what stands there and the id it is sorted by."""
 
     thing: int
     place: int
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """Work committed and not yet finished everywhere; its id names what began it."""
 
     id: int
@@ -294,4 +284,4 @@ class Job:
 
 def read_job(job: str, kind: str, body: str, cursor: str | None = None) -> Job:
     """Return a job from what was committed."""
-    return Job(int(job), kind, json.loads(body), cursor or "")
+    return Job(int(job), kind, msgspec.json.decode(body), cursor or "")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 from store import keys
 from store.connection import Command, Database, script
@@ -14,8 +15,7 @@ from store.ids import PARTITIONS, first_of, partition
 from store.records import Entry, Source, read_entries, read_pairs, read_sources
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """One post on its way to homes: by its author, or passed on by a plain repost."""
 
     deliverer: int
@@ -25,8 +25,7 @@ class Delivery:
     earlier: str = ""  # `repost:author` of those who passed it on before
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """Bounds of a read, as exclusive ids; `newest_first` says at which end it begins."""
 
     above: int | None

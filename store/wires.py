@@ -137,6 +137,7 @@ class Wires:
         self._reply_seconds = reply_seconds
         self._wires: list[Wire] = []
         self._opening = asyncio.Lock()
+        self._is_closed = False
 
     async def run(self, commands: Commands) -> list[Any]:
         """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError."""
@@ -153,9 +154,10 @@ class Wires:
 
     async def _open(self) -> Wire:
         async with self._opening:
-            # Others may have opened one meanwhile.
+            if self._is_closed:
+                raise RedisConnectionError("the connections were closed")
             if wire := self._idlest():
-                return wire
+                return wire  # others have opened it meanwhile
             for wire in [wire for wire in self._wires if not wire.is_open]:
                 self._wires.remove(wire)
                 await wire.close()
@@ -170,6 +172,8 @@ class Wires:
             return wire
 
     async def close(self) -> None:
-        """Close every connection, once what is under way has been answered."""
-        while self._wires:
-            await self._wires.pop().close()
+        """Close every connection, once what is under way has been answered. No other is opened any more."""
+        async with self._opening:
+            self._is_closed = True
+            while self._wires:
+                await self._wires.pop().close()

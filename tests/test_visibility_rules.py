@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from resolvers.rules.visibility import Sight, sees, sees_lists, sees_posts, sees_words, wants
 from store.records import NO_BOND, Bond, Comment, Repost, Status, User

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
 from store.records import Published, Source
 
 EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below a floor is looked for
@@ -90,8 +92,7 @@ def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int)
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """What decides whether a post stands at a place of a home that is put together when it is read."""
 
     post: int

@@ -17,13 +17,13 @@ original. Muting hides nothing: what the viewer mutes is left out of timelines, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from store.records import NO_BOND, Bond, Comment, Post, Repost, User
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """Who looks, and the facts that decide what they see; a fact that was not fetched is one that is not so."""
 
     viewer: int | None
