@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import structlog
+import uvloop
 from aiohttp import web
 from tqdm import tqdm
 
@@ -48,7 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
         return USAGE_STATUS
     _configure_logging(settings)
     try:
-        status: int = asyncio.run(asked.run(settings, asked))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            status: int = runner.run(asked.run(settings, asked))
     except (EmbeddedStoreError, SettingError, StartError, Unavailable, UnsupportedServer, UpkeepRefused) as error:
         print(f"perch: {error}", file=sys.stderr)
         return 1

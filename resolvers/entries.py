@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -105,11 +105,11 @@ class _Home(Struct, frozen=True):
     floor: int | None
 
     def edge(
-        self, entry: Entry, post: Post | None, sources: Iterable[Source], stored: int | None
+        self, entry: Entry, post: Post | None, sources: Collection[Source], stored: int | None
     ) -> TimelineEdge | None:
         if post is None:
             return None
-        standing = merging.sources_of(sources, brings=lambda source: self._brings(source, post))
+        standing = merging.sources_of(sources, brings=lambda source: self._brings(source, post)) if sources else ()
         has_author = post.author == self.sight.viewer or self._follows(post.author)
         facts = merging.Standing(
             post=post.id,
@@ -117,10 +117,10 @@ class _Home(Struct, frozen=True):
             is_pulled=post.author in self.big,
             stored=stored,
             sources=standing,
-            pulled=frozenset(source.repost for source in standing if source.author in self.big),
+            pulled=frozenset([source.repost for source in standing if source.author in self.big]),
             floor=self.floor or 0,
         )
-        shown = shown_sources(self.sight, standing)
+        shown = shown_sources(self.sight, standing) if standing else ()
         stands = self.floor is None or merging.stands_at(entry.place, facts)
         if not stands or not (has_author or shown):
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from resolvers.reader import Reader
@@ -116,39 +117,81 @@ class Loaders:
     """Records by id, and how the viewer stands to them; each read once per operation, pipelined."""
 
     def __init__(self, reader: Reader, viewer: int | None) -> None:
-        me = viewer or 0
         self._reader = reader
+        self._viewer = viewer
+        self._me = viewer or 0
         self.members: dict[int, User | None] = {}  # all that were looked up
-        self.user: Loader[User | None] = _records(reader, keys.user, self._user)
-        self.post: Loader[Post | None] = _records(reader, keys.status, read_post)
-        self.comment: Loader[Comment | None] = _records(reader, keys.comment, Comment.read)
-        self.promotion: Loader[Promotion | None] = _records(reader, keys.promotion, Promotion.read)
-        self.credentials: Loader[Credentials | None] = _records(
-            reader, keys.credentials, lambda _, fields: Credentials.read(fields)
+
+    @cached_property
+    def user(self) -> Loader[User | None]:
+        return _records(self._reader, keys.user, self._user)
+
+    @cached_property
+    def post(self) -> Loader[Post | None]:
+        return _records(self._reader, keys.status, read_post)
+
+    @cached_property
+    def comment(self) -> Loader[Comment | None]:
+        return _records(self._reader, keys.comment, Comment.read)
+
+    @cached_property
+    def promotion(self) -> Loader[Promotion | None]:
+        return _records(self._reader, keys.promotion, Promotion.read)
+
+    @cached_property
+    def credentials(self) -> Loader[Credentials | None]:
+        return _records(self._reader, keys.credentials, lambda _, fields: Credentials.read(fields))
+
+    @cached_property
+    def has_liked(self) -> Loader[bool]:
+        me = self._me
+        return Loader(self._reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts], _each_is_there)
+
+    @cached_property
+    def has_reposted(self) -> Loader[bool]:
+        return _flags(self._reader, "HMGET", keys.reposted(self._me))
+
+    @cached_property
+    def has_favourited(self) -> Loader[bool]:
+        return _flags(self._reader, "ZMSCORE", keys.favourites(self._me))
+
+    @cached_property
+    def has_requested(self) -> Loader[bool]:
+        return _flags(self._reader, "ZMSCORE", keys.requested(self._me))
+
+    @cached_property
+    def followed_by(self) -> Loader[bool]:
+        return _flags(self._reader, "ZMSCORE", keys.followers(self._me))
+
+    @cached_property
+    def bond(self) -> Loader[Bond]:
+        return _bonds(self._reader, self._viewer)
+
+    @cached_property
+    def place(self) -> Loader[int | None]:
+        return _one_reply(
+            self._reader, "ZMSCORE", keys.home(self._me), lambda score: None if score is None else int(score)
         )
-        self.has_liked: Loader[bool] = Loader(
-            reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts], _each_is_there
+
+    @cached_property
+    def sources(self) -> Loader[tuple[Source, ...]]:
+        return _one_reply(self._reader, "HMGET", keys.sources(self._me), read_sources)
+
+    @cached_property
+    def notification(self) -> Loader[Notification | None]:
+        me = self._me
+        return Loader(
+            self._reader,
+            lambda ids: look_up(me, ids),
+            lambda _, replies: [next(iter(read_notifications(reply)), None) for reply in replies],
         )
-        self.has_reposted: Loader[bool] = _flags(reader, lambda posts: ("HMGET", keys.reposted(me), *posts))
-        self.bond: Loader[Bond] = _bonds(reader, viewer)
-        self.has_requested: Loader[bool] = _flags(reader, lambda users: ("ZMSCORE", keys.requested(me), *users))
-        self.has_favourited: Loader[bool] = _flags(reader, lambda posts: ("ZMSCORE", keys.favourites(me), *posts))
-        self.followed_by: Loader[bool] = _flags(reader, lambda users: ("ZMSCORE", keys.followers(me), *users))
-        self.place: Loader[int | None] = _one_reply(
-            reader,
-            lambda posts: ("ZMSCORE", keys.home(me), *posts),
-            lambda score: None if score is None else int(score),
-        )
-        self.notification: Loader[Notification | None] = Loader(
-            reader, lambda ids: look_up(me, ids), lambda _, replies: [_first(read_notifications(r)) for r in replies]
-        )
-        self.read_until: Loader[int] = Loader(
-            reader,
+
+    @cached_property
+    def read_until(self) -> Loader[int]:
+        return Loader(
+            self._reader,
             lambda members: [("HGET", keys.notification_state(member), "read") for member in members],
             lambda _, replies: [int(reply or 0) for reply in replies],
-        )
-        self.sources: Loader[tuple[Source, ...]] = _one_reply(
-            reader, lambda posts: ("HMGET", keys.sources(me), *posts), read_sources
         )
 
     async def all(self, *wanted: Lookup) -> None:
@@ -177,12 +220,12 @@ def _records(
     )
 
 
-def _one_reply(reader: Reader, ask: Callable[[list[int]], Command], read: Callable[[Any], Value]) -> Loader[Value]:
-    return Loader(reader, lambda things: [ask(things)], lambda _, replies: map(read, _sound(replies)[0]))
+def _one_reply(reader: Reader, command: str, key: str, read: Callable[[Any], Value]) -> Loader[Value]:
+    return Loader(reader, lambda things: [(command, key, *things)], lambda _, replies: map(read, _sound(replies)[0]))
 
 
-def _flags(reader: Reader, ask: Callable[[list[int]], Command]) -> Loader[bool]:
-    return _one_reply(reader, ask, lambda reply: reply is not None)
+def _flags(reader: Reader, command: str, key: str) -> Loader[bool]:
+    return _one_reply(reader, command, key, lambda reply: reply is not None)
 
 
 def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:
@@ -206,7 +249,3 @@ def _sound(replies: list[Any]) -> list[Any]:
         if isinstance(reply, Exception):
             raise reply
     return replies
-
-
-def _first(found: Sequence[Notification]) -> Notification | None:
-    return found[0] if found else None

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from resolvers.errors import UNREACHABLE, RequestError, ServiceUnavailable
 from store.connection import Command, Database, Unavailable
 
-QUIET_TURNS = 3  # turns of the event loop without a new look-up, after which those gathered are sent
+QUIET_TURNS = 1  # turns of the event loop without a new look-up, after which those gathered are sent
 
 
 class Checks(Protocol):
@@ -36,7 +36,8 @@ class Reader:
         self._db = db
         self._checks = checks
         self._waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]] = []
-        self._flushing: asyncio.Task[None] | None = None
+        self._flushing = False
+        self._sending: set[asyncio.Task[None]] = set()
         self._checked: asyncio.Future[None] | None = None
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
@@ -55,19 +56,26 @@ class Reader:
         if not commands and self._checked is not None and self._checked.done():
             self._checked.result()
             return []
-        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[list[Any]] = loop.create_future()
         self._waiting.append((commands, future))
-        if self._flushing is None:
-            self._flushing = asyncio.create_task(self._flush())
+        if not self._flushing:
+            self._flushing = True
+            loop.call_soon(self._wait, loop, 0, 0)
         return await future
 
-    async def _flush(self) -> None:
-        quiet, known = 0, len(self._waiting)
-        while quiet < QUIET_TURNS:
-            await asyncio.sleep(0)
-            quiet = quiet + 1 if len(self._waiting) == known else 0
-            known = len(self._waiting)
-        waiting, self._waiting, self._flushing = self._waiting, [], None
+    def _wait(self, loop: asyncio.AbstractEventLoop, known: int, quiet: int) -> None:
+        """Let turns of the event loop pass until nothing more is asked for, then send."""
+        quiet = quiet + 1 if len(self._waiting) == known else 0
+        if quiet < QUIET_TURNS:
+            loop.call_soon(self._wait, loop, len(self._waiting), quiet)
+            return
+        waiting, self._waiting, self._flushing = self._waiting, [], False
+        sending = loop.create_task(self._flush(waiting))
+        self._sending.add(sending)
+        sending.add_done_callback(self._sending.discard)
+
+    async def _flush(self, waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]]) -> None:
         try:
             replies = await self._send([command for commands, _ in waiting for command in commands])
         except BaseException as error:  # noqa: BLE001  handed to everybody who waits

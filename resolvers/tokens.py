@@ -22,6 +22,7 @@ from store.settings import Settings
 ALGORITHM = "HS256"
 ISSUER = "perch"
 NO_PASSWORD = "!"  # noqa: S105  no hash is equal to it: nobody can log in
+TOKENS_KEPT = 10_000  # whose signatures have been checked, per process; some 300 bytes each
 _HASHING_THREADS = 2  # each may hold PASSWORD_MEMORY_KIB
 _SESSION_BYTES = 9  # 72 bits: unique among one member's sessions, in twelve characters
 _DUMMY = "correct horse battery staple"
@@ -43,6 +44,7 @@ class Tokens:
     def __init__(self, settings: Settings, secret: str) -> None:
         self._settings = settings
         self._secret = secret
+        self._read: dict[str, Claims] = {}  # tokens found good, which they stay until they expire
 
     def sign(self, member: int, session: str) -> tuple[str, int]:
         """Return an access token and when it expires, in seconds since 1970."""
@@ -53,6 +55,15 @@ class Tokens:
 
     def read(self, token: str) -> Claims:
         """Return what a token says; raises Unauthenticated when it is malformed, forged or expired."""
+        claims = self._read.get(token)
+        if claims is None or claims.expires <= time.time():
+            claims = self._verify(token)
+            if len(self._read) >= TOKENS_KEPT:
+                self._read.clear()
+            self._read[token] = claims
+        return claims
+
+    def _verify(self, token: str) -> Claims:
         required = ["iss", "sub", "sid", "exp"]
         try:
             claims = jwt.decode(

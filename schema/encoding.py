@@ -6,15 +6,22 @@ import json
 import re
 from typing import NoReturn
 
+import msgspec
+
 COMPLETE = "event: complete\ndata:\n\n"  # a browser drops an event that has no data at all
 
 # Text decoded from UTF-8 has no surrogates; only an escape can bring one in.
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
+def encode(data: object) -> bytes:
+    """Return compact JSON in UTF-8; text beyond ASCII stays readable."""
+    return msgspec.json.encode(data)
+
+
 def dumps(data: object) -> str:
-    """Return compact JSON; text beyond ASCII stays readable."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    """Return compact JSON as text."""
+    return encode(data).decode()
 
 
 def next_event(result: object) -> str:

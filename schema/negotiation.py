@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
 EVENTS = "text/event-stream"
 HTML = "text/html"
+WISHES_KEPT = 1_000  # headers whose meaning is remembered: clients are many, kinds of them few
 
 _ANY = "*/*"
 _NAMED, _KIND, _WILD, _UNNAMED = 3, 2, 1, 0  # how closely a media range names a type
@@ -28,7 +30,8 @@ class _Range:
         return _KIND if rest == "*" and media.startswith(f"{kind}/") else _UNNAMED
 
 
-def choose(accept: Sequence[str]) -> str | None:
+@lru_cache(WISHES_KEPT)
+def choose(accept: tuple[str, ...]) -> str | None:
     """Return the media type to answer with, None when the client takes none; without a wish it is plain JSON."""
     ranges = list(_ranges(accept))
     if not any(header.strip() for header in accept):

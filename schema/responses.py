@@ -10,7 +10,7 @@ from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
 from resolvers.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
-from schema.encoding import COMPLETE, dumps, next_event
+from schema.encoding import COMPLETE, encode, next_event
 from schema.negotiation import EVENTS, GRAPHQL, JSON
 from schema.operations import is_request_error
 from schema.requests import RequestRefused
@@ -69,5 +69,5 @@ def _headers(error: GraphQLError) -> dict[str, str]:
 
 
 def _response(body: object, status: int, media: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    text = next_event(body) + COMPLETE if media == EVENTS else dumps(body)
-    return web.Response(text=text, status=status, content_type=media, charset="utf-8", headers=headers)
+    data = (next_event(body) + COMPLETE).encode() if media == EVENTS else encode(body)
+    return web.Response(body=data, status=status, content_type=media, charset="utf-8", headers=headers)

@@ -66,7 +66,7 @@ class View(GraphQLView[Context, None]):
             raise RequestRefused(405, f"{request.method} is not one of {METHODS}", {hdrs.ALLOW: METHODS})
         if request.method == hdrs.METH_GET and "query" not in request.query and prefers_page(accept):
             return graphiql.page(request)
-        media = choose(accept)
+        media = choose(tuple(accept))
         if media is None:
             raise RequestRefused(406, f"Answers are {GRAPHQL}, {JSON} or {EVENTS}, in utf-8")
         try:

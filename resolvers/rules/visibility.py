@@ -18,9 +18,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from store.records import NO_BOND, Bond, Comment, Post, Repost, User
+
+
+class Standing(Struct, frozen=True):
+    """What the viewer sees of a member, hidden posts aside."""
+
+    member: bool = False
+    words: bool = False  # comments and likes
+    lists: bool = False
+
+    @property
+    def posts(self) -> bool:
+        return self.words and self.lists
+
+
+UNSEEN = Standing()
+OPEN = Standing(member=True, words=True, lists=True)
 
 
 class Sight(Struct, frozen=True):
@@ -31,6 +47,7 @@ class Sight(Struct, frozen=True):
     users: Mapping[int, User | None]
     bonds: Mapping[int, Bond]
     posts: Mapping[int, Post | None]
+    decided: dict[int, Standing] = field(default_factory=dict)  # of members that were looked at before
 
 
 def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
@@ -39,42 +56,39 @@ def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
         case None:
             return False
         case User():
-            return _sees_member(sight, thing.id)
+            return _standing(sight, thing.id).member
         case Comment():
             return sees_words(sight, thing.author) and sees(sight, sight.posts.get(thing.post_id))
         case Repost() if thing.is_plain and not sees(sight, sight.posts.get(thing.original_id)):
             return False
     if thing.is_hidden and thing.author != sight.viewer and not sight.is_moderator:
         return False
-    return sees_posts(sight, thing.author)
+    return _standing(sight, thing.author).posts
 
 
 def sees_words(sight: Sight, member: int) -> bool:
     """Return whether a member's comments and likes can be seen where they stand."""
-    return _sees_member(sight, member) and not _bond(sight, member).blocks
+    return _standing(sight, member).words
 
 
 def sees_posts(sight: Sight, member: int) -> bool:
     """Return whether what a member publishes can be seen, hidden posts aside."""
-    return sees_words(sight, member) and sees_lists(sight, member)
+    return _standing(sight, member).posts
 
 
 def sees_lists(sight: Sight, member: int) -> bool:
     """Return whether it can be seen whom a member follows and who follows them."""
-    user = sight.users.get(member)
-    if user is None or not _sees_member(sight, member):
-        return False
-    return member == sight.viewer or not user.is_private or _bond(sight, member).follows
+    return _standing(sight, member).lists
 
 
 def wants(sight: Sight, member: int) -> bool:
     """Return whether what a member does belongs into the viewer's timelines, notifications and streams."""
-    return sees_words(sight, member) and hears(sight, member)
+    return _standing(sight, member).words and hears(sight, member)
 
 
 def hears(sight: Sight, member: int) -> bool:
     """Return whether nothing stands between the viewer and a member: also one who is gone by now."""
-    bond = _bond(sight, member)
+    bond = sight.bonds.get(member, NO_BOND)
     return not (bond.blocks or bond.is_blocked or bond.mutes)
 
 
@@ -83,14 +97,21 @@ def tells(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
     return wants(sight, actor) and all(sees(sight, thing) for thing in about)
 
 
-def _sees_member(sight: Sight, member: int) -> bool:
-    user = sight.users.get(member)
+def _standing(sight: Sight, member: int) -> Standing:
+    found = sight.decided.get(member)
+    if found is None:
+        found = sight.decided[member] = _decide(sight, member)
+    return found
+
+
+def _decide(sight: Sight, member: int) -> Standing:
+    user, bond = sight.users.get(member), sight.bonds.get(member, NO_BOND)
     if user is None:
-        return False
+        return UNSEEN
     if member == sight.viewer:
-        return True
-    return not _bond(sight, member).is_blocked and (not user.is_suspended or sight.is_moderator)
-
-
-def _bond(sight: Sight, member: int) -> Bond:
-    return sight.bonds.get(member, NO_BOND)
+        return OPEN
+    if bond.is_blocked or (user.is_suspended and not sight.is_moderator):
+        return UNSEEN
+    if not bond.blocks and (bond.follows or not user.is_private):
+        return OPEN
+    return Standing(member=True, words=not bond.blocks, lists=bond.follows or not user.is_private)
