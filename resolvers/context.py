@@ -51,6 +51,7 @@ class Services:
         self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
         self.big = BigAuthors()
         self._on_session_end: list[OnSessionEnd] = []
+        self.silences = 0  # times after which the end of a session may have gone unheard
 
     async def start(self) -> None:
         """Begin to hear what other processes tell."""
@@ -87,11 +88,12 @@ class Services:
         self._on_session_end.append(callback)
 
     def _session_ended(self, message: str) -> None:
-        # After a reconnection the message is empty: what was missed, the sockets' own re-check finds.
-        if message:
-            member, _, session = message.partition(" ")
-            for callback in self._on_session_end:
-                callback(int(member), session or None)
+        if not message:  # heard anew: what was told meanwhile is lost, and to be looked up
+            self.silences += 1
+            return
+        member, _, session = message.partition(" ")
+        for callback in self._on_session_end:
+            callback(int(member), session or None)
 
 
 def lives(session: str, text: str | None) -> bool:
@@ -126,6 +128,7 @@ class Context:
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
         self.role = Role.MEMBER  # of the viewer, once proved
         self.is_suspended = False
+        self._silences = services.silences
         self.reader = Reader(services.db, self)
         self.load = Loaders(self.reader, self.viewer)
 
@@ -233,6 +236,11 @@ class Context:
         if left and int(left[0]) > self.settings.rate_limit:
             wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
             raise RateLimited(f"more than {self.settings.rate_limit} requests in a minute", wait)
+
+    def would_have_heard(self) -> bool:
+        """Return whether the end of the session would have been heard of, since this was last asked."""
+        before, self._silences = self._silences, self.services.silences
+        return before == self._silences
 
     def fail(self, error: RequestError) -> RequestError:
         """Note the error that ends the whole operation, and return the first one noted."""

@@ -49,7 +49,8 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         if self.context_value is not None:
             executor.context_value = self.context_value.fresh(counted=False)  # the member has asked but once
             executor.context_value.fields = self.context_value.fields
-            executor.context_value.selection = self.context_value.selection
+            if self.context_value.would_have_heard():
+                executor.context_value.selection = self.context_value.selection
             executor.context_value.bonds = self.context_value.bonds
         return executor
 
@@ -69,7 +70,8 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     async def _shared(self) -> CoreResult:
         """Return the result that all have who would get the same; the viewer's own where they would not.
 
-        Sessions are not checked: who loses theirs loses the connection.
+        Sessions are not checked: who loses theirs loses the connection. Where that may have gone unheard, the next
+        event is not shared, and so finds out.
         """
         context, told = self.context_value, self.root_value
         key = (told.cursor, type(told), id(context.selection))

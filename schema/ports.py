@@ -31,6 +31,9 @@ class Context(Protocol):
     def fresh(self, *, counted: bool = True) -> Self:
         """Return a context of the same viewer that has read nothing yet, to be counted as a request or not."""
 
+    def would_have_heard(self) -> bool:
+        """Return whether the end of the session would have been heard of, since this was last asked."""
+
     async def close(self) -> None:
         """Check the session unless that has happened; may set `fatal`. The context goes on being of use."""
 

@@ -45,6 +45,9 @@ class PlainContext:
         self.services.contexts.append(context)
         return context
 
+    def would_have_heard(self) -> bool:
+        return True
+
     async def close(self) -> None:
         self.services.closed.append(self)
         self.fatal = self.fatal or self.services.fatal
