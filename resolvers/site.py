@@ -17,7 +17,7 @@ from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES
 from store import blocks, events
 from store.events import Event
-from store.records import Bond
+from store.records import NO_BOND, Bond
 
 SiteEvent = Told | StreamGap
 
@@ -96,7 +96,9 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                 yield gap_at(taken)
                 position = taken
             elif taken.kind == "bond":
-                bonds.update(await blocks.bonds(context.db, viewer or 0, [taken.member]))
+                changed = await _bonds(context, viewer, [taken.member])
+                bonds.pop(taken.member, None)
+                bonds.update(changed)
             elif events.position(taken.cursor) > events.position(position):
                 position = taken.cursor
                 if told := await _told(context, taken, viewer, bonds):
@@ -105,8 +107,10 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
         listeners.ignore(viewer, follower)
 
 
-async def _bonds(context: Context, viewer: int | None) -> dict[int, Bond]:
-    return {} if viewer is None else await blocks.bonds(context.db, viewer)
+async def _bonds(context: Context, viewer: int | None, others: Sequence[int] | None = None) -> dict[int, Bond]:
+    found = {} if viewer is None else await blocks.bonds(context.db, viewer, others)
+    # With a bond that has ended as with none: what all get is for this viewer, too.
+    return {other: bond for other, bond in found.items() if bond != NO_BOND}
 
 
 async def _told(context: Context, event: Event, viewer: int | None, bonds: Mapping[int, Bond]) -> Told | None:
