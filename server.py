@@ -23,6 +23,7 @@ import schema
 from resolvers import backlog, demo, imports, tailing, upkeep
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.imports import ImportRefused
 from resolvers.listeners import StreamEventKind
 from resolvers.tailing import Asked, TailRefused
 from resolvers.tokens import NO_PASSWORD
@@ -36,6 +37,7 @@ from store.records import Role
 from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
+REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 
@@ -51,11 +53,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             status: int = runner.run(asked.run(settings, asked))
-    except (EmbeddedStoreError, SettingError, StartError, Unavailable, UnsupportedServer, UpkeepRefused) as error:
+    except (StartError, *REFUSALS) as error:
         print(f"perch: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except BrokenPipeError:  # nobody reads any more what is printed, nor what Python prints at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     return status
 
 
@@ -109,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     tail = add("tail", _tail, "follow what happens on the site, a line an event; filters are any-of")
     tail.add_argument("--follow", action="append", metavar="LOGIN", help="events by this member; may be repeated")
     tail.add_argument("--track", action="append", metavar="PHRASE", help="posts with all words of it; may be repeated")
-    tail.add_argument("--box", action="append", metavar="S,W,N,E", help="posts located in it; may be repeated")
+    tail.add_argument("--box", action="append", nargs=4, type=float, metavar=tuple("SWNE"), help="posts located in it")
     kinds = [kind.value for kind in StreamEventKind]
     tail.add_argument("--kind", action="append", type=str.upper, choices=kinds, help="of this kind; may be repeated")
     tail.add_argument("--sample", type=_count, metavar="PERCENT", help="a share of all posts instead")
@@ -186,26 +191,21 @@ async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
     options = {name: value for name, value in vars(asked).items() if name != "run"}
     async with _services(settings) as services:
         print("Perch follows the site; Ctrl-C ends it.", flush=True)
-        try:
-            await _run_until_stopped(_print_lines(services, Asked(**options)))
-        except TailRefused as refusal:
-            raise StartError(str(refusal)) from refusal
+        await _run_until_stopped(_print_lines(services, Asked(**options)))
     return 0
 
 
 async def _print_lines(services: Services, asked: Asked) -> None:
     async with contextlib.aclosing(tailing.lines(services, asked)) as lines:
         async for line in lines:
-            print(line, flush=True)
+            # A terminal may not have every letter.
+            print(line.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding), flush=True)
 
 
 async def _import(settings: Settings, asked: argparse.Namespace) -> int:
-    try:
-        network = imports.read_network(
-            asked.follows, asked.posts, settings, total=asked.posts_total, most=asked.members, seed=asked.seed
-        )
-    except imports.ImportRefused as error:
-        raise StartError(str(error)) from error
+    network = imports.read_network(
+        asked.follows, asked.posts, settings, total=asked.posts_total, most=asked.members, seed=asked.seed
+    )
     async with _services(settings) as services:
         await Worker(services.db).run_once()
         hashed = await services.passwords.hash(asked.password) if asked.password else NO_PASSWORD

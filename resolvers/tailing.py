@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+import structlog
+
 from resolvers import accounts, announcements, hydrate, site
 from resolvers.announcements import PostCreated, PostDeleted, UserFollowed
 from resolvers.context import Context, Services
-from resolvers.errors import BadUserInput
-from resolvers.gaps import StreamGap
+from resolvers.errors import BadUserInput, ServiceUnavailable
+from resolvers.gaps import StreamGap, event_cursor
 from resolvers.listeners import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
 from resolvers.rules import filters
 from resolvers.rules.filters import FilterRefused
 from resolvers.rules.places import Box
 from resolvers.rules.sampling import SHARES
+from resolvers.rules.text import on_one_line
 from resolvers.site import SiteEvent
-from store.connection import Database
+from store import events
+from store.connection import Database, Unavailable
 from store.records import Repost
+
+RETRY_SECONDS = 1  # pause after an event could not be looked up
+
+log = structlog.get_logger(__name__)
 
 
 class TailRefused(ValueError):
@@ -27,24 +36,35 @@ class TailRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What to follow, as it is asked for on the command line: logins, phrases, `south,west,north,east`."""
+    """What to follow, as it is asked for on the command line: logins, phrases, and south, west, north, east."""
 
     follow: Sequence[str] | None = None
     track: Sequence[str] | None = None
-    box: Sequence[str] | None = None
+    box: Sequence[Sequence[float]] | None = None
     kind: Collection[str] | None = None
     sample: int | None = None
     after: str | None = None
 
 
 async def lines(services: Services, asked: Asked) -> AsyncGenerator[str, None]:
-    """Yield a line for each event from now on, or since a cursor; raises TailRefused."""
+    """Yield a line for each event from now on, or since a cursor, also of while the store was away.
+
+    Raises TailRefused.
+    """
     context = services.context(None, address="", user_agent="", request_id="tail")
     try:
         wanted = await _wanted(services.db, asked)
-        async with aclosing(site.live(context, wanted, asked.after)) as changes:
-            async for event in changes:
-                yield await line(context.fresh(counted=False), event)
+        after = event_cursor(await events.newest(services.db)) if asked.after is None else asked.after
+        while True:
+            try:
+                async with aclosing(site.live(context, wanted, after)) as changes:
+                    async for event in changes:
+                        told = await line(context.fresh(counted=False), event)
+                        after = event.cursor
+                        yield told
+            except (ServiceUnavailable, Unavailable) as error:
+                log.warning("tail_interrupted", error=str(error), retry_seconds=RETRY_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
     except (FilterRefused, BadUserInput) as refusal:
         raise TailRefused(str(refusal)) from None
 
@@ -61,7 +81,7 @@ async def _wanted(db: Database, asked: Asked) -> Wanted:
     if not any(parts):
         return Wanted(kinds)
     follow = None if asked.follow is None else [await _member(db, login) for login in asked.follow]
-    boxes = None if asked.box is None else [_box(text) for text in asked.box]
+    boxes = None if asked.box is None else [Box(*edges) for edges in asked.box]
     return Wanted(kinds, filters.read(follow, asked.track, boxes))
 
 
@@ -70,14 +90,6 @@ async def _member(db: Database, login: str) -> int:
     if found is None:
         raise FilterRefused(f"no member has the login {login!r}")
     return found
-
-
-def _box(text: str) -> Box:
-    try:
-        south, west, north, east = map(float, text.split(","))
-    except ValueError:
-        raise FilterRefused(f"a box is south,west,north,east in degrees, not {text!r}") from None
-    return Box(south, west, north, east)
 
 
 async def line(context: Context, event: SiteEvent) -> str:
@@ -89,7 +101,7 @@ async def _what(context: Context, event: SiteEvent) -> str:
     match event:
         case PostCreated():
             author = await hydrate.user(context, event.post.author)
-            text = " ".join(event.post.text.split())
+            text = on_one_line(event.post.text)
             verb = "" if not isinstance(event.post, Repost) else "quotes: " if text else "passes a post on"
             return f"@{author.login if author else '?'} {verb}{text}"
         case PostDeleted():

@@ -13,7 +13,7 @@ from aiohttp import web
 from resolvers import accounts
 from resolvers.context import Services
 from schema.http import CONNECTIONS
-from store.connection import Database
+from store.connection import Database, Unavailable
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, shrunk
 from tests.live import HOME, until
@@ -168,3 +168,27 @@ async def test_leaving_amid_events(services: Services, alice: Member, bob: Membe
         posts = set(await asyncio.gather(*posting))
         assert {(await stays.next())["post"]["id"] for _ in posts} == posts
         await until(lambda: places(services) == 1 and connections(alice) == 1)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    ("query", "read"), [(STREAM, "resolvers.announcements._announcement"), (HOME, "resolvers.streams._changes_by")]
+)
+async def test_the_store_away(
+    services: Services, alice: Member, transport: str, query: str, read: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event that cannot be looked up ends its subscription with the code that says so: one goes on from `after`."""
+
+    def away(*_: Any) -> Any:
+        raise Unavailable("the store is away")
+
+    async with listening(services, transport, alice, query) as one:
+        first = await alice.post("first")
+        assert first in str(await one.next())
+        with monkeypatch.context() as patch:
+            patch.setattr(read, away)
+            post = await alice.post("second")
+            assert (await one.refusal())[0] == "SERVICE_UNAVAILABLE"
+        cursor = one.cursor
+    async with listening(services, transport, alice, query, after=cursor) as one:
+        assert post in str(await one.next())

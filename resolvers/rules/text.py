@@ -104,6 +104,11 @@ def normalise(text: str, *, limit: int, multiline: bool = True, may_be_empty: bo
     return text
 
 
+def on_one_line(text: str) -> str:
+    """Return a text for a terminal: white space is one space, and what could reach beyond the text a U+FFFD."""
+    return _UNFIT_IN_NAME.sub("\ufffd", " ".join(text.split()))
+
+
 def is_login(login: str) -> bool:
     """Return whether the text can be a login: 1 to 20 ASCII letters, digits or underscores."""
     return _LOGIN.fullmatch(login) is not None
