@@ -75,16 +75,17 @@ class Announcement:
 
 
 async def of(context: Context, event: Event) -> Announcement | None:
-    """Return what an event tells to all, None for nothing: what is gone or hidden meanwhile, or private.
-
-    It is looked up once, by whoever asks first, as somebody without a bond to anybody.
-    """
-    found = await context.services.announced.get(event.cursor, lambda: _announcement(context.nobody(), event))
+    """Return what an event that has just happened tells to all; it is looked up once, by whoever asks first."""
+    found = await context.services.announced.get(event.cursor, lambda: anew(context, event))
     return cast("Announcement | None", found)
 
 
-async def _announcement(context: Context, event: Event) -> Announcement | None:
-    return await _TOLD[KINDS[event.kind]](context, event)
+async def anew(context: Context, event: Event) -> Announcement | None:
+    """Return what an event tells to all by now, None for nothing: what is gone or hidden meanwhile, or private.
+
+    It is looked up as somebody without a bond to anybody.
+    """
+    return await _TOLD[KINDS[event.kind]](context.nobody(), event)
 
 
 async def _post_created(context: Context, event: Event) -> Announcement | None:

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from resolvers import announcements, identity
-from resolvers.announcements import Told
+from resolvers.announcements import Announcement, Told
 from resolvers.context import Context
 from resolvers.errors import BadUserInput
 from resolvers.gaps import StreamGap, begin, gap_at
@@ -16,7 +16,6 @@ from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES
 from store import blocks, events
-from store.events import Event
 from store.records import NO_BOND, Bond
 
 SiteEvent = Told | StreamGap
@@ -81,13 +80,15 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
     follower = listeners.listen(viewer, wanted)
     try:
         # Read once the place is taken: what changes from now on comes as an event.
-        bonds = context.bonds = await _bonds(context, viewer)
+        bonds = await _bonds(context, viewer)
         if gap:
             yield gap
         async for event in events.replay(context.db, position, follower.since):
             position = event.cursor
-            if wanted.has(event) and (told := await _told(context, event, viewer, bonds)):
+            # What others were told when it happened may be gone by now: it is looked up and rendered anew.
+            if wanted.has(event) and (told := _told(await announcements.anew(context, event), viewer, bonds)):
                 yield told
+        context.bonds = bonds  # from here on it is rendered once for all
         while True:
             taken = await follower.take()
             if isinstance(taken, str):
@@ -101,7 +102,7 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                 bonds.update(changed)
             elif events.position(taken.cursor) > events.position(position):
                 position = taken.cursor
-                if told := await _told(context, taken, viewer, bonds):
+                if told := _told(await announcements.of(context, taken), viewer, bonds):
                     yield told
     finally:
         listeners.ignore(viewer, follower)
@@ -113,6 +114,5 @@ async def _bonds(context: Context, viewer: int | None, others: Sequence[int] | N
     return {other: bond for other, bond in found.items() if bond != NO_BOND}
 
 
-async def _told(context: Context, event: Event, viewer: int | None, bonds: Mapping[int, Bond]) -> Told | None:
-    found = await announcements.of(context, event)
+def _told(found: Announcement | None, viewer: int | None, bonds: Mapping[int, Bond]) -> Told | None:
     return found.told if found and found.reaches(viewer, bonds) else None
