@@ -85,12 +85,15 @@ async def test_end_of_the_session(services: Services, anonymous: Member, alice: 
 
 
 @pytest.mark.parametrize("settings", [{"heartbeat_seconds": 1}], indirect=True)
-async def test_expiry(db: Database, settings: Settings, services: Services, alice: Member) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("query", [STREAM, HOME], ids=["stream", "home"])
+async def test_expiry(
+    db: Database, settings: Settings, services: Services, alice: Member, transport: str, query: str
+) -> None:
     """A session that runs out ends its subscriptions with the next heartbeat, though nobody tells."""
-    async with lines(services, alice) as held:
+    async with listening(services, transport, alice, query) as one:
         await end_by_time(db, alice, settings)
-        for one in held:
-            await one.signed_out()
+        await one.signed_out()
     await until(lambda: not places(services) and not connections(alice))
 
 
@@ -172,7 +175,7 @@ async def test_leaving_amid_events(services: Services, alice: Member, bob: Membe
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(
-    ("query", "read"), [(STREAM, "resolvers.announcements._announcement"), (HOME, "resolvers.streams._changes_by")]
+    ("query", "read"), [(STREAM, "resolvers.announcements.anew"), (HOME, "resolvers.streams._changes_by")]
 )
 async def test_the_store_away(
     services: Services, alice: Member, transport: str, query: str, read: str, monkeypatch: pytest.MonkeyPatch
