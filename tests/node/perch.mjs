@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 
 if (!process.env.PERCH_URL) throw new Error("PERCH_URL must name the endpoint, such as http://127.0.0.1:8000/graphql");
 
@@ -96,4 +98,37 @@ export async function within(promise, what, milliseconds = PATIENCE) {
 
 function pause(milliseconds) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Stand between a client and the server as a cable that can be cut; returns its address and both halves of that. */
+export async function cable(t) {
+  const ends = new Set();
+  let isCut = false;
+  const listener = createServer((near) => {
+    if (isCut) return near.destroy();
+    const far = connect(Number(ENDPOINT.port), ENDPOINT.hostname);
+    for (const [end, other] of [[near, far], [far, near]]) {
+      ends.add(end);
+      end.on("error", () => {}); // what is cut says so
+      end.on("close", () => {
+        ends.delete(end);
+        other.destroy();
+      });
+      end.pipe(other);
+    }
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const cut = () => {
+    isCut = true;
+    ends.forEach((end) => end.resetAndDestroy());
+  };
+  const mend = () => (isCut = false);
+  t.after(() => {
+    cut();
+    listener.close();
+  });
+  const url = new URL(ENDPOINT);
+  url.port = listener.address().port;
+  return { url: url.href, cut, mend };
 }
