@@ -57,9 +57,9 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
         changed.set()
 
     channel, hearing, last = keys.activity(target.id), context.services.hearing, target
-    await hearing.listen(channel, wake)
-    changed.set()  # for what happened between the first look and now
     try:
+        await hearing.listen(channel, wake)
+        changed.set()  # for what happened between the first look and now
         while True:
             await changed.wait()
             changed.clear()

@@ -115,9 +115,9 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
         changed.set()
 
     channel, hearing = keys.told(viewer), context.services.hearing
-    await hearing.listen(channel, wake)
-    changed.set()  # for what happened between the first look and now
     try:
+        await hearing.listen(channel, wake)
+        changed.set()  # for what happened between the first look and now
         while True:
             await changed.wait()
             changed.clear()
