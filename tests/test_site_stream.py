@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from resolvers.accounts import set_suspension
 from resolvers.context import Services
 from store.connection import Database
 from tests.conftest import Member
 from tests.live import subscribed
+from tests.session_probes import log_in
 from tests.site_live import SAMPLE, STREAM, listening, told
 from tests.test_requests import make_private
 
@@ -50,6 +53,25 @@ async def test_what_is_private(services: Services, alice: Member, bob: Member, c
         await bob.do("deletePost", postId=secret)
         last = await alice.post("the end")
         assert await told(stream) == ("created", last)
+
+
+@pytest.mark.parametrize("is_suspended", [False, True], ids=["private", "suspended"])
+async def test_what_was_public(services: Services, alice: Member, bob: Member, *, is_suspended: bool) -> None:
+    """Who becomes private or is suspended is told nothing of but the end of what all were told before."""
+    async with listening(services, alice) as stream:
+        one, two = await bob.post("one"), await bob.post("two")
+        assert [await told(stream), await told(stream)] == [("created", one), ("created", two)]
+        if is_suspended:
+            assert await set_suspension(services.db, "bob", suspended=True)
+            assert await set_suspension(services.db, "bob", suspended=False)
+            bob = await log_in(replace(bob, token=None), "bob")
+        else:
+            await make_private(bob)
+            await bob.do("hidePost", postId=two)
+            await bob.do("unhidePost", postId=two)
+            assert await told(stream) == ("deleted", two, bob.id)
+        await bob.do("deletePost", postId=one)
+        assert await told(stream) == ("deleted", one, bob.id)
 
 
 async def test_bonds(services: Services, alice: Member, bob: Member, carol: Member) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -47,7 +49,7 @@ class Line(ABC):
 
     @abstractmethod
     def cut(self) -> None:
-        """Break the connection off without a word, as when a cable is pulled."""
+        """Break the connection off without a word, as when the client's process is killed."""
 
 
 class SocketLine(Line):
@@ -70,8 +72,7 @@ class SocketLine(Line):
         assert await self.stream.closed() == 4403
 
     def cut(self) -> None:
-        connection = cast("Any", self.stream.socket)._response.connection  # noqa: SLF001  no other way leads to it
-        connection.transport.abort()
+        _reset(cast("Any", self.stream.socket)._response.connection)  # noqa: SLF001  no other way leads to it
 
 
 class FeedLine(Line):
@@ -95,10 +96,14 @@ class FeedLine(Line):
         assert await self.feed.refused() == "UNAUTHENTICATED"
 
     def cut(self) -> None:
-        connection = self.feed.response.connection
-        assert connection
-        assert connection.transport
-        connection.transport.abort()
+        _reset(self.feed.response.connection)
+
+
+def _reset(connection: Any) -> None:
+    transport = connection.transport
+    # To close without lingering is to reset: no farewell is sent.
+    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
 
 
 def _only(errors: list[dict[str, Any]]) -> tuple[str, str]:
