@@ -25,8 +25,8 @@ from resolvers.tokens import Claims, Passwords, Tokens
 from store import keys
 from store.accounts import MINUTE_SECONDS, SESSIONS
 from store.connection import Command, Database, Unavailable
-from store.events import Log
 from store.hearing import Hearing
+from store.log import Log
 from store.reach import BigAuthors
 from store.records import Bond, Role, Session
 from store.settings import Settings

@@ -41,9 +41,15 @@ def gap_at(entry: str) -> StreamGap:
 
 
 async def begin(db: Database, after: str | None) -> tuple[str, StreamGap | None]:
-    """Return from where in the log a subscription goes on, and the gap it begins with where that is not `after`."""
-    entry = None if after is None else read_event_cursor(after)
-    newest = await events.newest(db)
-    if entry is None:
-        return newest, None
-    return (entry, None) if await events.is_kept(db, entry) else (newest, gap_at(newest))
+    """Return from where in the log a subscription goes on, and the gap it begins with where that is not `after`.
+
+    Raises BadUserInput for what no store can have given. A cursor ahead of the log but not of the clock is of a store
+    that lost its last moments, or was put back: that is a gap.
+    """
+    if after is None:
+        return await events.newest(db), None
+    entry = read_event_cursor(after)
+    place = await events.locate(db, entry)
+    if place.is_future:
+        raise BadUserInput("after: this cursor is of the future")
+    return (entry, None) if place.is_kept else (place.newest, gap_at(place.newest))

@@ -10,7 +10,8 @@ from enum import Enum
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
-from store.events import Event, Follower, Log
+from store.events import Event
+from store.log import Follower, Log
 
 
 class StreamEventKind(Enum):

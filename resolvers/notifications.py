@@ -15,7 +15,7 @@ from resolvers.gaps import StreamGap
 from resolvers.paging import NodeEdge, Page
 from resolvers.tokens import Claims
 from store import keys, notifications
-from store.ids import instant, partition
+from store.ids import CLOCK_SKEW, instant, partition
 from store.notifications import Notification
 from store.records import Comment, Entry, Post, User
 from store.timelines import Slice, read_slice
@@ -108,7 +108,8 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
     Nothing is queued: a slow reader reads a longer part of what is stored, and gets a gap where that was trimmed.
     """
     viewer = await context.member()
-    position = _position(after, viewer) if after is not None else await notifications.newest(context.db, viewer)
+    newest = await notifications.newest(context.db, viewer)
+    position = newest if after is None else _position(after, viewer, newest)
     changed = asyncio.Event()
 
     def wake(_: str) -> None:
@@ -134,7 +135,7 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
 
 async def _changes(context: Context, viewer: int, position: int) -> list[Change]:
     found = await notifications.changes_after(context.db, viewer, position, READ_COUNT)
-    if found.floor > position:
+    if not found.floor <= position <= found.newest:  # trimmed; or of a store that lost its last moments
         return [(found.newest, None)]
     changes: list[Change] = [(told.id, told) for told in found.came]
     changes += [(entry.place, entry.thing) for entry in found.withdrawn]
@@ -155,9 +156,11 @@ async def _event(operation: Context, place: int, what: Notification | int | None
     return NotificationReceived(cursor, instant(place), told, int(count)) if told else None
 
 
-def _position(after: str, viewer: int) -> int:
+def _position(after: str, viewer: int, newest: int) -> int:
     """Return the id from which a subscriber goes on; raises BadUserInput for a cursor that is not one of theirs."""
     position = paging.read_cursor(CURSOR, after, "after")
-    if partition(position) != partition(viewer):
+    if position and partition(position) != partition(viewer):  # 0 is the place before all
         raise BadUserInput("after: this cursor is of another member")
+    if position > newest and instant(position) > datetime.now(UTC) + CLOCK_SKEW:
+        raise BadUserInput("after: this cursor is of the future")
     return position

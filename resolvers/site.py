@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
 from resolvers import announcements, identity
-from resolvers.announcements import Announcement, Told
+from resolvers.announcements import Told
 from resolvers.context import Context
 from resolvers.errors import BadUserInput
 from resolvers.gaps import StreamGap, begin, gap_at
@@ -15,7 +15,9 @@ from resolvers.listeners import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
 from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES
-from store import blocks, events
+from store import blocks
+from store.events import Event
+from store.log import since
 from store.records import NO_BOND, Bond
 
 SiteEvent = Told | StreamGap
@@ -83,26 +85,18 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
         bonds = await _bonds(context, viewer)
         if gap:
             yield gap
-        async for event in events.replay(context.db, position, follower.since):
-            position = event.cursor
-            # What others were told when it happened may be gone by now: it is looked up and rendered anew.
-            if wanted.has(event) and (told := _told(await announcements.anew(context, event), viewer, bonds)):
-                yield told
-        context.bonds = bonds  # from here on it is rendered once for all
-        while True:
-            taken = await follower.take()
-            if isinstance(taken, str):
-                bonds.clear()
-                bonds.update(await _bonds(context, viewer))
-                yield gap_at(taken)
-                position = taken
-            elif taken.kind == "bond":
-                changed = await _bonds(context, viewer, [taken.member])
-                bonds.pop(taken.member, None)
-                bonds.update(changed)
-            elif events.position(taken.cursor) > events.position(position):
-                position = taken.cursor
-                if told := _told(await announcements.of(context, taken), viewer, bonds):
+        async with aclosing(since(context.db, follower, position)) as coming:
+            async for event in coming:
+                if isinstance(event, str):
+                    bonds.clear()
+                    bonds.update(await _bonds(context, viewer))
+                    yield gap_at(event)
+                elif event.kind == "bond":
+                    if event.actor == viewer:
+                        changed = await _bonds(context, viewer, [event.member])
+                        bonds.pop(event.member, None)
+                        bonds.update(changed)
+                elif told := await _told(context, event, wanted, bonds, is_past=follower.is_past(event)):
                     yield told
     finally:
         listeners.ignore(viewer, follower)
@@ -114,5 +108,12 @@ async def _bonds(context: Context, viewer: int | None, others: Sequence[int] | N
     return {other: bond for other, bond in found.items() if bond != NO_BOND}
 
 
-def _told(found: Announcement | None, viewer: int | None, bonds: Mapping[int, Bond]) -> Told | None:
-    return found.told if found and found.reaches(viewer, bonds) else None
+async def _told(
+    context: Context, event: Event, wanted: Wanted, bonds: dict[int, Bond], *, is_past: bool
+) -> Told | None:
+    # What is past is looked up anew, and rendered, for each alone: what is shared may be gone or private by now.
+    context.bonds = None if is_past else bonds
+    if is_past and not wanted.has(event):
+        return None
+    found = await (announcements.anew if is_past else announcements.of)(context, event)
+    return found.told if found and found.reaches(context.viewer, bonds) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,8 +12,9 @@ from resolvers.context import Context
 from resolvers.entries import TimelineEdge, standing_edges
 from resolvers.gaps import StreamGap, begin, event_cursor, gap_at
 from store import events, posts, relations, timelines
-from store.events import Event, Follower
+from store.events import Event
 from store.ids import instant
+from store.log import Follower, since
 from store.records import Repost, Source
 
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for
@@ -78,21 +80,15 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
     try:
         if gap:
             yield gap
-        async for event in events.replay(context.db, position, subscriber.follower.since):
-            if subscriber.hears(event):
-                for change in await _changes(context, event, subscriber):
-                    yield change
-                position = event.cursor
-        while True:
-            taken = await subscriber.follower.take()
-            if isinstance(taken, str):
-                await _refollow(context, subscriber)  # first, so that nobody's events are missed after the gap
-                yield gap_at(taken)
-                position = subscriber.resume = taken
-            elif subscriber.hears(taken) and events.position(taken.cursor) > events.position(position):
-                for change in await _changes(context, taken, subscriber):
-                    yield change
-                position = taken.cursor
+        async with aclosing(since(context.db, subscriber.follower, position)) as coming:
+            async for event in coming:
+                if isinstance(event, str):
+                    await _refollow(context, subscriber)  # first, so that nobody's events are missed after the gap
+                    yield gap_at(event)
+                    subscriber.resume = event
+                elif subscriber.hears(event):
+                    for change in await _changes(context, event, subscriber):
+                        yield change
     finally:
         context.services.log.unfollow(subscriber.follower)
 
@@ -144,7 +140,8 @@ async def _changes_by(context: Context, event: Event, subscriber: Subscriber) ->
         case "delete" | "hide" | "unhide" if event.kind == "delete" or not await hydrate.post(context, event.post):
             return [_removed(event, event.post, is_repost=bool(event.original))]
         case "post" | "hide" | "unhide":
-            return await _told(context, event, following, {event.post: ()}, floor)
+            # Below the floor, too, stand the own posts of those followed: so who comes back late misses none.
+            return await _told(context, event, following, {event.post: ()}, 0 if event.kind == "post" else floor)
         case "bond" | "suspend" if mine == (event.kind == "bond"):
             return await _restated(context, event, event.member, following, floor)
         case "repost" | "unrepost" if not mine:

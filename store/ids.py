@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 PARTITIONS = 256
 LARGEST = (1 << 53) - 1
+CLOCK_SKEW = timedelta(minutes=1)  # by which the clocks of servers and processes may differ
 
 _SEQUENCE_BITS = 4
 _PARTITION_BITS = 8

@@ -14,7 +14,7 @@ from resolvers.context import Services
 from schema.http import SERVICES
 from store import events, keys
 from store.connection import Database
-from store.events import Follower
+from store.log import Follower
 from tests.conftest import Member
 from tests.work import number
 

@@ -160,6 +160,13 @@ class Redis:
                 str(get_binary_path()), *words, cwd=self._folder, stdout=log, stderr=log
             )
 
+    async def stop(self) -> None:
+        """Go away in peace: all that was answered is kept."""
+        if self._process:
+            self._process.terminate()
+            await self._process.wait()
+            self._process = None
+
     async def kill(self) -> None:
         """Go away without a word."""
         if self._process:

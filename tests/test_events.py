@@ -130,41 +130,6 @@ async def test_leaving_amid_what_an_unfollowed_member_took_back(db: Database, al
         assert await stream.brief() == ("removed", deleted)
 
 
-@pytest.mark.parametrize("settings", [{"events_kept": 3}], indirect=True)
-async def test_a_cursor_older_than_the_log(db: Database, services: Services, alice: Member) -> None:
-    """A cursor whose events are gone brings a gap first, then what comes, and the gap's cursor serves as `after`."""
-    before = await now(db)
-    await alice.post("gone")
-    for i in range(3):
-        await alice.post(f"kept {i}")
-    await db.one("XTRIM", keys.events(), "MAXLEN", services.settings.events_kept)
-    async with subscribed(alice, HOME, after=before) as stream:
-        assert await stream.brief() == ("gap",)
-        gap = stream.cursor
-        post = await alice.post("live")
-        assert await puts(stream, 1) == [post]
-    async with subscribed(alice, HOME, after=gap) as stream:
-        assert await puts(stream, 1) == [post]
-
-
-async def test_a_cursor_from_another_time(db: Database, alice: Member) -> None:
-    """A cursor ahead of the log, as after a store was put back, brings a gap and then what comes."""
-    await alice.post("past")
-    async with subscribed(alice, HOME, after="event.99999999999999-0") as stream:
-        assert await stream.brief() == ("gap",)
-        post = await alice.post("live")
-        assert await puts(stream, 1) == [post]
-
-
-@pytest.mark.parametrize(
-    "cursor", ["", "event", "event.", "event.1", "event.1-1 ", "event.-1-1", "home.1-1", "1-1", "$"]
-)
-async def test_what_is_no_cursor(alice: Member, cursor: str) -> None:
-    """A malformed cursor, or one of something else, is refused."""
-    async with subscribed(alice, HOME, after=cursor) as stream:
-        assert await stream.code() == "BAD_USER_INPUT"
-
-
 # ------------------------------------------------------------ slow readers, and what breaks
 
 

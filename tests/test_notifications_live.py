@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from resolvers.context import Services
-from store import keys
+from resolvers.paging import cursor
+from store import keys, notifications
 from store.connection import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
@@ -16,6 +17,7 @@ from tests.telling import nodes, say, stand
 from tests.work import number
 
 KEPT = 3
+A_MILLISECOND = 1 << 12  # in ids
 Brief = tuple[Any, ...]
 
 
@@ -127,12 +129,49 @@ async def test_whom_one_does_not_want(db: Database, alice: Member, bob: Member, 
         assert (await brief(stream))[:2] == ("FOLLOW", "carol")
 
 
+async def test_more_than_is_kept_while_nobody_heard(
+    services: Services, db: Database, anonymous: Member, alice: Member, bob: Member
+) -> None:
+    """Who listens gets a gap where more came than is kept before it could be read, and then what comes."""
+    post = await alice.post("hello")
+    members = await crowd(anonymous, KEPT + 1)
+    async with subscribed(alice, NOTIFICATIONS) as stream:
+        await begun(db, alice)
+        await bob.do("like", postId=post)
+        assert await brief(stream) == ("LIKE", "bob", 1)
+        await services.hearing.close()
+        for member in members:
+            await member.do("like", postId=post)
+        services.hearing.start()
+        assert await brief(stream) == ("gap",)
+        await bob.post("@alice")
+        assert await brief(stream) == ("MENTION", "bob", KEPT)
+
+
+async def test_a_cursor_that_the_store_lost(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """A cursor above all there is, as after the store was put back, brings a gap, from which one goes on."""
+    post = await alice.post("hello")
+    newest = number(alice.id)  # made in the same partition, before any notification
+    for liker in (bob, carol):  # without any notification, and with one
+        async with subscribed(alice, NOTIFICATIONS, after=cursor("notifications", newest + A_MILLISECOND)) as stream:
+            assert await brief(stream) == ("gap",)
+            gap = stream.cursor
+        async with subscribed(alice, NOTIFICATIONS, after=gap) as stream:
+            await liker.do("like", postId=post)
+            assert (await brief(stream))[:2] == ("LIKE", liker.login)
+        newest = await notifications.newest(db, number(alice.id))
+
+
 async def test_cursors_from_elsewhere(anonymous: Member, alice: Member, bob: Member) -> None:
     """What is no cursor, or one of another list or member, is BAD_USER_INPUT; without a token UNAUTHENTICATED."""
-    theirs = f"notifications.{number(bob.id):014x}"
-    for wrong in ("", "nonsense", "event.1-1", "mentions.00000000000001", "notifications.1", theirs):
+    theirs, future = number(bob.id), number(alice.id) + 3_600_000 * A_MILLISECOND
+    cursors = (cursor("notifications", theirs), cursor("notifications", future))
+    for wrong in ("", "nonsense", "event.1-1", "mentions.00000000000001", "notifications.1", *cursors):
         async with subscribed(alice, NOTIFICATIONS, after=wrong) as stream:
-            assert await stream.code() == "BAD_USER_INPUT"
+            message = await stream.hear()
+            (error,) = message["payload"]
+            assert (message["type"], error["extensions"]["code"]) == ("error", "BAD_USER_INPUT")
+            assert error["message"].startswith("after: ")
     async with subscribed(anonymous, NOTIFICATIONS) as stream:
         assert await stream.code() == "UNAUTHENTICATED"
 

@@ -1,10 +1,12 @@
 -- Appends an event to the log, once, and wakes the readers.
--- KEYS events, event ids; ARGV name of the event, events kept, channel, now (ms), fields...
--- Names are kept a little longer than events, so that a name is never forgotten before its event.
-if redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1]) == 0 then
+-- KEYS events, event ids; ARGV name of the event, events kept, channel, fields...
+-- Names are kept twice as long as events, so that a name is never forgotten before its event.
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+if redis.call('ZADD', KEYS[2], 'NX', str(now), ARGV[1]) == 0 then
   return false
 end
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -2 * tonumber(ARGV[2]) - 1)
-local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], '*', unpack(ARGV, 5))
+local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], '*', unpack(ARGV, 4))
 redis.call('PUBLISH', ARGV[3], '')
 return id

@@ -1,0 +1,336 @@
+"""Proves that the live API loses nothing: posts by many while connections are cut and the store is started again.
+
+Run it from a checkout with Perch installed: `python benchmarks/cuts.py`. It starts a server of its own, a process with
+an embedded store in a folder that is removed at the end. Members post in GraphQL; whatever is refused or not answered
+is sent again with its idempotency key. Meanwhile the server's Pub/Sub connection is killed again and again, and the
+store is shut down once and comes back on the same files. Four subscribers on websockets, two to `stream` and two to
+`homeTimeline`, must have each post once, in the order of the log: one of each stays, one of each breaks its connection
+without a word and goes on with the last cursor it has heard. No subscriber may get a gap, so nobody posts while one is
+further behind than half of `SUBSCRIBER_QUEUE`. The exit status is 1 where anything was lost or told twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+import tempfile
+import time
+from asyncio.subprocess import PIPE, Process
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import structlog
+from aiohttp import ClientConnectionError, ClientError, ClientSession, ClientWebSocketResponse, WSMsgType
+from tqdm import tqdm
+
+from resolvers import identity
+from resolvers.gaps import event_cursor
+from store import embedded, events, jobs
+from store.connection import Database, Unavailable
+from store.events import Event
+from store.settings import Settings
+
+SERVER = Path(__file__).parent.parent / "server.py"
+AUTHORS, CLIENTS = 10, 8  # members who post, and requests under way at once
+BEHIND = 500  # posts by which the slowest subscriber may be behind
+PATIENCE = 60  # s without anything new after which something is lost
+PAUSE = 0.05  # s between two looks, or before something is tried again
+PASSWORD = "correct horse battery"  # noqa: S105  of members that are removed
+SIGN_UP = """mutation($input: SignUpInput!) { signUp(input: $input) {
+  accessToken viewer { user { id } } userErrors { message } } }"""
+FOLLOW = "mutation($input: UsersInput!) { follow(input: $input) { userErrors { message } } }"
+POST = "mutation($input: PostInput!) { post(input: $input) { status { id } userErrors { message } } }"
+EVENT = "__typename ... on StreamEvent { cursor }"
+QUERIES = {
+    "stream": f"subscription($after: String) {{ stream(after: $after, kinds: [POST_CREATED]) {{ {EVENT} "
+    "... on PostCreated { post { id text } } } }",
+    "homeTimeline": f"subscription($after: String) {{ homeTimeline(after: $after) {{ {EVENT} "
+    "... on TimelineEntryPut { edge { node { ... on Post { id text } } } } } }",
+}
+
+
+@dataclass
+class Subscriber:
+    """A client that goes on with the last cursor whenever its connection ends, whoever ends it."""
+
+    name: str
+    query: str
+    token: str
+    cursor: str
+    breaks: int = 0  # connections that it broke itself
+    ended: int = 0  # subscriptions and connections that the server ended
+    gaps: int = 0
+    heard: list[str] = field(default_factory=list)
+    _session: ClientSession | None = None
+
+    async def run(self, url: str) -> None:
+        """Listen for ever."""
+        while True:
+            with contextlib.suppress(ClientError, TypeError):  # a handshake amid an outage, a frame that was cut short
+                async with (
+                    ClientSession() as self._session,
+                    self._session.ws_connect(f"{url}/graphql", protocols=["graphql-transport-ws"]) as socket,
+                ):
+                    await self._listen(socket)
+            await asyncio.sleep(PAUSE)
+
+    async def leave(self) -> None:
+        """Break the connection without a word."""
+        if self._session and not self._session.closed and self._session.connector:
+            self.breaks += 1
+            await self._session.connector.close()
+
+    async def _listen(self, socket: ClientWebSocketResponse) -> None:
+        breaks = self.breaks
+        await socket.send_json({"type": "connection_init", "payload": {"Authorization": f"Bearer {self.token}"}})
+        payload = {"query": self.query, "variables": {"after": self.cursor}}
+        async for frame in socket:
+            message = frame.json() if frame.type is WSMsgType.TEXT else {}
+            match message.get("type"):
+                case "connection_ack":
+                    await socket.send_json({"id": "1", "type": "subscribe", "payload": payload})
+                case "ping":
+                    await socket.send_json({"type": "pong"})
+                case "next":
+                    self._take(message["payload"])
+                case _:
+                    break
+        self.ended += self.breaks == breaks
+
+    def _take(self, payload: dict[str, Any]) -> None:
+        (event,) = payload["data"].values()
+        self.cursor = event["cursor"]
+        match event["__typename"]:
+            case "PostCreated":
+                self.heard.append(event["post"]["id"])
+            case "TimelineEntryPut":
+                self.heard.append(event["edge"]["node"]["id"])
+            case "StreamGap":
+                self.gaps += 1
+            case _:
+                self.heard.append("something else")
+
+    def row(self, wanted: list[str]) -> list[object]:
+        """Return what is to be said of it, once all has happened that it wants to hear."""
+        missing, repeated = set(wanted) - set(self.heard), len(self.heard) - len(set(self.heard))
+        in_order = "yes" if self.heard == wanted else "NO"
+        return [self.name, len(self.heard), len(missing), repeated, self.gaps, in_order, self.breaks, self.ended]
+
+
+class Posting:
+    """Posts to be made by many at once; a key tells each from the others, so that none is made twice."""
+
+    def __init__(self, url: str, tokens: list[str], total: int, subscribers: list[Subscriber]) -> None:
+        self.left = deque((tokens[n % len(tokens)], f"post {n} #cuts") for n in range(total))
+        self.answered: set[str] = set()
+        self.refused: Counter[str] = Counter()  # by what came instead of an answer
+        self._url, self._subscribers = url, subscribers
+        self._bar = tqdm(total=total, desc="posts", unit="", mininterval=0.5)
+
+    async def run(self) -> None:
+        """Post until all are answered."""
+        async with ClientSession() as session, asyncio.TaskGroup() as group:
+            for _ in range(CLIENTS):
+                group.create_task(self._client(session))
+
+    async def until(self, answered: int) -> None:
+        """Wait until so many are answered."""
+        while len(self.answered) < answered:  # noqa: ASYNC110  many count
+            await asyncio.sleep(PAUSE)
+
+    async def _client(self, session: ClientSession) -> None:
+        while self.left:
+            token, text = self.left.popleft()
+            fields = {"text": text, "idempotencyKey": text.replace(" ", "-").replace("#", "")}
+            while self._is_ahead() or not (post := await self._once(session, token, fields)):  # noqa: ASYNC110
+                await asyncio.sleep(PAUSE)
+            self.answered.add(post)
+            self._bar.update()
+
+    def _is_ahead(self) -> bool:
+        return len(self.answered) > min(len(subscriber.heard) for subscriber in self._subscribers) + BEHIND
+
+    async def _once(self, session: ClientSession, token: str, fields: dict[str, str]) -> str | None:
+        try:
+            answer = await ask(session, self._url, POST, token, fields)
+        except (ClientConnectionError, TimeoutError) as error:
+            self.refused[type(error).__name__] += 1
+            return None
+        if "errors" in answer:
+            self.refused[answer["errors"][0]["extensions"]["code"]] += 1
+            return None
+        assert not answer["data"]["post"]["userErrors"], answer
+        return str(answer["data"]["post"]["status"]["id"])
+
+
+async def ask(session: ClientSession, url: str, query: str, token: str | None, fields: dict[str, Any]) -> Any:
+    """Return the whole answer to an operation with an input."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    body = {"query": query, "variables": {"input": fields}}
+    async with session.post(f"{url}/graphql", json=body, headers=headers) as response:
+        return await response.json()
+
+
+async def members(url: str, count: int) -> list[str]:
+    """Sign members up, have the first one follow all the others, and return their access tokens."""
+    signed_up = []
+    async with ClientSession() as session:
+        for n in range(count):
+            fields = {"login": f"member{n}", "name": "M", "email": f"m{n}@example.org", "password": PASSWORD}
+            signed_up.append((await ask(session, url, SIGN_UP, None, fields))["data"]["signUp"])
+        others = [payload["viewer"]["user"]["id"] for payload in signed_up[1:]]
+        await ask(session, url, FOLLOW, signed_up[0]["accessToken"], {"userIds": others})
+    return [payload["accessToken"] for payload in signed_up]
+
+
+@contextlib.asynccontextmanager
+async def serving(folder: Path) -> AsyncIterator[str]:
+    """Run a server as a process of its own; yields where it listens."""
+    chosen = {"DATA_DIR": str(folder), "PORT": "0", "RATE_LIMIT": "0", "SIGN_UPS_PER_HOUR": "1000"}
+    with (folder / "server.log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, SERVER, "serve", stdout=PIPE, stderr=log, env={**os.environ, **chosen}
+        )
+    try:
+        yield await _url(process)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _url(process: Process) -> str:
+    assert process.stdout
+    async for line in process.stdout:
+        if b"/graphql" in line:
+            return line.decode().split()[-1].removesuffix("/graphql")
+    raise SystemExit("the server does not start")
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something holds that nobody tells of."""
+    while not await condition():  # noqa: ASYNC110  it comes true in another process
+        await asyncio.sleep(PAUSE)
+
+
+async def cut(db: Database) -> None:
+    """Kill the server's Pub/Sub connection, which must be there first."""
+
+    async def is_cut() -> bool:
+        return bool(await answered(db, "CLIENT", "KILL", "TYPE", "pubsub"))
+
+    await until(is_cut)
+
+
+async def restart(db: Database) -> None:
+    """Shut the store down; whoever keeps it starts it again on the same files."""
+    run = await _run_id(db)
+    with contextlib.suppress(Unavailable):
+        await db.one("SHUTDOWN")
+
+    async def is_back() -> bool:
+        return await _run_id(db) not in {run, ""}
+
+    await until(is_back)
+
+
+async def _run_id(db: Database) -> str:
+    lines = str(await answered(db, "INFO", "server")).splitlines()
+    return next((line for line in lines if line.startswith("run_id:")), "")
+
+
+async def answered(db: Database, *command: str) -> Any:
+    """Return the reply to a command, None while the store is away."""
+    try:
+        return await db.one(*command)
+    except Unavailable:
+        return None
+
+
+async def trouble(db: Database, posting: Posting, subscribers: list[Subscriber], asked: argparse.Namespace) -> None:
+    """Do all that is to go wrong, evenly spread over the posts."""
+    acts: list[tuple[float, Callable[[], Awaitable[None]]]] = [(0.5, lambda: restart(db))]
+    acts += [((n + 0.5) / asked.cuts, lambda: cut(db)) for n in range(asked.cuts)]
+    for subscriber in subscribers:
+        acts += [((n + 0.7) / asked.breaks, subscriber.leave) for n in range(asked.breaks)]
+    for place, act in sorted(acts, key=lambda planned: planned[0]):
+        await posting.until(int(place * asked.posts))
+        await act()
+
+
+async def logged(db: Database, start: str) -> list[str]:
+    """Return the posts that the log tells of since a cursor, in its order."""
+    found: list[Event] = []
+    while batch := await events.between(db, found[-1].cursor if found else start):
+        found += batch
+    return [identity.post_id(event.post, is_repost=False) for event in found if event.kind == "post"]
+
+
+async def all_heard(subscribers: list[Subscriber], count: int) -> None:
+    """Wait until all have heard so much, or nothing comes any more."""
+    heard, since = -1, time.monotonic()
+    while any(len(s.heard) < count for s in subscribers) and time.monotonic() - since < PATIENCE:
+        now = sum(len(s.heard) for s in subscribers)
+        heard, since = now, time.monotonic() if now != heard else since
+        await asyncio.sleep(PAUSE)
+
+
+async def prove(folder: Path, asked: argparse.Namespace) -> bool:
+    """Do it all, print what came of it, and return whether nothing was lost."""
+    async with serving(folder) as url:
+        held = await embedded.attach(folder)
+        db = Database(held.url, Settings())
+        tokens = await members(url, AUTHORS + 1)
+        start = await events.newest(db)
+        subscribers = [
+            Subscriber(f"{name}, {how}", query, tokens[0], event_cursor(start))
+            for name, query in QUERIES.items()
+            for how in ("stays", "breaks")
+        ]
+        listening = [asyncio.create_task(subscriber.run(url)) for subscriber in subscribers]
+        began, posting = time.monotonic(), Posting(url, tokens[1:], asked.posts, subscribers)
+        await asyncio.gather(posting.run(), trouble(db, posting, subscribers[1::2], asked))
+
+        async def is_finished() -> bool:
+            return await jobs.backlog(db) == (0, 0)
+
+        await until(is_finished)
+        wanted = await logged(db, start)
+        await all_heard(subscribers, len(wanted))
+        seconds = time.monotonic() - began
+        for task in listening:
+            task.cancel()
+        await asyncio.wait(listening)
+        await db.close()
+    await held.close()
+    rows = [subscriber.row(wanted) for subscriber in subscribers]
+    is_whole = len(wanted) == asked.posts and set(wanted) == posting.answered
+    print(f"\n\n{len(posting.answered):,} posts answered, {len(wanted):,} in the log ", end="")
+    print(f"({'the same' if is_whole else 'NOT THE SAME'}), {seconds:.0f} s")
+    print(f"{asked.cuts} cuts of Pub/Sub, 1 restart of the store; asked again: {dict(posting.refused) or 'nothing'}")
+    head = ["subscriber", "events", "missing", "repeated", "gaps", "in order", "broken by it", "by the server"]
+    print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |")
+    return is_whole and all(s.heard == wanted and not s.gaps for s in subscribers)
+
+
+def main() -> int:
+    """Read what is asked for, prove it, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    for name, default in (("posts", 10_000), ("cuts", 20), ("breaks", 20)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        return 0 if asyncio.run(prove(Path(folder), asked)) else 1
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    sys.exit(main())
