@@ -22,12 +22,12 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import structlog
-from aiohttp import ClientConnectionError, ClientError, ClientSession, ClientWebSocketResponse, WSMsgType
+from aiohttp import ClientConnectionError, ClientSession
+from subscriber import QUERIES, Subscriber
 from tqdm import tqdm
 
 from resolvers import identity
@@ -39,7 +39,7 @@ from store.settings import Settings
 
 SERVER = Path(__file__).parent.parent / "server.py"
 AUTHORS, CLIENTS = 10, 8  # members who post, and requests under way at once
-BEHIND = 500  # posts by which the slowest subscriber may be behind
+BEHIND = 500  # posts by which the slowest subscriber may be behind: half of SUBSCRIBER_QUEUE
 PATIENCE = 60  # s without anything new after which something is lost
 PAUSE = 0.05  # s between two looks, or before something is tried again
 PASSWORD = "correct horse battery"  # noqa: S105  of members that are removed
@@ -47,81 +47,6 @@ SIGN_UP = """mutation($input: SignUpInput!) { signUp(input: $input) {
   accessToken viewer { user { id } } userErrors { message } } }"""
 FOLLOW = "mutation($input: UsersInput!) { follow(input: $input) { userErrors { message } } }"
 POST = "mutation($input: PostInput!) { post(input: $input) { status { id } userErrors { message } } }"
-EVENT = "__typename ... on StreamEvent { cursor }"
-QUERIES = {
-    "stream": f"subscription($after: String) {{ stream(after: $after, kinds: [POST_CREATED]) {{ {EVENT} "
-    "... on PostCreated { post { id text } } } }",
-    "homeTimeline": f"subscription($after: String) {{ homeTimeline(after: $after) {{ {EVENT} "
-    "... on TimelineEntryPut { edge { node { ... on Post { id text } } } } } }",
-}
-
-
-@dataclass
-class Subscriber:
-    """A client that goes on with the last cursor whenever its connection ends, whoever ends it."""
-
-    name: str
-    query: str
-    token: str
-    cursor: str
-    breaks: int = 0  # connections that it broke itself
-    ended: int = 0  # subscriptions and connections that the server ended
-    gaps: int = 0
-    heard: list[str] = field(default_factory=list)
-    _session: ClientSession | None = None
-
-    async def run(self, url: str) -> None:
-        """Listen for ever."""
-        while True:
-            with contextlib.suppress(ClientError, TypeError):  # a handshake amid an outage, a frame that was cut short
-                async with (
-                    ClientSession() as self._session,
-                    self._session.ws_connect(f"{url}/graphql", protocols=["graphql-transport-ws"]) as socket,
-                ):
-                    await self._listen(socket)
-            await asyncio.sleep(PAUSE)
-
-    async def leave(self) -> None:
-        """Break the connection without a word."""
-        if self._session and not self._session.closed and self._session.connector:
-            self.breaks += 1
-            await self._session.connector.close()
-
-    async def _listen(self, socket: ClientWebSocketResponse) -> None:
-        breaks = self.breaks
-        await socket.send_json({"type": "connection_init", "payload": {"Authorization": f"Bearer {self.token}"}})
-        payload = {"query": self.query, "variables": {"after": self.cursor}}
-        async for frame in socket:
-            message = frame.json() if frame.type is WSMsgType.TEXT else {}
-            match message.get("type"):
-                case "connection_ack":
-                    await socket.send_json({"id": "1", "type": "subscribe", "payload": payload})
-                case "ping":
-                    await socket.send_json({"type": "pong"})
-                case "next":
-                    self._take(message["payload"])
-                case _:
-                    break
-        self.ended += self.breaks == breaks
-
-    def _take(self, payload: dict[str, Any]) -> None:
-        (event,) = payload["data"].values()
-        self.cursor = event["cursor"]
-        match event["__typename"]:
-            case "PostCreated":
-                self.heard.append(event["post"]["id"])
-            case "TimelineEntryPut":
-                self.heard.append(event["edge"]["node"]["id"])
-            case "StreamGap":
-                self.gaps += 1
-            case _:
-                self.heard.append("something else")
-
-    def row(self, wanted: list[str]) -> list[object]:
-        """Return what is to be said of it, once all has happened that it wants to hear."""
-        missing, repeated = set(wanted) - set(self.heard), len(self.heard) - len(set(self.heard))
-        in_order = "yes" if self.heard == wanted else "NO"
-        return [self.name, len(self.heard), len(missing), repeated, self.gaps, in_order, self.breaks, self.ended]
 
 
 class Posting:
@@ -314,7 +239,7 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
     print(f"\n\n{len(posting.answered):,} posts answered, {len(wanted):,} in the log ", end="")
     print(f"({'the same' if is_whole else 'NOT THE SAME'}), {seconds:.0f} s")
     print(f"{asked.cuts} cuts of Pub/Sub, 1 restart of the store; asked again: {dict(posting.refused) or 'nothing'}")
-    head = ["subscriber", "events", "missing", "repeated", "gaps", "in order", "broken by it", "by the server"]
+    head = ["subscriber", "events", "missing", "repeated", "gaps", "in order", "broken by it", "ended by the server"]
     print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for row in rows:
         print("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |")

@@ -28,7 +28,7 @@ from resolvers import homes, imports
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from schema.http import create_app
-from store import accounts, embedded, jobs, keys, posts, timelines
+from store import accounts, embedded, events, jobs, keys, posts, timelines
 from store.connection import Command, Database
 from store.ids import PARTITIONS
 from store.posts import Draft
@@ -221,7 +221,48 @@ async def memory(url: str) -> None:
         table(["memory", "bytes"], [*rows, ["the empty store", float(empty)]])
 
 
-PARTS = {"answers": answers, "reads": reads, "memory": memory}
+LETTERS, CHARACTERS = "the quick brown fox jumps over a lazy dog ", "数据库里的事件日志不会无限增长"
+WORDS = {"140 letters": (LETTERS, 140), "500 letters": (LETTERS, 500), "140 CJK": (CHARACTERS, 140)}
+WORDS |= {"500 CJK": (CHARACTERS, 500), "follows": ("", 0)}
+KEPT, TIMES = 2_000, 10  # events kept here, and how many times as many are appended
+APPENDED = 500  # in one round trip
+
+
+async def log(url: str) -> None:
+    """Measure what the event log and the names of its events hold and cost, filled many times over."""
+    async with Site(url, events_kept=KEPT) as site:
+        rows: list[list[object]] = []
+        for what, (text, length) in WORDS.items():
+            await site.db.one("FLUSHDB")
+            told = (text * length)[:length]
+            for multiple in range(TIMES):
+                for first in range(multiple * KEPT, (multiple + 1) * KEPT, APPENDED):
+                    await asyncio.gather(*(_happen(site.db, first + i, told) for i in range(APPENDED)))
+                if multiple + 1 in {1, 2, TIMES}:
+                    rows.append([what, f"{(multiple + 1) * KEPT:,}", *await _log_memory(site.db)])
+        head = ["events", "appended", "kept", "names", "log, bytes an event", "names, bytes an event", "MiB at 100,000"]
+        print(f"\nThe event log with EVENTS_KEPT={KEPT:,}")
+        table(head, rows)
+
+
+async def _happen(db: Database, number: int, told: str) -> None:
+    thing = (60_000_000_000 + number) << 12  # as long as ids are
+    if told:
+        facts: dict[str, int | str] = {"post": thing, "is_public": 1, "text": told}
+        await events.append(db, f"post:{thing}", "post", thing, **facts)
+    else:
+        await events.append(db, f"follow:{thing}", "follow", thing, member=thing)
+
+
+async def _log_memory(db: Database) -> list[object]:
+    log, names = keys.events(), keys.event_ids()
+    sizes = await db.ask(("XLEN", log), ("ZCARD", names))
+    used = await db.ask(*(("MEMORY", "USAGE", key, "SAMPLES", 0) for key in (log, names)))
+    each = [size / KEPT for size in used]
+    return [*(f"{size:,}" for size in sizes), *each, sum(each) * 100_000 / 2**20]
+
+
+PARTS = {"log": log, "answers": answers, "reads": reads, "memory": memory}
 
 
 async def main(wanted: Sequence[str]) -> None:

@@ -1,0 +1,90 @@
+"""A client of subscriptions that goes on where it was, for `cuts.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMsgType
+
+PAUSE = 0.05  # s before it comes back
+EVENT = "__typename ... on StreamEvent { cursor }"
+QUERIES = {
+    "stream": f"subscription($after: String) {{ stream(after: $after, kinds: [POST_CREATED]) {{ {EVENT} "
+    "... on PostCreated { post { id text } } } }",
+    "homeTimeline": f"subscription($after: String) {{ homeTimeline(after: $after) {{ {EVENT} "
+    "... on TimelineEntryPut { edge { node { ... on Post { id text } } } } } }",
+}
+
+
+@dataclass
+class Subscriber:
+    """A client that goes on with the last cursor whenever its connection ends, whoever ends it."""
+
+    name: str
+    query: str
+    token: str
+    cursor: str
+    breaks: int = 0  # connections that it broke itself
+    ended: Counter[str] = field(default_factory=Counter)  # by the server: with which error, or close code
+    gaps: int = 0
+    heard: list[str] = field(default_factory=list)
+    _session: ClientSession | None = None
+
+    async def run(self, url: str) -> None:
+        """Listen for ever."""
+        while True:
+            with contextlib.suppress(ClientError, TypeError):  # a handshake amid an outage, a frame that was cut short
+                async with (
+                    ClientSession() as self._session,
+                    self._session.ws_connect(f"{url}/graphql", protocols=["graphql-transport-ws"]) as socket,
+                ):
+                    await self._listen(socket)
+            await asyncio.sleep(PAUSE)
+
+    async def leave(self) -> None:
+        """Break the connection without a word."""
+        if self._session and not self._session.closed and self._session.connector:
+            self.breaks += 1
+            await self._session.connector.close()
+
+    async def _listen(self, socket: ClientWebSocketResponse) -> None:
+        breaks, message = self.breaks, dict[str, Any]()
+        await socket.send_json({"type": "connection_init", "payload": {"Authorization": f"Bearer {self.token}"}})
+        payload = {"query": self.query, "variables": {"after": self.cursor}}
+        async for frame in socket:
+            message = frame.json() if frame.type is WSMsgType.TEXT else {}
+            match message.get("type"):
+                case "connection_ack":
+                    await socket.send_json({"id": "1", "type": "subscribe", "payload": payload})
+                case "ping":
+                    await socket.send_json({"type": "pong"})
+                case "next":
+                    self._take(message["payload"])
+                case _:
+                    break
+        if self.breaks == breaks:
+            code = message["payload"][0]["extensions"]["code"] if message.get("type") == "error" else socket.close_code
+            self.ended[str(code)] += 1
+
+    def _take(self, payload: dict[str, Any]) -> None:
+        (event,) = payload["data"].values()
+        self.cursor = event["cursor"]
+        match event["__typename"]:
+            case "PostCreated":
+                self.heard.append(event["post"]["id"])
+            case "TimelineEntryPut":
+                self.heard.append(event["edge"]["node"]["id"])
+            case "StreamGap":
+                self.gaps += 1
+            case _:
+                self.heard.append("something else")
+
+    def row(self, wanted: list[str]) -> list[object]:
+        """Return what is to be said of it, once all has happened that it wants to hear."""
+        missing, repeated = set(wanted) - set(self.heard), len(self.heard) - len(set(self.heard))
+        in_order = "yes" if self.heard == wanted else "NO"
+        return [self.name, len(self.heard), len(missing), repeated, self.gaps, in_order, self.breaks, dict(self.ended)]
