@@ -26,6 +26,7 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 from resolvers.errors import QueryTooComplex
 from schema.costs import Cost
 from schema.limits import Limits, operations
+from schema.plans import Plans
 from schema.sharing import SHARED_FIELDS
 from store.settings import Settings
 
@@ -48,6 +49,7 @@ class Document:
     fields: frozenset[str] = frozenset()
     costs: Mapping[str | None, Cost] = field(default_factory=dict)
     is_shareable: bool = False
+    plans: Plans = field(default_factory=Plans)
 
     def operation(self, name: str | None) -> OperationDefinitionNode | None:
         """Return the operation of a name, or the only one when none is asked for; None when there is none such."""

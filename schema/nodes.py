@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
@@ -12,6 +14,7 @@ from resolvers import identity
 from resolvers.context import Context
 from resolvers.errors import UserErrorCode
 from resolvers.paging import Page
+from schema.plans import BATCHED, BY_CLASS, Parents
 
 Info: TypeAlias = strawberry.Info[Context, None]
 First: TypeAlias = Annotated[int | None, strawberry.argument(description="How many, 1 to 100.")]
@@ -82,4 +85,34 @@ def is_a(*kinds: type) -> Any:
     def is_type_of(_cls: type, value: Any, _info: Any) -> bool:
         return type(value) in kinds
 
+    setattr(is_type_of, BY_CLASS, True)
     return classmethod(is_type_of)
+
+
+def batched(resolver: Callable[..., Any], **declared: Any) -> Any:
+    """Declare a field by a resolver of many parents: `resolver(roots, info, **arguments)` returns a value for each.
+
+    It may be asynchronous. A value that is an exception is the error of its parent alone. graphql-core comes to the
+    same resolver, with one parent at a time.
+    """
+
+    def resolve(root: Any, info: Info, **arguments: Any) -> Any:
+        if isinstance(root, Parents):
+            return resolver(root, info, **arguments)
+        values = resolver([root], info, **arguments)
+        return _only_later(values) if inspect.isawaitable(values) else _only(values)
+
+    _, _, *arguments = inspect.signature(resolver).parameters.values()
+    reserved = list(inspect.signature(resolve).parameters.values())[:2]
+    resolve.__signature__ = inspect.Signature([*reserved, *arguments])  # type: ignore[attr-defined]
+    resolve.__module__ = resolver.__module__  # knows the names in the annotations
+    return strawberry.field(resolver=resolve, metadata={BATCHED: True}, **declared)
+
+
+def _only(values: list[Any]) -> Any:
+    (value,) = values
+    return value  # graphql-core raises it where it is an exception
+
+
+async def _only_later(values: Awaitable[list[Any]]) -> Any:
+    return _only(await values)

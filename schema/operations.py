@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import strawberry
 import structlog
@@ -21,12 +21,15 @@ from strawberry.types.graphql import OperationType
 
 from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
 from schema.documents import DocumentCache
+from schema.plans import Planner
 from schema.ports import Context
 from schema.sharing import Rendering
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
+
+RunByPlan: TypeAlias = Callable[[Executor[Any]], Awaitable[dict[str, Any] | None]]
 
 
 class OperationRefused(BadUserInput):
@@ -40,8 +43,12 @@ class OperationRefused(BadUserInput):
 class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     """Ends each operation with the check of its session; gives each event of a subscription a fresh context.
 
-    Without a context, as when the schema prints itself, it executes and nothing else.
+    Without a context, as when the schema prints itself, it executes and nothing else. What can run by plan does so.
     """
+
+    def __init__(self, *args: Any, run_by_plan: RunByPlan | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._run_by_plan = run_by_plan
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
         """Return the executor of one event, whose look-ups no other event has made."""
@@ -65,6 +72,9 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
 
     async def render(self, serially: bool | None = None) -> CoreResult:
         """Return the viewer's own result."""
+        data = await self._run_by_plan(self) if self._run_by_plan else None
+        if data is not None:
+            return await self._conclude(CoreResult(data, None))
         return await self._conclude(super().execute_operation(serially))
 
     async def _shared(self) -> CoreResult:
@@ -109,6 +119,7 @@ class Schema(strawberry.Schema):
     ) -> None:
         super().__init__(execution_context_class=execution_context_class, **declared)
         self.documents = DocumentCache(self._schema, settings)
+        self.planner = Planner() if settings.fast_execution else None
 
     async def _prepare_operation_async(
         self,
@@ -137,6 +148,16 @@ class Schema(strawberry.Schema):
             # It has no end at which its session could be checked, so that happens before it begins.
             return await _check_first(context)
         return None
+
+    def _get_custom_context_kwargs(self, *args: Any, **options: Any) -> dict[str, Any]:
+        """Every executor is made with these."""
+        given = super()._get_custom_context_kwargs(*args, **options)
+        return {**given, "run_by_plan": self._run_by_plan} if self.planner else given
+
+    async def _run_by_plan(self, executor: Executor[Any]) -> dict[str, Any] | None:
+        assert self.planner is not None
+        where = executor.operation.loc
+        return await self.planner.run(executor, self.documents.get(where.source.body).plans) if where else None
 
     async def _handle_execution_result(
         self, context: ExecutionContext, result: Any, extensions_runner: SchemaExtensionsRunner, **options: Any

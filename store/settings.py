@@ -40,6 +40,7 @@ class Settings:
     )
     log_level: str = _setting("INFO", "how much is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     run_worker: bool = _setting(True, "whether the server also does the deferred work")
+    fast_execution: bool = _setting(True, "whether queries run by plan; off: graphql-core alone")
     redis_connections: int = _setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
 
     # Sessions

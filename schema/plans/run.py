@@ -1,0 +1,100 @@
+"""One attempt to run an operation by plan: what is waited for, and whether it has been given up."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from types import CoroutineType, GeneratorType
+from typing import Any, TypeAlias
+
+from graphql.execution import Executor
+from graphql.pyutils import Path, UndefinedType
+
+Row: TypeAlias = dict[str, Any]
+Paths: TypeAlias = Callable[[], Sequence[Path | None]]  # of a column; made only where they are asked for
+
+
+class Unusual(Exception):
+    """Something that is left to graphql-core."""
+
+
+class Run:
+    """One attempt."""
+
+    def __init__(self, executor: Executor[Any]) -> None:
+        self.executor = executor
+        self._waiting: set[asyncio.Future[Any]] = set()
+        self._all_came = asyncio.get_running_loop().create_future()
+        self._is_given_up = False
+
+    async def data(self, begin: Callable[[Run, list[Any], Paths], list[Row]]) -> Row | None:
+        """Return the row of the root value; None where that was given up. Cancelled, it cancels all that it began."""
+        rows = self._attempt(lambda: begin(self, [self.executor.root_value], lambda: [None]))
+        try:
+            if self._waiting:
+                await self._all_came
+        except asyncio.CancelledError:
+            self._is_given_up = True
+            waiting = list(self._waiting)
+            for future in waiting:
+                future.cancel()
+            if waiting:
+                await asyncio.wait(waiting)
+            raise
+        return None if self._is_given_up else rows[0]
+
+    def take(self, values: Iterable[Any], then: Callable[[list[Any]], None]) -> None:
+        """Have a callback called with what resolvers return, once those to be awaited have come."""
+        taken: list[Any] = []
+        waiting: list[int] = []
+        try:
+            taken.extend(values)
+            if any(map(is_odd, set(map(type, taken)))):
+                waiting = [place for place, value in enumerate(taken) if self.executor.is_awaitable(value)]
+            if not waiting:
+                then(taken)
+        except Exception:
+            close(taken)
+            raise
+        if waiting:
+            future = asyncio.gather(*(taken[place] for place in waiting), return_exceptions=True)
+            self._waiting.add(future)
+            future.add_done_callback(partial(self._came, taken, waiting, then))
+
+    def _came(
+        self, taken: list[Any], places: list[int], then: Callable[[list[Any]], None], future: asyncio.Future[list[Any]]
+    ) -> None:
+        self._waiting.discard(future)
+        self._is_given_up |= future.cancelled()
+        if not future.cancelled():
+            for place, value in zip(places, future.result(), strict=True):
+                taken[place] = value
+            if not self._is_given_up:
+                self._attempt(lambda: then(taken))
+            if self._is_given_up:
+                close(taken)
+        if not self._waiting and not self._all_came.done():
+            self._all_came.set_result(None)
+
+    def _attempt(self, step: Callable[[], Any]) -> Any:
+        try:
+            return step()
+        except Exception:  # noqa: BLE001  graphql-core comes to the same, and says what it is
+            self._is_given_up = True
+
+
+@lru_cache
+def is_odd(kind: type) -> bool:
+    """Return whether values of a class can be no results: errors, nothing at all, what has to be awaited."""
+    return issubclass(kind, (BaseException, UndefinedType, CoroutineType, GeneratorType)) or hasattr(kind, "__await__")
+
+
+def close(values: Iterable[Any]) -> None:
+    """Close the coroutines among values, and in lists of them, that nobody has begun to await and nobody will."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            close(value)
+        elif inspect.iscoroutine(value) and inspect.getcoroutinestate(value) == inspect.CORO_CREATED:
+            value.close()
