@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from resolvers import hydrate, identity, paging
 from resolvers.context import Context
 from resolvers.errors import Refused, UserErrorCode, refuse
@@ -58,6 +60,8 @@ async def favourites(context: Context, who: Claims, first: int | None, after: st
     return await paging.read_list(context, asked, keys.favourites(who.member), lambda ids: hydrate.posts(context, ids))
 
 
-async def viewer_has_favourited(context: Context, post: Post) -> bool:
-    """Return whether a post is among the viewer's favourites."""
-    return context.viewer is not None and await context.load.has_favourited.load(hydrate.acts_for(post))
+async def viewer_has_favourited(context: Context, posts: Sequence[Post]) -> list[bool]:
+    """Return whether each post is among the viewer's favourites."""
+    if context.viewer is None:
+        return [False] * len(posts)
+    return await context.load.has_favourited.load_many(map(hydrate.acts_for, posts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from resolvers import fanout, hydrate, identity, mentions, paging
@@ -11,9 +12,10 @@ from resolvers.errors import Refused, UserErrorCode, refuse
 from resolvers.inputs import Place, checked_key, checked_location, checked_text, input_digest
 from resolvers.paging import NodeEdge, Page
 from resolvers.rules import text as rules
+from resolvers.rules import visibility
 from store import keys, posts
 from store.posts import Draft
-from store.records import Post, Repost, User
+from store.records import Post, Repost, User, is_plain_repost
 
 
 async def post(
@@ -220,32 +222,39 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
     ]
 
 
-async def original(context: Context, repost: Repost) -> Post | None:
-    """Return what a repost passes on, None once it is deleted."""
-    return await hydrate.original(context, repost)
+async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | None]:
+    """Return what reposts pass on, None once it is deleted; no round trip where they were read by `hydrate.posts`."""
+    things = [repost.original_id for repost in reposts]
+    sight = await hydrate.sight_of(context, [repost.original_author for repost in reposts], things)
+    found = [sight.posts[thing] for thing in things]
+    return [post if visibility.sees(sight, post) else None for post in found]
 
 
-async def stands_for(context: Context, post: Post) -> Post:
-    """Return the post whose numbers and lists a post shows: for a plain repost its original."""
-    if isinstance(post, Repost) and post.is_plain:
-        return await context.load.post.load(post.original_id) or post
-    return post
+async def stand_for(context: Context, posts: Sequence[Post]) -> list[Post]:
+    """Return the posts whose numbers and lists some posts show: for a plain repost its original."""
+    found = await context.load.post.load_many([hydrate.acts_for(post) for post in posts if is_plain_repost(post)])
+    originals = iter(found)
+    return [(next(originals) or post) if is_plain_repost(post) else post for post in posts]
 
 
-async def mentioned(context: Context, post: Post) -> list[User]:
-    """Return the members a post mentions."""
-    found = await hydrate.users(context, post.mentioned)
-    return [user for user in found if user]
+async def mentioned(context: Context, posts: Sequence[Post]) -> list[list[User]]:
+    """Return the members that each post mentions."""
+    found = iter(await hydrate.users(context, [member for post in posts for member in post.mentioned]))
+    return [[user for user in islice(found, len(post.mentioned)) if user] for post in posts]
 
 
-async def viewer_has_liked(context: Context, post: Post) -> bool:
-    """Return whether the viewer likes a post."""
-    return context.viewer is not None and await context.load.has_liked.load(hydrate.acts_for(post))
+async def viewer_has_liked(context: Context, posts: Sequence[Post]) -> list[bool]:
+    """Return whether the viewer likes each post."""
+    if context.viewer is None:
+        return [False] * len(posts)
+    return await context.load.has_liked.load_many(map(hydrate.acts_for, posts))
 
 
-async def viewer_has_reposted(context: Context, post: Post) -> bool:
-    """Return whether the viewer has passed a post on plainly."""
-    return context.viewer is not None and await context.load.has_reposted.load(hydrate.acts_for(post))
+async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[bool]:
+    """Return whether the viewer has passed each post on plainly."""
+    if context.viewer is None:
+        return [False] * len(posts)
+    return await context.load.has_reposted.load_many(map(hydrate.acts_for, posts))
 
 
 async def reposts(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:

@@ -12,7 +12,7 @@ from resolvers.paging import NodeEdge, Page
 from resolvers.targets import Targets, targets
 from resolvers.tokens import Claims
 from store import keys, relations
-from store.records import Entry, Job, User
+from store.records import Bond, Entry, Job, User
 from store.timelines import Slice
 
 COMMON_COUNTED = 20_000  # members of the smaller set up to which common followers are counted
@@ -101,34 +101,29 @@ async def _listed(
     return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))
 
 
-async def is_following_viewer(context: Context, user: User) -> bool:
-    """Return whether a member follows the viewer."""
-    return context.viewer is not None and await context.load.followed_by.load(user.id)
+async def are_following_viewer(context: Context, users: Sequence[User]) -> list[bool]:
+    """Return whether each member follows the viewer."""
+    if context.viewer is None:
+        return [False] * len(users)
+    return await context.load.followed_by.load_many(user.id for user in users)
 
 
-async def viewer_is_following(context: Context, user: User) -> bool:
-    """Return whether the viewer follows a member."""
-    return (await context.load.bond.load(user.id)).follows
+async def viewer_has_requested_follow(context: Context, users: Sequence[User]) -> list[bool]:
+    """Return whether the viewer has asked to follow each private member and not been answered."""
+    if context.viewer is None:
+        return [False] * len(users)
+    return await context.load.has_requested.load_many(user.id for user in users)
 
 
-async def viewer_has_requested_follow(context: Context, user: User) -> bool:
-    """Return whether the viewer has asked to follow a private member and not been answered."""
-    return context.viewer is not None and await context.load.has_requested.load(user.id)
+async def bonds(context: Context, users: Sequence[User]) -> list[Bond]:
+    """Return how the viewer stands to each member."""
+    return await context.load.bond.load_many(user.id for user in users)
 
 
-async def viewer_has_blocked(context: Context, user: User) -> bool:
-    """Return whether the viewer blocks a member."""
-    return (await context.load.bond.load(user.id)).blocks
-
-
-async def viewer_has_muted(context: Context, user: User) -> bool:
-    """Return whether the viewer mutes a member."""
-    return (await context.load.bond.load(user.id)).mutes
-
-
-async def is_mutual(context: Context, user: User) -> bool:
-    """Return whether a member and the viewer follow each other."""
-    return all(await asyncio.gather(viewer_is_following(context, user), is_following_viewer(context, user)))
+async def are_mutual(context: Context, users: Sequence[User]) -> list[bool]:
+    """Return whether each member and the viewer follow each other."""
+    there, back = await asyncio.gather(bonds(context, users), are_following_viewer(context, users))
+    return [bond.follows and follows for bond, follows in zip(there, back, strict=True)]
 
 
 async def common_following(

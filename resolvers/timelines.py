@@ -143,9 +143,12 @@ class RepostSource(Struct, frozen=True):
     reposted_at: datetime
 
 
-async def reposted_by(context: Context, edge: TimelineEdge, first: int | None) -> list[RepostSource]:
-    """Return the first members whose plain reposts brought a post home; raises BadUserInput for a wrong count."""
+async def reposted_by(context: Context, edges: Sequence[TimelineEdge], first: int | None) -> list[list[RepostSource]]:
+    """Return the first members whose plain reposts brought each post home; raises BadUserInput for a wrong count."""
     asked = paging.window(context.settings, "sources", first=first, after=None)
-    sources = edge.sources[: asked.count]
-    users = await hydrate.users(context, [source.author for source in sources])
-    return [RepostSource(user, source.reposted_at) for source, user in zip(sources, users, strict=True) if user]
+    sources = [edge.sources[: asked.count] for edge in edges]
+    users = iter(await hydrate.users(context, [source.author for each in sources for source in each]))
+    return [
+        [RepostSource(user, source.reposted_at) for source in each if (user := next(users)) is not None]
+        for each in sources
+    ]

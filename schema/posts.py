@@ -10,7 +10,7 @@ import strawberry
 
 from resolvers import favourites, hydrate, interactions, posts, replies
 from resolvers.paging import NodeEdge
-from schema.nodes import After, First, Info, Node, PageInfo, UserError, is_a, later, nodes_of
+from schema.nodes import After, First, Info, Node, PageInfo, UserError, batched, is_a, later, nodes_of
 from schema.places import Location, LocationInput
 from schema.users import User
 from store import records
@@ -18,44 +18,44 @@ from store import records
 TIMELINES = "schema.timelines"  # has the connections of posts, and needs this module
 
 
-def _author(root: records.Post | records.Comment, info: Info) -> Awaitable[Any]:
-    return hydrate.user(info.context, root.author)
+def _author(roots: list[records.Post | records.Comment], info: Info) -> Awaitable[Any]:
+    return hydrate.users(info.context, [root.author for root in roots])
 
 
-def _mentions(root: records.Post, info: Info) -> Awaitable[Any]:
-    return posts.mentioned(info.context, root)
+def _mentions(roots: list[records.Post], info: Info) -> Awaitable[Any]:
+    return posts.mentioned(info.context, roots)
 
 
-async def _like_count(root: records.Post, info: Info) -> int:
-    return (await posts.stands_for(info.context, root)).like_count
+async def _like_count(roots: list[records.Post], info: Info) -> list[int]:
+    return [shown.like_count for shown in await posts.stand_for(info.context, roots)]
 
 
-async def _repost_count(root: records.Post, info: Info) -> int:
-    return (await posts.stands_for(info.context, root)).repost_count
+async def _repost_count(roots: list[records.Post], info: Info) -> list[int]:
+    return [shown.repost_count for shown in await posts.stand_for(info.context, roots)]
 
 
-async def _quote_count(root: records.Post, info: Info) -> int:
-    return (await posts.stands_for(info.context, root)).quote_count
+async def _quote_count(roots: list[records.Post], info: Info) -> list[int]:
+    return [shown.quote_count for shown in await posts.stand_for(info.context, roots)]
 
 
-async def _comment_count(root: records.Post, info: Info) -> int:
-    return (await posts.stands_for(info.context, root)).comment_count
+async def _comment_count(roots: list[records.Post], info: Info) -> list[int]:
+    return [shown.comment_count for shown in await posts.stand_for(info.context, roots)]
 
 
-async def _reply_count(root: records.Post, info: Info) -> int:
-    return (await posts.stands_for(info.context, root)).reply_count
+async def _reply_count(roots: list[records.Post], info: Info) -> list[int]:
+    return [shown.reply_count for shown in await posts.stand_for(info.context, roots)]
 
 
-def _viewer_has_liked(root: records.Post, info: Info) -> Awaitable[bool]:
-    return posts.viewer_has_liked(info.context, root)
+def _viewer_has_liked(roots: list[records.Post], info: Info) -> Awaitable[list[bool]]:
+    return posts.viewer_has_liked(info.context, roots)
 
 
-def _viewer_has_reposted(root: records.Post, info: Info) -> Awaitable[bool]:
-    return posts.viewer_has_reposted(info.context, root)
+def _viewer_has_reposted(roots: list[records.Post], info: Info) -> Awaitable[list[bool]]:
+    return posts.viewer_has_reposted(info.context, roots)
 
 
-def _viewer_has_favourited(root: records.Post, info: Info) -> Awaitable[bool]:
-    return favourites.viewer_has_favourited(info.context, root)
+def _viewer_has_favourited(roots: list[records.Post], info: Info) -> Awaitable[list[bool]]:
+    return favourites.viewer_has_favourited(info.context, roots)
 
 
 def _liked_by(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
@@ -80,9 +80,9 @@ def _replies(root: records.Post, info: Info, first: First = 20, after: After = N
 
 @strawberry.interface(description="What members publish: a `Status`, or a `Repost` of one.")
 class Post(Node):
-    author = strawberry.field(resolver=_author, graphql_type=User)
+    author = batched(_author, graphql_type=User)
     text: str
-    mentions = strawberry.field(resolver=_mentions, graphql_type=list[User])
+    mentions = batched(_mentions, graphql_type=list[User])
     hashtags: list[str] = strawberry.field(
         description="Lower-cased, without the leading #, in order of appearance, repeated as often as in the text."
     )
@@ -95,9 +95,9 @@ class Post(Node):
     is_hidden: bool = strawberry.field(
         description="Hidden by its author: until it is shown again, nobody else sees it."
     )
-    viewer_has_liked = strawberry.field(resolver=_viewer_has_liked, graphql_type=bool)
-    viewer_has_reposted = strawberry.field(resolver=_viewer_has_reposted, graphql_type=bool)
-    viewer_has_favourited = strawberry.field(resolver=_viewer_has_favourited, graphql_type=bool)
+    viewer_has_liked = batched(_viewer_has_liked, graphql_type=bool)
+    viewer_has_reposted = batched(_viewer_has_reposted, graphql_type=bool)
+    viewer_has_favourited = batched(_viewer_has_favourited, graphql_type=bool)
     liked_by = strawberry.field(resolver=_liked_by, graphql_type=later("LikeConnection", __name__))
     reposts = strawberry.field(resolver=_reposts, graphql_type=later("RepostConnection", __name__))
     quotes = strawberry.field(resolver=_quotes, graphql_type=later("RepostConnection", __name__))
@@ -132,8 +132,8 @@ class Status(Post):
     is_type_of = is_a(records.Status)
 
 
-def _original(root: records.Repost, info: Info) -> Awaitable[Any]:
-    return posts.original(info.context, root)
+def _original(roots: list[records.Repost], info: Info) -> Awaitable[Any]:
+    return posts.originals(info.context, roots)
 
 
 @strawberry.type(
@@ -142,14 +142,12 @@ def _original(root: records.Repost, info: Info) -> Awaitable[Any]:
     "shows, and it goes when the original goes."
 )
 class Repost(Post):
-    like_count = strawberry.field(resolver=_like_count)
-    repost_count = strawberry.field(resolver=_repost_count, description="Plain reposts; quotes are counted apart.")
-    quote_count = strawberry.field(resolver=_quote_count)
-    comment_count = strawberry.field(resolver=_comment_count)
-    reply_count = strawberry.field(resolver=_reply_count)
-    original = strawberry.field(
-        resolver=_original, graphql_type=Post | None, description="The post passed on; null once it is deleted."
-    )
+    like_count = batched(_like_count, graphql_type=int)
+    repost_count = batched(_repost_count, graphql_type=int, description="Plain reposts; quotes are counted apart.")
+    quote_count = batched(_quote_count, graphql_type=int)
+    comment_count = batched(_comment_count, graphql_type=int)
+    reply_count = batched(_reply_count, graphql_type=int)
+    original = batched(_original, graphql_type=Post | None, description="The post passed on; null once it is deleted.")
 
     is_type_of = is_a(records.Repost)
 
@@ -195,7 +193,7 @@ def _comment_answered(root: records.Comment, info: Info) -> Awaitable[Any]:
 
 @strawberry.type
 class Comment(Node):
-    author = strawberry.field(resolver=_author, graphql_type=User)
+    author = batched(_author, graphql_type=User)
     text: str
     created_at: datetime
     post = strawberry.field(resolver=_comment_post, graphql_type=Post | None)

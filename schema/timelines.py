@@ -10,7 +10,7 @@ import strawberry
 
 from resolvers import hashtags, timelines
 from resolvers.entries import TimelineEdge as Entry
-from schema.nodes import Info, PageInfo, nodes_of
+from schema.nodes import Info, PageInfo, batched, nodes_of
 from schema.posts import Comment, Post, Repost, Status
 from schema.promotions import Promotion
 from schema.users import User
@@ -44,8 +44,8 @@ class RepostSource:
     reposted_at: datetime
 
 
-async def _reposted_by(root: Entry, info: Info, first: int | None = 10) -> Any:
-    return await timelines.reposted_by(info.context, root, first)
+def _reposted_by(roots: list[Entry], info: Info, first: int | None = 10) -> Awaitable[Any]:
+    return timelines.reposted_by(info.context, roots, first)
 
 
 def _reposted_by_count(root: Entry) -> int:
@@ -56,7 +56,7 @@ def _reposted_by_count(root: Entry) -> int:
 class TimelineEdge:
     cursor: str
     node: TimelineItem
-    reposted_by = strawberry.field(resolver=_reposted_by, graphql_type=list[RepostSource])
+    reposted_by = batched(_reposted_by, graphql_type=list[RepostSource])
     reposted_by_count = strawberry.field(resolver=_reposted_by_count)
 
 

@@ -10,7 +10,7 @@ import strawberry
 
 from resolvers import relations, search, timelines
 from resolvers.paging import NodeEdge
-from schema.nodes import After, First, Info, Node, PageInfo, is_a, later, nodes_of
+from schema.nodes import After, First, Info, Node, PageInfo, batched, is_a, later, nodes_of
 from store import records
 
 
@@ -49,28 +49,28 @@ def _timeline(
     return timelines.profile(info.context, root, timelines.Span(first, after, last, before))
 
 
-def _viewer_is_following(root: records.User, info: Info) -> Awaitable[bool]:
-    return relations.viewer_is_following(info.context, root)
+async def _viewer_is_following(roots: list[records.User], info: Info) -> list[bool]:
+    return [bond.follows for bond in await relations.bonds(info.context, roots)]
 
 
-def _is_following_viewer(root: records.User, info: Info) -> Awaitable[bool]:
-    return relations.is_following_viewer(info.context, root)
+def _is_following_viewer(roots: list[records.User], info: Info) -> Awaitable[list[bool]]:
+    return relations.are_following_viewer(info.context, roots)
 
 
-def _is_mutual(root: records.User, info: Info) -> Awaitable[bool]:
-    return relations.is_mutual(info.context, root)
+def _is_mutual(roots: list[records.User], info: Info) -> Awaitable[list[bool]]:
+    return relations.are_mutual(info.context, roots)
 
 
-def _viewer_has_requested_follow(root: records.User, info: Info) -> Awaitable[bool]:
-    return relations.viewer_has_requested_follow(info.context, root)
+def _viewer_has_requested_follow(roots: list[records.User], info: Info) -> Awaitable[list[bool]]:
+    return relations.viewer_has_requested_follow(info.context, roots)
 
 
-def _viewer_has_blocked(root: records.User, info: Info) -> Awaitable[bool]:
-    return relations.viewer_has_blocked(info.context, root)
+async def _viewer_has_blocked(roots: list[records.User], info: Info) -> list[bool]:
+    return [bond.blocks for bond in await relations.bonds(info.context, roots)]
 
 
-def _viewer_has_muted(root: records.User, info: Info) -> Awaitable[bool]:
-    return relations.viewer_has_muted(info.context, root)
+async def _viewer_has_muted(roots: list[records.User], info: Info) -> list[bool]:
+    return [bond.mutes for bond in await relations.bonds(info.context, roots)]
 
 
 @strawberry.type(description="A member. Sensitive data (email, password, sessions) is never part of this type.")
@@ -111,12 +111,12 @@ class User(Node):
         graphql_type=later("Timeline", "schema.timelines"),
         description="This member's own posts: the profile timeline.",
     )
-    viewer_is_following = strawberry.field(resolver=_viewer_is_following, graphql_type=bool)
-    is_following_viewer = strawberry.field(resolver=_is_following_viewer, graphql_type=bool)
-    is_mutual = strawberry.field(resolver=_is_mutual, graphql_type=bool, description="Both follow each other.")
-    viewer_has_requested_follow = strawberry.field(resolver=_viewer_has_requested_follow, graphql_type=bool)
-    viewer_has_blocked = strawberry.field(resolver=_viewer_has_blocked, graphql_type=bool)
-    viewer_has_muted = strawberry.field(resolver=_viewer_has_muted, graphql_type=bool)
+    viewer_is_following = batched(_viewer_is_following, graphql_type=bool)
+    is_following_viewer = batched(_is_following_viewer, graphql_type=bool)
+    is_mutual = batched(_is_mutual, graphql_type=bool, description="Both follow each other.")
+    viewer_has_requested_follow = batched(_viewer_has_requested_follow, graphql_type=bool)
+    viewer_has_blocked = batched(_viewer_has_blocked, graphql_type=bool)
+    viewer_has_muted = batched(_viewer_has_muted, graphql_type=bool)
 
     is_type_of = is_a(records.User)
 
