@@ -102,9 +102,8 @@ def batched(resolver: Callable[..., Any], **declared: Any) -> Any:
         values = resolver([root], info, **arguments)
         return _only_later(values) if inspect.isawaitable(values) else _only(values)
 
-    _, _, *arguments = inspect.signature(resolver).parameters.values()
-    reserved = list(inspect.signature(resolve).parameters.values())[:2]
-    resolve.__signature__ = inspect.Signature([*reserved, *arguments])  # type: ignore[attr-defined]
+    roots, *others = inspect.signature(resolver).parameters.values()
+    resolve.__signature__ = inspect.Signature([roots.replace(name="root"), *others])  # type: ignore[attr-defined]
     resolve.__module__ = resolver.__module__  # knows the names in the annotations
     return strawberry.field(resolver=resolve, metadata={BATCHED: True}, **declared)
 

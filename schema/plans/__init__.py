@@ -62,6 +62,9 @@ class Plans:
         self._plans: dict[object, Selection | None] = {}
         self._directives: _Directives | None = None
 
+    def __len__(self) -> int:
+        return len(self._plans)
+
     def get(self, executor: Executor[Any]) -> Selection | None:
         """Return what an operation selects; None where that cannot be planned."""
         operation, middleware = executor.operation, executor.middleware_manager

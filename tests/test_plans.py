@@ -1,0 +1,174 @@
+"""What runs by plan is what graphql-core answers, and what is unusual is answered by graphql-core."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from schema.plans import PLANS_KEPT
+from tests.zoo import Context, answer, zoo
+
+FAST, SLOW = zoo(fast=True), zoo(fast=False)
+
+
+async def differ(query: str, **variables: Any) -> int:
+    """Assert that an operation is answered equally either way; return how many runs by plan were given up."""
+    assert FAST.planner
+    assert SLOW.planner is None
+    given_up = FAST.planner.given_up
+    fast = await FAST.execute(query, variables, Context())
+    slow = await SLOW.execute(query, variables, Context())
+    assert answer(fast) == answer(slow)
+    # graphql-core leaves behind what it no longer needs.
+    await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
+    return FAST.planner.given_up - given_up
+
+
+async def by_plan(query: str, **variables: Any) -> None:
+    """Assert that an operation runs by plan to its end, and is answered equally."""
+    assert FAST.planner
+    runs = FAST.planner.runs
+    assert await differ(query, **variables) == 0
+    assert FAST.planner.runs == runs + 1
+
+
+LEAVES = "number weight colour tags grid maybes"
+QUERIES = [
+    f"{{ animals {{ {LEAVES} __typename }} }}",
+    '{ animals(name: "none") { number keeper } }',
+    '{ animals(name: "text") { number } }',  # serialised, not native
+    "{ a: animals { b: number c: number number keeper late } animals { number } }",
+    "{ animals { late keeperOrNone sometimesLate unlucky double place } }",
+    "{ animals { ... on Cat { friends { number ... on Owl { friends { place late number } } } } "
+    '... on Owl { others: friends { number keeper(prefix: "of") } } } }',
+    "query { animals { ...A ...B } } fragment A on Animal { number ... on Cat { friends { number } } } "
+    "fragment B on Cat { friends { late number } number }",
+    "{ animals { number } animals { ...on Animal { late } } }",
+    "{ things { __typename ... on Stone { mass } ... on Animal { number keeper } } }",
+    "{ animals { number @skip(if: true) late @include(if: false) weight @include(if: true) } }",
+    "{ animals { double(times: 5) x: double(wish: {atLeast: 4, colour: RED}) y: double(wish: null) } }",
+    "{ animalsOrNone { late ... on Cat { friends { late ... on Owl { friends { late unlucky } } } } } }",
+]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+async def test_usual(query: str) -> None:
+    """Whatever the shape of a selection, it runs by plan and is answered as graphql-core would."""
+    await by_plan(query)
+
+
+UNUSUAL = [
+    *(
+        f'{{ {root}(name: "{name}") {{ {field} }} }}'
+        for root in ("animals", "animalsOrNone")
+        for name, field in (
+            ("unlucky", "number unlucky"),
+            ("unlucky", "late number"),
+            ("unlucky", "keeper"),
+            ("unlucky", "late keeperOrNone unlucky"),
+            ("unlucky", "lateOrNone unluckyOrNone keeperOrNone"),
+            ("unlucky", "late keeper unlucky sometimesLate keeperOrNone"),
+            ("deep", "number ... on Cat { friends { number ... on Cat { friends { late number } } } }"),
+            ("deep", "number ... on Cat { friends { number ... on Cat { friends { unluckyOrNone } } } }"),
+            ("large", "number"),
+            ("words", "number"),
+            ("infinite", "weight"),
+            ("colourless", "colour"),
+            ("untagged", "tags"),
+            ("string", "tags"),
+            ("set", "tags"),
+            ("set", "grid"),
+            ("friendless", "... on Cat { friends { number } }"),
+            ("stranger", "number"),
+            ("lucky", "count"),
+            ("lucky", "promises late"),
+            ("unlucky", "promises"),
+        )
+    ),
+    '{ animals(name: "nobody") { number } }',
+    "query($name: String!) { animals(name: $name) { number } }",
+]
+
+
+@pytest.mark.parametrize("query", UNUSUAL)
+async def test_unusual(query: str) -> None:
+    """What raises, is null, does not fit, or comes in an unusual form is given up and answered by graphql-core."""
+    assert await differ(query, name="nobody") == 1
+
+
+@pytest.mark.parametrize(
+    "query", ["{ __schema { types { name } } }", '{ __type(name: "Cat") { name } animals { late } }']
+)
+async def test_introspection(query: str) -> None:
+    """Introspection is not begun by plan."""
+    assert FAST.planner
+    runs = FAST.planner.runs
+    await differ(query)
+    assert FAST.planner.runs == runs
+
+
+async def test_a_mutation_runs_once() -> None:
+    """A mutation is executed by graphql-core alone, also where its payload fails."""
+    context = Context()
+    result = await FAST.execute("mutation { act { number unlucky } }", context_value=context)
+    assert result.errors
+    assert context.calls == 1
+
+
+@pytest.mark.parametrize("skip", [True, False])
+async def test_switches_by_variables(skip: bool) -> None:
+    """A document has a plan for each choice of what @skip and @include switch, and for its operations."""
+    query = """
+        query A($skip: Boolean!, $with: Boolean = true) {
+          animals { number @skip(if: $skip) ... @include(if: $with) { late } ...F @include(if: $skip) } }
+        fragment F on Animal { weight late }
+    """
+    for variables in ({}, {"with": False}, {"with": True}, {"with": None}):
+        await differ(query, skip=skip, **variables)
+
+
+async def test_arguments_by_variables() -> None:
+    """Variables, given, left out or null, are arguments of each run anew."""
+    query = "query($times: Int! = 3, $wish: Wish) { animals { double(times: $times, wish: $wish) keeper } }"
+    for variables in ({}, {"times": 4}, {"wish": {"atLeast": 2}}, {"wish": {"colour": "BLUE"}}, {"wish": None}):
+        await by_plan(query, **variables)
+
+
+async def test_plans_of_one_document_are_bounded() -> None:
+    """More choices than are kept begin anew, and are answered all the same."""
+    names = [f"v{i}" for i in range(PLANS_KEPT)]
+    query = _switched(names)
+    for chosen in [*names, names[0]]:
+        await by_plan(query, **{name: name == chosen for name in names})
+    plans = FAST.documents.get(query).plans
+    assert len(plans) <= PLANS_KEPT
+
+
+def _switched(names: list[str]) -> str:
+    variables = " ".join(f"${name}: Boolean!" for name in names)
+    fields = " ".join(f"{name}: number @skip(if: ${name})" for name in names)
+    return f"query({variables}) {{ animals {{ {fields} late }} }}"
+
+
+async def test_a_batched_resolver_is_called_once_a_level() -> None:
+    """A field of all objects of a level, and of each type, is resolved by one call."""
+    context = Context()
+    result = await FAST.execute('{ animals(name: "deep") { keeper } animalsOrNone { keeper } }', context_value=context)
+    assert not result.errors
+    assert context.calls == 3  # cats and owls have selections of their own
+
+
+async def test_cancellation() -> None:
+    """A cancelled operation leaves nothing running."""
+    context = Context()
+    running = asyncio.create_task(FAST.execute("{ forever again: forever animals { late } }", context_value=context))
+    while context.running < 2:
+        await asyncio.sleep(0)
+    before = asyncio.all_tasks()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert context.running == 0
+    assert len(before) > len(asyncio.all_tasks()) == 1
