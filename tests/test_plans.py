@@ -41,10 +41,14 @@ QUERIES = [
     '{ animals(name: "text") { number } }',  # serialised, not native
     "{ a: animals { b: number c: number number keeper late } animals { number } }",
     "{ animals { late keeperOrNone sometimesLate unlucky double place } }",
-    "{ animals { ... on Cat { friends { number ... on Owl { friends { place late number } } } } "
-    '... on Owl { others: friends { number keeper(prefix: "of") } } } }',
-    "query { animals { ...A ...B } } fragment A on Animal { number ... on Cat { friends { number } } } "
-    "fragment B on Cat { friends { late number } number }",
+    (
+        "{ animals { ... on Cat { friends { number ... on Owl { friends { place late number } } } } "
+        '... on Owl { others: friends { number keeper(prefix: "of") } } } }'
+    ),
+    (
+        "query { animals { ...A ...B } } fragment A on Animal { number ... on Cat { friends { number } } } "
+        "fragment B on Cat { friends { late number } number }"
+    ),
     "{ animals { number } animals { ...on Animal { late } } }",
     "{ things { __typename ... on Stone { mass } ... on Animal { number keeper } } }",
     "{ animals { number @skip(if: true) late @include(if: false) weight @include(if: true) } }",
@@ -164,8 +168,8 @@ async def test_cancellation() -> None:
     """A cancelled operation leaves nothing running."""
     context = Context()
     running = asyncio.create_task(FAST.execute("{ forever again: forever animals { late } }", context_value=context))
-    while context.running < 2:
-        await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await context.both_run.wait()
     before = asyncio.all_tasks()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ class Context:
 
     calls: int = 0  # of resolvers that count them
     running: int = 0
+    both_run: asyncio.Event = field(default_factory=asyncio.Event)
     fields: frozenset[str] | None = None
     selection: object | None = None
     bonds: None = None
@@ -81,7 +82,7 @@ async def _late(root: Beast) -> int:
         await asyncio.sleep(0)
     if root.number == 13:
         raise ValueError("late is unlucky")
-    return root.number
+    return int(root.number)
 
 
 def _sometimes_late(root: Beast) -> int | Awaitable[int]:
@@ -91,7 +92,7 @@ def _sometimes_late(root: Beast) -> int | Awaitable[int]:
 def _unlucky(root: Beast) -> int:
     if root.number == 13:
         raise ValueError("unlucky")
-    return root.number
+    return int(root.number)
 
 
 def _place(info: strawberry.Info) -> str:
@@ -186,12 +187,14 @@ class Query:
         return ANIMALS[name]
 
     @strawberry.field
-    def things(self) -> list[Thing]:  # type: ignore[valid-type]
-        return [Rock(3), *LUCKY, Rock(4)]
+    def things(self) -> list[Thing]:
+        return [Rock(3), *LUCKY, Rock(4)]  # type: ignore[list-item]
 
     @strawberry.field
     async def forever(self, info: strawberry.Info) -> int:
         info.context.running += 1
+        if info.context.running > 1:
+            info.context.both_run.set()
         try:
             return int(await asyncio.get_running_loop().create_future())
         finally:

@@ -1,0 +1,128 @@
+"""Whatever is asked of a site is answered by plan as by graphql-core alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as some
+from hypothesis_graphql import nodes, queries
+
+import schema
+from resolvers.context import Services
+from schema.operations import Schema
+from store.settings import Settings
+from tests import test_round_trips
+from tests.conftest import Member, crowd
+from tests.test_round_trips import HOME, PUBLIC
+from tests.zoo import answer
+
+EXAMPLES = 40
+ROOTS = ("homeTimeline", "publicTimeline", "nodes", "user", "viewer", "hashtag", "node")
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """No limit on what a query may cost, and none of aliases."""
+    return replace(settings, max_cost=10**9, max_aliases=10**6, max_tokens=10**6, max_depth=100)
+
+
+@pytest.fixture
+def both(settings: Settings) -> list[Schema]:
+    """The schema run by plan where it can, and never."""
+    bare = replace(settings, data_dir=Path())
+    return [schema.build(replace(bare, fast_execution=fast)) for fast in (True, False)]
+
+
+async def agree(both: Sequence[Schema], services: Services, member: Member, query: str, **variables: object) -> None:
+    """Assert that a query of a member's is answered equally by both."""
+    claims = services.tokens.read(member.token) if member.token else None
+    answers = []
+    for one in both:
+        context = services.context(claims, address="::1", user_agent="", request_id="request")
+        answers.append(answer(await one.execute(query, variables, context)))
+        # graphql-core leaves behind what it no longer needs.
+        for _ in range(10):
+            await asyncio.sleep(0)
+    assert answers[0] == answers[1], query
+
+
+async def site(anonymous: Member, alice: Member) -> list[str]:
+    """Fill a site with what is seen by everybody, by some and by nobody; return ids of all of it."""
+    many = await crowd(anonymous, 8)
+    await alice.follow(*many[:5])
+    await test_round_trips.everything(alice, many)
+    secret, blocked, gone = many[5], many[6], many[7]
+    hidden = await many[0].post("hidden")
+    private = await secret.post("private @alice #tea")
+    ids = [hidden, private, *(member.id for member in many), alice.id]
+    ids += [await blocked.post("blocked @alice")]
+    comment = (await many[1].do("comment", "comment { id }", postId=ids[-1], text="a remark @one0"))["comment"]
+    quoted = await gone.post("to be deleted")
+    ids += [comment["id"], quoted, await many[1].repost(quoted, "what is it"), await many[2].repost(quoted)]
+    ids += [await many[0].post("an answer to @one1", inReplyToId=private)]
+    await gone.do("deletePost", postId=quoted)
+    await many[0].do("hidePost", postId=hidden)
+    await secret.do("updateProfile", isPrivate=True)
+    await alice.do("block", userIds=[blocked.id])
+    await alice.do("mute", userIds=[many[3].id])
+    return [*ids, *(await alice.home()), "nothing"]
+
+
+def texts(schema: Schema, ids: Sequence[str]) -> list[str]:
+    """Return queries over the schema that name these ids, the same ones each time."""
+    made: list[str] = []
+    strategy = queries(
+        schema.as_str(),
+        fields=ROOTS,
+        custom_scalars={
+            "ID": some.sampled_from(ids).map(nodes.String),
+            "String": some.sampled_from(["one0", "alice", "tea", "event.0-0"]).map(nodes.String),
+            "DateTime": some.just(nodes.String("2026-01-01T00:00:00Z")),
+        },
+    )
+
+    @hypothesis.settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(query: str) -> None:
+        made.append(query)
+
+    collect()
+    return made
+
+
+async def test_random_queries(both: list[Schema], services: Services, anonymous: Member, alice: Member) -> None:
+    """Random queries by a member, and by nobody, have equal data, order of keys included, and equal errors."""
+    ids = await site(anonymous, alice)
+    for query in texts(both[0], ids):
+        await agree(both, services, alice, query)
+        await agree(both, services, anonymous, query)
+    planner = both[0].planner
+    assert planner
+    assert planner.runs - planner.given_up > EXAMPLES // 2, (planner.runs, planner.given_up)
+
+
+async def test_pages(both: list[Schema], services: Services, anonymous: Member, alice: Member) -> None:
+    """Pages with authors, flags, sources, counts and originals run by plan, to the end."""
+    ids = await site(anonymous, alice)
+    planner = both[0].planner
+    assert planner
+    everything = (
+        "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Post { mentions { login } comments { edges { node { "
+        "author { login } post { id } replyTo { id } } } } quotes { nodes { id } } } } }"
+    )
+    for query, variables in ((HOME, {}), (PUBLIC, {}), (everything, {"ids": ids[:-1]})):
+        await agree(both, services, alice, query, **variables)
+    assert (planner.runs, planner.given_up) == (3, 0)
