@@ -64,4 +64,4 @@ async def viewer_has_favourited(context: Context, posts: Sequence[Post]) -> list
     """Return whether each post is among the viewer's favourites."""
     if context.viewer is None:
         return [False] * len(posts)
-    return await context.load.has_favourited.load_many(map(hydrate.acts_for, posts))
+    return await context.load.has_favourited.load_many([hydrate.acts_for(post) for post in posts])

@@ -247,14 +247,14 @@ async def viewer_has_liked(context: Context, posts: Sequence[Post]) -> list[bool
     """Return whether the viewer likes each post."""
     if context.viewer is None:
         return [False] * len(posts)
-    return await context.load.has_liked.load_many(map(hydrate.acts_for, posts))
+    return await context.load.has_liked.load_many([hydrate.acts_for(post) for post in posts])
 
 
 async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[bool]:
     """Return whether the viewer has passed each post on plainly."""
     if context.viewer is None:
         return [False] * len(posts)
-    return await context.load.has_reposted.load_many(map(hydrate.acts_for, posts))
+    return await context.load.has_reposted.load_many([hydrate.acts_for(post) for post in posts])
 
 
 async def reposts(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:

@@ -105,19 +105,19 @@ async def are_following_viewer(context: Context, users: Sequence[User]) -> list[
     """Return whether each member follows the viewer."""
     if context.viewer is None:
         return [False] * len(users)
-    return await context.load.followed_by.load_many(user.id for user in users)
+    return await context.load.followed_by.load_many([user.id for user in users])
 
 
 async def viewer_has_requested_follow(context: Context, users: Sequence[User]) -> list[bool]:
     """Return whether the viewer has asked to follow each private member and not been answered."""
     if context.viewer is None:
         return [False] * len(users)
-    return await context.load.has_requested.load_many(user.id for user in users)
+    return await context.load.has_requested.load_many([user.id for user in users])
 
 
 async def bonds(context: Context, users: Sequence[User]) -> list[Bond]:
     """Return how the viewer stands to each member."""
-    return await context.load.bond.load_many(user.id for user in users)
+    return await context.load.bond.load_many([user.id for user in users])
 
 
 async def are_mutual(context: Context, users: Sequence[User]) -> list[bool]:
