@@ -20,12 +20,13 @@ from resolvers.errors import RateLimited, Unauthenticated
 from resolvers.tokens import Claims
 from schema.channels import Close
 from schema.connections import Connection, Connections, Peer
-from schema.encoding import COMPLETE, next_event
+from schema.encoding import COMPLETE, dumps, next_event
 from schema.hangup import Hangup, limit_silence
 from schema.negotiation import EVENTS
 from schema.operations import Schema
 from schema.ports import Context, Services
 from schema.requests import Parameters
+from schema.sharing import SharedResult
 from schema.streaming import RETRY_SECONDS, deliver
 
 _COMMENT = ":\n\n"  # means nothing, and shows both ends and all between them that the stream is open
@@ -148,11 +149,14 @@ class EventStream(Connection):
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
         """Send one result."""
-        await self._write(next_event(process_result(execution_result)))
+        if isinstance(execution_result, SharedResult):
+            await self._write(next_event(execution_result.json))
+        else:
+            await self._write(next_event(dumps(process_result(execution_result))))
 
     async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
         """Send the errors for which there is no result, and that this is the end."""
-        await self._write(next_event({"errors": [error.formatted for error in errors]}) + COMPLETE, last=True)
+        await self._write(next_event(dumps({"errors": [error.formatted for error in errors]})) + COMPLETE, last=True)
 
     async def send_complete(self) -> None:
         """Send that this is the end, unless that was sent."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from copy import copy
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import strawberry
 import structlog
@@ -23,7 +22,7 @@ from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUna
 from schema.documents import DocumentCache
 from schema.plans import Planner
 from schema.ports import Context
-from schema.sharing import Rendering
+from schema.sharing import Rendering, SharedResult
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 
@@ -51,14 +50,27 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         self._run_by_plan = run_by_plan
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
-        """Return the executor of one event, whose look-ups no other event has made."""
-        executor = super().build_per_event_executor(payload)
+        """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
+        context = self.context_value
+        if context is not None and context.selection is not None and context.bonds is not None:
+            # Where the end of the session may have gone unheard, the event is looked up for this viewer, which checks.
+            if context.would_have_heard():
+                return cast("Executor[Any]", SharedEvent(self, payload))
+        return self.own(payload)
+
+    def own(self, payload: Any) -> PerEventExecutor:
+        """Return the executor of one event for this viewer alone, whose look-ups no other event has made."""
+        executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
         if self.context_value is not None:
             executor.context_value = self.context_value.fresh(counted=False)  # the member has asked but once
             executor.context_value.fields = self.context_value.fields
-            if self.context_value.would_have_heard():
-                executor.context_value.selection = self.context_value.selection
-            executor.context_value.bonds = self.context_value.bonds
+        return executor
+
+    def for_all(self, payload: Any) -> PerEventExecutor:
+        """Return the executor of one event for somebody who has nothing to do with anybody."""
+        executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
+        executor.context_value = self.context_value.nobody()
+        executor.context_value.fields = self.context_value.fields
         return executor
 
     def execute_operation(self, serially: bool | None = None) -> Any:
@@ -66,39 +78,13 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         context = self.context_value
         if context is None:
             return super().execute_operation(serially)
-        if context.selection is not None and context.bonds is not None:
-            return self._shared()
-        return self.render(serially)
+        return self._render(serially)
 
-    async def render(self, serially: bool | None = None) -> CoreResult:
-        """Return the viewer's own result."""
+    async def _render(self, serially: bool | None) -> CoreResult:
         data = await self._run_by_plan(self) if self._run_by_plan else None
         if data is not None:
             return await self._conclude(CoreResult(data, None))
         return await self._conclude(super().execute_operation(serially))
-
-    async def _shared(self) -> CoreResult:
-        """Return the result that all have who would get the same; the viewer's own where they would not.
-
-        Sessions are not checked: who loses theirs loses the connection. Where that may have gone unheard, the next
-        event is not shared, and so finds out.
-        """
-        context, told = self.context_value, self.root_value
-        key = (told.cursor, type(told), id(context.selection))
-        rendering = await context.rendered(key, self._render_for_all)
-        if rendering is None or not rendering.members.isdisjoint(context.bonds):
-            return await self.render()
-        return CoreResult(rendering.data, None)
-
-    async def _render_for_all(self) -> Rendering | None:
-        executor = copy(self)
-        context = executor.context_value = self.context_value.nobody()
-        context.fields = self.context_value.fields
-        result = await executor.render()
-        looked_at = context.load.members
-        if result.errors or any(u is None or u.is_private or u.is_suspended for u in looked_at.values()):
-            return None
-        return Rendering(result.data, frozenset(looked_at), self.context_value.selection)
 
     async def _conclude(self, outcome: Any) -> CoreResult:
         result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
@@ -109,6 +95,38 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             self.context_value.fatal = self.context_value.fatal or Unauthenticated("this member is gone")
         fatal = await _close(self.context_value)
         return CoreResult(None, [fatal]) if fatal else result
+
+
+class SharedEvent:
+    """One event of a subscription whose results are shared: an executor is made for who cannot share, and only then."""
+
+    __slots__ = ("_subscription", "_told")
+
+    def __init__(self, subscription: PerEventExecutor, told: Any) -> None:
+        self._subscription = subscription
+        self._told = told
+
+    async def execute_operation(self, serially: bool | None = None) -> CoreResult | SharedResult:
+        """Return the result that all have who would get the same; the viewer's own where they would not.
+
+        Sessions are not checked: who loses theirs loses the connection.
+        """
+        context, told = self._subscription.context_value, self._told
+        key = (told.cursor, type(told), id(context.selection))
+        rendering = await context.rendered(key, self._render)
+        if rendering is None or not rendering.members.isdisjoint(context.bonds):
+            own: CoreResult = await self._subscription.own(told).execute_operation(serially)
+            return own
+        shared: SharedResult = rendering.result
+        return shared
+
+    async def _render(self) -> Rendering | None:
+        executor = self._subscription.for_all(self._told)
+        result = await executor.execute_operation()
+        looked_at = executor.context_value.load.members
+        if result.errors or any(u is None or u.is_private or u.is_suspended for u in looked_at.values()):
+            return None
+        return Rendering(SharedResult(result.data), frozenset(looked_at), self._subscription.context_value.selection)
 
 
 class Schema(strawberry.Schema):
@@ -163,6 +181,8 @@ class Schema(strawberry.Schema):
         self, context: ExecutionContext, result: Any, extensions_runner: SchemaExtensionsRunner, **options: Any
     ) -> ExecutionResult:
         """Every result comes through here, of whichever transport and however it failed."""
+        if isinstance(result, SharedResult):
+            return result  # as it is for all: it has no errors
         if result.errors:
             result.errors = present(result.errors, context.context, context.operation_name)
         return await super()._handle_execution_result(context, result, extensions_runner, **options)

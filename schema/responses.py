@@ -69,5 +69,5 @@ def _headers(error: GraphQLError) -> dict[str, str]:
 
 
 def _response(body: object, status: int, media: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    data = (next_event(body) + COMPLETE).encode() if media == EVENTS else encode(body)
+    data = (next_event(dumps(body)) + COMPLETE).encode() if media == EVENTS else encode(body)
     return web.Response(body=data, status=status, content_type=media, charset="utf-8", headers=headers)

@@ -10,6 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from strawberry.types import ExecutionResult
+
+from schema.encoding import dumps
+
 # Leaf fields and what leads to them; none of them takes an argument, so that variables make no difference.
 SHARED_FIELDS = frozenset(
     {
@@ -52,10 +56,18 @@ SHARED_FIELDS = frozenset(
 )
 
 
+class SharedResult(ExecutionResult):
+    """A result that many get alike, and the JSON that all of them are sent, written once."""
+
+    def __init__(self, data: dict[str, Any] | None) -> None:
+        super().__init__(data, None)
+        self.json = dumps({"data": data})
+
+
 @dataclass(frozen=True, slots=True)
 class Rendering:
     """A result and the members it was made of; `selection` keeps alive what it is known by."""
 
-    data: Any
+    result: SharedResult
     members: frozenset[int]
     selection: object

@@ -11,12 +11,15 @@ import structlog
 from strawberry.aiohttp.views import GraphQLView
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import CompleteMessage, SubscribeMessage
+from strawberry.types.execution import ExecutionResult
 
 from resolvers.errors import RateLimited
 from schema.channels import Channel, Close
+from schema.encoding import dumps
 from schema.operations import Schema
 from schema.ports import Context
 from schema.requests import Parameters
+from schema.sharing import SharedResult
 from schema.streaming import RETRY_SECONDS, deliver
 from store.settings import Settings
 
@@ -32,6 +35,15 @@ class SocketOperation(Operation[Context | None, None]):
             handler, message["id"], payload["query"], payload.get("variables"), payload.get("operationName") or None
         )
         self.asked = Parameters(self.query, self.operation_name, self.variables, payload.get("extensions"))
+        self._id = dumps(self.id)
+
+    async def send_next(self, execution_result: ExecutionResult) -> None:
+        """Send one result; of one that others get as well, the JSON is there."""
+        if not isinstance(execution_result, SharedResult):
+            await super().send_next(execution_result)
+        elif not self.completed:
+            channel = cast("Channel", self.handler.websocket)
+            await channel.send_text(f'{{"id":{self._id},"type":"next","payload":{execution_result.json}}}')
 
     async def send_complete(self) -> None:
         """Say that the operation has ended, unless its client knows."""
