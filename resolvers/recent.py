@@ -16,23 +16,41 @@ class Recent(Generic[K, V]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._made: OrderedDict[K, asyncio.Task[V]] = OrderedDict()
+        self._made: OrderedDict[K, _Making[V]] = OrderedDict()
 
     async def get(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
         """Return the value of a key, made now or before; raises what making it raised."""
-        task = self._made.get(key)
-        if task is None:
-            task = self._made[key] = asyncio.ensure_future(_finish(make()))
+        making = self._made.get(key)
+        if making is None:
+            making = self._made[key] = _Making(make())
             while len(self._made) > self._most:
                 self._made.popitem(last=False)
         try:
-            # Whoever leaves while it is made does not end it for the others.
-            return await asyncio.shield(task)
+            return await making.value()
         except Exception:
-            if self._made.get(key) is task:
+            if self._made.get(key) is making:
                 del self._made[key]
             raise
 
 
-async def _finish(making: Awaitable[V]) -> V:
-    return await making
+class _Making(Generic[V]):
+    """A value being made. Whoever leaves meanwhile does not end it for the others.
+
+    Hundreds wait for one, so they wait for an event, which wakes each of them once; to shield the task takes each of
+    them three turns of the event loop.
+    """
+
+    def __init__(self, making: Awaitable[V]) -> None:
+        self._is_done = asyncio.Event()
+        self._task = asyncio.ensure_future(self._finish(making))
+
+    async def value(self) -> V:
+        """Return the value once it is made; raises what making it raised."""
+        await self._is_done.wait()
+        return self._task.result()
+
+    async def _finish(self, making: Awaitable[V]) -> V:
+        try:
+            return await making
+        finally:
+            self._is_done.set()
