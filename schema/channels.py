@@ -20,6 +20,8 @@ from strawberry.http.exceptions import WebSocketDisconnected
 MESSAGES_WAITING = 16  # messages of one socket that wait for a client that reads slowly
 
 _REASON_BYTES = 123  # RFC 6455 §5.5: a control frame carries 125, two of them the code
+_WRITTEN_AT_ONCE = 8_192  # characters: at most half of what a transport takes before it makes its writers wait
+_LOST = (RuntimeError, ConnectionError, ClientError)  # what aiohttp raises where the socket is closed
 _CLOSE_SECONDS = 4.0  # how long closing may take before the connection is cut
 
 
@@ -40,7 +42,7 @@ class Close(Enum):
 
 
 class Channel(AiohttpWebSocketAdapter):
-    """One websocket; a single task writes to it, and a few messages may wait for that.
+    """One websocket; while its client does not read, a single task writes to it, and a few messages may wait for that.
 
     Who sends waits for room. So a client that does not read stops its own operations, and memory does not grow; and
     an operation that is cancelled while it waits disturbs nobody else's message.
@@ -56,10 +58,26 @@ class Channel(AiohttpWebSocketAdapter):
 
     async def send_json(self, message: Mapping[str, object]) -> None:
         """Have a message written once there is room; raises WebSocketDisconnected when nobody can read it."""
+        text = self.view.encode_json(message)
+        await self.send_text(text if isinstance(text, str) else text.decode())
+
+    async def send_text(self, text: str) -> None:
+        """Have an encoded message written once there is room; raises WebSocketDisconnected when nobody can read it."""
         if self.ws.closed:
             raise WebSocketDisconnected
-        text = self.view.encode_json(message)
-        await self._outgoing.put(text if isinstance(text, str) else text.decode())
+        if self._is_free() and len(text) < _WRITTEN_AT_ONCE:
+            # Nothing waits and nothing will: the message goes to the kernel, without a turn of the writing task.
+            try:
+                await self.ws.send_str(text)
+            except _LOST:
+                raise WebSocketDisconnected from None
+        else:
+            await self._outgoing.put(text)
+
+    def _is_free(self) -> bool:
+        # What the writing task has taken is in the transport already, so the order is kept.
+        transport = self.request.transport
+        return self._outgoing.empty() and transport is not None and transport.get_write_buffer_size() == 0
 
     async def close(self, code: int, reason: str) -> None:
         """Close the socket, whether or not the client takes part; doing so twice changes nothing."""
@@ -90,7 +108,7 @@ class Channel(AiohttpWebSocketAdapter):
             text = await self._outgoing.get()
             try:
                 await self.ws.send_str(text)
-            except (RuntimeError, ConnectionError, ClientError):
+            except _LOST:
                 # Closed. The reading side ends the socket; till then messages are taken and dropped, so that nobody
                 # waits for room that no one would make.
                 continue

@@ -14,9 +14,11 @@ from schema.encoding import dumps
 
 
 class Slow:
-    """A websocket and its view, of which the client reads only when it is told to."""
+    """A websocket, its view, request and transport, of which the client reads only when it is told to."""
 
     def __init__(self) -> None:
+        self.transport = self
+        self.unread = 1
         self.closed = False
         self.reads = asyncio.Semaphore(0)
         self.sent: list[str] = []
@@ -27,6 +29,9 @@ class Slow:
             raise asyncio.CancelledError
         self.sent.append(text)
 
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
     def encode_json(self, message: object) -> str:
         return dumps(message)
 
@@ -34,7 +39,7 @@ class Slow:
 @pytest.fixture
 async def slow() -> AsyncIterator[tuple[Slow, Channel]]:
     slow = Slow()
-    channel: Any = Channel(slow, None, slow)  # type: ignore[arg-type]
+    channel: Any = Channel(slow, slow, slow)  # type: ignore[arg-type]
     yield slow, channel
     await channel.stop()
 
@@ -81,6 +86,22 @@ async def test_writing_outlives_a_cancelled_neighbour(slow: tuple[Slow, Channel]
     socket_.reads.release()
     await turns_of_the_loop()
     assert socket_.sent == ['{"n":1}']
+
+
+async def test_who_reads_is_written_to_at_once(slow: tuple[Slow, Channel]) -> None:
+    """Where nothing waits a message is written without a turn of the loop; one that finds others waiting comes last."""
+    socket_, channel = slow
+    socket_.unread = 0
+    for _ in range(4):
+        socket_.reads.release()
+    await channel.send_json({"n": 1})
+    assert socket_.sent == ['{"n":1}']
+    socket_.unread = 1
+    await channel.send_json({"n": 2})
+    socket_.unread = 0
+    await channel.send_json({"n": 3})
+    await turns_of_the_loop()
+    assert socket_.sent == ['{"n":1}', '{"n":2}', '{"n":3}']
 
 
 async def test_nothing_is_sent_to_a_closed_socket(slow: tuple[Slow, Channel]) -> None:
