@@ -52,11 +52,10 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
         """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
         context = self.context_value
-        if context is not None and context.selection is not None and context.bonds is not None:
-            # Where the end of the session may have gone unheard, the event is looked up for this viewer, which checks.
-            if context.would_have_heard():
-                return cast("Executor[Any]", SharedEvent(self, payload))
-        return self.own(payload)
+        if context is None or context.selection is None or context.bonds is None or not context.would_have_heard():
+            # Also where the end of the session may have gone unheard: what is looked up for one viewer checks it.
+            return self.own(payload)
+        return cast("Executor[Any]", SharedEvent(self, payload))
 
     def own(self, payload: Any) -> PerEventExecutor:
         """Return the executor of one event for this viewer alone, whose look-ups no other event has made."""
