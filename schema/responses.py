@@ -10,7 +10,7 @@ from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
 from resolvers.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
-from schema.encoding import COMPLETE, encode, next_event
+from schema.encoding import COMPLETE, dumps, encode, next_event
 from schema.negotiation import EVENTS, GRAPHQL, JSON
 from schema.operations import is_request_error
 from schema.requests import RequestRefused
