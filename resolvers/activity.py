@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -58,7 +57,7 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
 
     channel, hearing, last = keys.activity(target.id), context.services.hearing, target
     try:
-        await hearing.listen(channel, wake)
+        hearing.listen(channel, wake)
         changed.set()  # for what happened between the first look and now
         while True:
             await changed.wait()
@@ -70,5 +69,4 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
             if now != replace(before, is_hidden=now.is_hidden):  # nothing else but its numbers ever changes
                 yield PostActivity(now)
     finally:
-        with contextlib.suppress(asyncio.CancelledError):
-            await hearing.ignore(channel, wake)
+        hearing.ignore(channel, wake)

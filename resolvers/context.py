@@ -33,6 +33,7 @@ from store.settings import Settings
 
 RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
+ROLES = {role.value: role for role in Role}  # by name, without the cost of an enum's call
 OnSessionEnd = Callable[[int, str | None], None]
 
 
@@ -55,7 +56,7 @@ class Services:
 
     async def start(self) -> None:
         """Begin to hear what other processes tell."""
-        await self.hearing.listen(SESSIONS, self._session_ended)
+        self.hearing.listen(SESSIONS, self._session_ended)
         await self.log.start()
         self.hearing.start()
 
@@ -232,7 +233,7 @@ class Context:
             session, (role, suspended), *left = left
             if not lives(self.claims.session, session) or role is None:
                 raise Unauthenticated("the session has ended: log in again")
-            self.role, self.is_suspended = Role(role), suspended is not None
+            self.role, self.is_suspended = ROLES[role], suspended is not None
         if left and int(left[0]) > self.settings.rate_limit:
             wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
             raise RateLimited(f"more than {self.settings.rate_limit} requests in a minute", wait)

@@ -104,7 +104,7 @@ class Worker:
         def wake(_: str) -> None:
             self._woken.set()
 
-        await hearing.listen(jobs.WAKE, wake)
+        hearing.listen(jobs.WAKE, wake)
         looked = rescored = 0.0
         try:
             while True:
@@ -123,7 +123,7 @@ class Worker:
                 except Unavailable as error:
                     log.warning("worker_waits", error=str(error))
         finally:
-            await hearing.ignore(jobs.WAKE, wake)
+            hearing.ignore(jobs.WAKE, wake)
 
     async def _rescore(self) -> None:
         try:

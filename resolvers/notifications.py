@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -117,7 +116,7 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
 
     channel, hearing = keys.told(viewer), context.services.hearing
     try:
-        await hearing.listen(channel, wake)
+        hearing.listen(channel, wake)
         changed.set()  # for what happened between the first look and now
         while True:
             await changed.wait()
@@ -129,8 +128,7 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
                     if event:
                         yield event
     finally:
-        with contextlib.suppress(asyncio.CancelledError):
-            await hearing.ignore(channel, wake)
+        hearing.ignore(channel, wake)
 
 
 async def _changes(context: Context, viewer: int, position: int) -> list[Change]:

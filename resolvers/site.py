@@ -82,7 +82,7 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
     follower = listeners.listen(viewer, wanted)
     try:
         # Read once the place is taken: what changes from now on comes as an event.
-        bonds = await _bonds(context, viewer)
+        bonds = context.bonds = await _bonds(context, viewer)
         if gap:
             yield gap
         async with aclosing(since(context.db, follower, position)) as coming:

@@ -24,7 +24,9 @@ strawberry.enum(UserErrorCode)
 
 
 def _write_instant(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return f"{moment.isoformat(timespec='milliseconds')[:-6]}Z"  # in place of +00:00
 
 
 def _read_instant(text: str) -> datetime:

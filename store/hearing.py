@@ -31,7 +31,7 @@ class Hearing:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
-        self._pubsub: Any = None
+        self._changed = asyncio.Event()  # what is listened to
         self._task: asyncio.Task[None] | None = None
         self.connected = asyncio.Event()
 
@@ -43,23 +43,18 @@ class Hearing:
         """Stop hearing."""
         await stop(self._task)
 
-    async def listen(self, channel: str, listener: Listener) -> None:
-        """Call a listener for each message on a channel from now on."""
-        name = self._db.channel(channel)
-        fresh = name not in self._listeners
-        self._listeners[name].add(listener)
-        if fresh and self.connected.is_set():
-            with contextlib.suppress(RedisError, OSError):  # reconnecting subscribes to everything anyway
-                await self._pubsub.subscribe(name)
+    def listen(self, channel: str, listener: Listener) -> None:
+        """Call a listener for each message on a channel, from when the channel is heard."""
+        self._listeners[self._db.channel(channel)].add(listener)
+        self._changed.set()
 
-    async def ignore(self, channel: str, listener: Listener) -> None:
+    def ignore(self, channel: str, listener: Listener) -> None:
         """Stop calling a listener."""
         name = self._db.channel(channel)
         listeners = self._listeners.get(name, set())
         listeners.discard(listener)
-        if not listeners and self._listeners.pop(name, None) is not None and self.connected.is_set():
-            with contextlib.suppress(RedisError, OSError):
-                await self._pubsub.unsubscribe(name)
+        if not listeners and self._listeners.pop(name, None) is not None:
+            self._changed.set()
 
     async def _hear(self) -> None:
         pause, longest = RECONNECT_SECONDS
@@ -74,16 +69,14 @@ class Hearing:
             await asyncio.sleep(pause)
 
     async def _hear_once(self) -> None:
-        pubsub = self._pubsub = self._db.client.pubsub()
+        pubsub = self._db.client.pubsub()
+        subscribing: asyncio.Task[None] | None = None
         try:
             # The own channel keeps the connection in use while nobody listens.
-            asked = set(self._listeners)
-            await pubsub.subscribe(self._db.channel("idle"), *asked)
+            heard = set(self._listeners)
+            await pubsub.subscribe(self._db.channel("idle"), *heard)
             self.connected.set()
-            if begun := set(self._listeners) - asked:  # while there was no connection yet to tell it to
-                await pubsub.subscribe(*begun)
-            if ended := asked - set(self._listeners):
-                await pubsub.unsubscribe(*ended)
+            subscribing = asyncio.create_task(self._subscribe(pubsub, heard), name="subscribing")
             async for message in pubsub.listen():
                 if message["type"] == "message":
                     self._tell(message["channel"], message["data"])
@@ -91,8 +84,22 @@ class Hearing:
                     # Only from here on is everything heard: what came before is to be looked up.
                     self._tell(message["channel"], "")
         finally:
+            await stop(subscribing)
             with contextlib.suppress(RedisError, OSError):
                 await pubsub.aclose()  # type: ignore[no-untyped-call]
+
+    async def _subscribe(self, pubsub: Any, heard: set[str]) -> None:
+        """Follow what is listened to, in a task that nobody cancels who listens: redis-py may swallow that."""
+        with contextlib.suppress(RedisError, OSError):  # reconnecting subscribes to everything anyway
+            while True:
+                wanted = set(self._listeners)
+                if begun := wanted - heard:
+                    await pubsub.subscribe(*begun)
+                if ended := heard - wanted:
+                    await pubsub.unsubscribe(*ended)
+                heard = wanted
+                await self._changed.wait()
+                self._changed.clear()
 
     def _tell(self, name: str, data: str) -> None:
         for listener in list(self._listeners.get(name, ())):

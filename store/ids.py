@@ -11,6 +11,7 @@ CLOCK_SKEW = timedelta(minutes=1)  # by which the clocks of servers and processe
 
 _SEQUENCE_BITS = 4
 _PARTITION_BITS = 8
+_EPOCH_MS = int(EPOCH.timestamp() * 1000)
 _CLOCK_SHIFT = _SEQUENCE_BITS + _PARTITION_BITS
 
 
@@ -21,7 +22,7 @@ def partition(thing: int) -> int:
 
 def instant(thing: int) -> datetime:
     """Return when a thing was made, in UTC to the millisecond."""
-    return EPOCH + timedelta(milliseconds=thing >> _CLOCK_SHIFT)
+    return datetime.fromtimestamp((_EPOCH_MS + (thing >> _CLOCK_SHIFT)) / 1000, UTC)
 
 
 def first_of(moment: datetime) -> int:

@@ -124,7 +124,7 @@ class Log:
     async def start(self) -> None:
         """Read on from the newest event."""
         await self._skip()
-        await self._hearing.listen(WAKE, lambda _: self._woken.set())
+        self._hearing.listen(WAKE, lambda _: self._woken.set())
         self._task = asyncio.create_task(self._read_on(), name="event log")
 
     async def close(self) -> None:

@@ -161,12 +161,12 @@ async def test_listening_at_any_moment_of_connecting(services: Services, db: Dat
     """Whoever begins to listen while the connection is being made is heard, and told when to look; who ends is not."""
     for turns in range(40):
         hearing, told = Hearing(services.db), asyncio.Event()
-        await hearing.listen("ended", unmoved)
+        hearing.listen("ended", unmoved)
         hearing.start()
         for _ in range(turns):
             await asyncio.sleep(0)
-        await hearing.listen("begun", partial(set_by, told))
-        await hearing.ignore("ended", unmoved)
+        hearing.listen("begun", partial(set_by, told))
+        hearing.ignore("ended", unmoved)
         async with asyncio.timeout(10):
             await told.wait()
             while await db.one("PUBSUB", "NUMSUB", db.channel("ended")) != [db.channel("ended"), 0]:

@@ -15,13 +15,15 @@ from tests.live import ACTIVITY, HOME, NOTIFICATIONS, begun, until
 from tests.session_probes import log_in
 from tests.site_live import SAMPLE, STREAM
 from tests.test_activity import watched
-from tests.transports import TRANSPORTS, connections, line, places
+from tests.transports import TRANSPORTS, channels, connections, line, places
 
 MOMENTS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # turns of the loop after which a client is gone
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "stream": (STREAM, {"after": "event.0-0", "filter": {"track": ["tea"]}}),
     "sample": (SAMPLE, {"after": "event.0-0", "percent": 100}),
     "home": (HOME, {"after": "event.0-0"}),
+    "notifications": (NOTIFICATIONS, {}),
+    "activity": (ACTIVITY, {}),
 }
 
 
@@ -32,13 +34,14 @@ async def test_at_any_moment(
 ) -> None:
     """Whether it has begun, replays, or waits: of who is gone nothing is left."""
     for number in range(5):
-        await alice.post(f"tea {number}")
+        post = await alice.post(f"tea {number}")
+    before = channels(services)
     for turns in MOMENTS:
-        async with line(transport, alice, query, **asked) as one:
+        async with line(transport, alice, query, **({"post": post} if query is ACTIVITY else asked)) as one:
             for _ in range(turns):
                 await asyncio.sleep(0)
             one.cut()
-        await until(lambda: not places(services) and not connections(alice))
+        await until(lambda: not places(services) and not connections(alice) and channels(services) == before)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

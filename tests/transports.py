@@ -144,6 +144,11 @@ def places(services: Services) -> int:
     return len(services.listeners) + len(homes)
 
 
+def channels(services: Services) -> set[str]:
+    """Return the Pub/Sub channels that anybody listens to."""
+    return set(services.hearing._listeners)  # noqa: SLF001  nobody else needs to know
+
+
 def connections(member: Member) -> int:
     """Return how many websockets and event streams the server has open."""
     return len(cast("web.Application", member.client.app)[CONNECTIONS])

@@ -27,7 +27,7 @@ if plain then
     return {'again', id}
   end
 end
-local id = str(mint(KEYS[1], ARGV[1]))
+local id = str(mint(KEYS[1], ARGV[1], original ~= '' and original or ARGV[14]))
 local status = ARGV[3] .. id
 redis.call('HSET', status, 'author', author, 'text', text)
 for _, field in ipairs({

@@ -7,12 +7,16 @@ local function str(number)
   return string.format('%.0f', number)
 end
 
--- Unique and growing within the partition, also when the clock steps back.
-local function mint(key, partition)
+-- Unique and growing within the partition, also when the clock steps back. What answers a thing of another partition
+-- comes at least a millisecond after it, so that no list shows the answer first.
+local function mint(key, partition, answered)
   local time = redis.call('TIME')
   local now = (tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) - EPOCH) * 16
   local last = tonumber(redis.call('GET', key) or '0')
   local tick = math.max(now, last + 1)
+  if answered and answered ~= '' then
+    tick = math.max(tick, (math.floor(tonumber(answered) / 4096) + 1) * 16)
+  end
   redis.call('SET', key, str(tick))
   return math.floor(tick / 16) * 4096 + tonumber(partition) * 16 + tick % 16
 end
