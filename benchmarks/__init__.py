@@ -1,0 +1,1 @@
+"""What Perch costs, alone and beside others."""

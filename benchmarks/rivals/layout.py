@@ -1,0 +1,117 @@
+"""What the rivals written in Python know of Perch's keys, and how they write to them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+import redis.asyncio as redis
+
+from store import keys
+from store.ids import EPOCH, partition
+
+HOME_SIZE = 800  # newest entries of a home that are kept
+FANOUT_INLINE = 1_000  # followers reached before a post is answered
+_EPOCH_MS = int(EPOCH.timestamp() * 1000)
+
+_later: set[asyncio.Task[None]] = set()  # deliveries under way after their posts were answered
+_newest = [0]  # clock and sequence of the id made last
+
+
+class SessionEnded(Exception):
+    """The token was good once, and its session has ended since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who asks, as their token says."""
+
+    member: int
+    session: str
+
+
+def connect() -> redis.Redis:
+    """Return the client of the store that the environment names."""
+    # No time limit of replies: redis-py would make a timer for each of them.
+    return redis.from_url(os.environ["REDIS_URL"], decode_responses=True, protocol=3, socket_timeout=None)
+
+
+def read_token(header: str) -> Viewer:
+    """Return who asks; raises jwt.PyJWTError for a token that is forged or expired."""
+    claims = jwt.decode(
+        header.removeprefix("Bearer "),
+        os.environ["SECRET_KEY"],
+        algorithms=["HS256"],
+        issuer="perch",
+        options={"require": ["iss", "sub", "sid", "exp"]},
+    )
+    return Viewer(int(claims["sub"]), claims["sid"])
+
+
+def check(session: str | None) -> None:
+    """Raise SessionEnded unless a session as it is stored still stands."""
+    if session is None or json.loads(session)["expires"] <= time.time() * 1000:
+        raise SessionEnded
+
+
+async def publish(db: redis.Redis, viewer: Viewer, text: str) -> int:
+    """Write a post and deliver it to the first followers; the others get it afterwards."""
+    member = viewer.member
+    post = _mint(member)
+    async with db.pipeline(transaction=False) as pipeline:
+        pipeline.hget(keys.sessions(member), viewer.session)
+        pipeline.zrange(keys.followers(member), 0, -1)
+        session, followers = await pipeline.execute()
+    check(session)
+    async with db.pipeline(transaction=False) as pipeline:
+        pipeline.hset(keys.status(post), mapping={"author": member, "text": text})
+        pipeline.zadd(keys.profile(member), {str(post): post})
+        pipeline.hincrby(keys.user(member), "posts", 1)
+        await pipeline.execute()
+    everybody = [member, *map(int, followers)]
+    await _deliver(db, post, everybody[:FANOUT_INLINE])
+    if len(everybody) > FANOUT_INLINE:
+        task = asyncio.create_task(_deliver(db, post, everybody[FANOUT_INLINE:]))
+        _later.add(task)
+        task.add_done_callback(_later.discard)
+    return post
+
+
+async def _deliver(db: redis.Redis, post: int, members: Sequence[int]) -> None:
+    for begin in range(0, len(members), FANOUT_INLINE):
+        async with db.pipeline(transaction=False) as pipeline:
+            for home in map(keys.home, members[begin : begin + FANOUT_INLINE]):
+                pipeline.zadd(home, {str(post): post})
+                pipeline.zremrangebyrank(home, 0, -1 - HOME_SIZE)
+            await pipeline.execute()
+
+
+def _mint(member: int) -> int:
+    _newest[0] = max((time.time_ns() // 1_000_000 - _EPOCH_MS) * 16, _newest[0] + 1)
+    return _newest[0] // 16 * 4096 + partition(member) * 16 + _newest[0] % 16
+
+
+Hash = dict[str, str]
+
+
+async def hashes(db: redis.Redis, names: Sequence[str]) -> list[Hash]:
+    """Return hashes, all read in one round trip."""
+    async with db.pipeline(transaction=False) as pipeline:
+        for name in names:
+            pipeline.hgetall(name)
+        found: list[Hash] = await pipeline.execute()
+    return found
+
+
+Entries = list[tuple[str, int]]  # thing and place
+
+
+def read_entries(reply: Sequence[Sequence[Any]]) -> Entries:
+    """Return the entries of a sorted set."""
+    return [(thing, int(place)) for thing, place in reply]

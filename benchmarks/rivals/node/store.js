@@ -1,0 +1,132 @@
+// What the rival reads and writes of Perch's keys.
+
+import { Redis } from 'ioredis'
+
+const EPOCH = Date.UTC(2024, 0, 1)
+const HOME_SIZE = 800 // newest entries of a home that are kept
+const FANOUT_INLINE = 1000 // followers reached before a post is answered
+
+const digits = (id) => id.toString(16).padStart(14, '0')
+const partition = (id) => Math.floor(id / 16) % 256
+const instant = (id) => new Date(EPOCH + Math.floor(id / 4096)).toISOString()
+const key = (kind, id) => `${kind}:{${partition(id)}}:${id}`
+
+export const homeKey = (member) => key('home', Number(member))
+export const profileKey = (member) => key('profile', member)
+
+function readPost(number, fields) {
+  if (fields.author === undefined || fields.hidden !== undefined) return null
+  const __typename = fields.original === undefined ? 'Status' : 'Repost'
+  return {
+    __typename,
+    id: `${__typename.toLowerCase()}_${digits(number)}`,
+    text: fields.text,
+    createdAt: instant(number),
+    likeCount: Number(fields.likes ?? 0),
+    repostCount: Number(fields.reposts ?? 0),
+    quoteCount: Number(fields.quotes ?? 0),
+    commentCount: Number(fields.comments ?? 0),
+    replyCount: Number(fields.replies ?? 0),
+    authorNumber: Number(fields.author),
+  }
+}
+
+function readUser(number, fields) {
+  if (fields.login === undefined) return null
+  return {
+    number,
+    id: `user_${digits(number)}`,
+    login: fields.login,
+    name: fields.name,
+    bio: fields.bio,
+    createdAt: instant(number),
+    followerCount: Number(fields.followers),
+    followingCount: Number(fields.following),
+    postCount: Number(fields.posts),
+  }
+}
+
+export function createStore(url) {
+  const redis = url.startsWith('unix://')
+    ? new Redis({ path: decodeURIComponent(url.slice('unix://'.length)) })
+    : new Redis(url)
+  let newest = 0 // id made last by this process
+
+  async function run(commands) {
+    const replies = await redis.pipeline(commands).exec()
+    for (const [error] of replies) if (error) throw error
+    return replies.map(([, reply]) => reply)
+  }
+
+  const sessionOf = (claims) => ['hget', key('sessions', Number(claims.sub)), claims.sid]
+
+  function check(session) {
+    if (session === null || JSON.parse(session).expires <= Date.now()) throw new Error('the session has ended')
+  }
+
+  const records = (kind, ids) => run(ids.map((id) => ['hgetall', key(kind, id)]))
+
+  async function users(ids) {
+    const distinct = [...new Set(ids)]
+    const found = await records('user', distinct)
+    const byId = new Map(distinct.map((id, i) => [id, readUser(id, found[i])]))
+    return ids.map((id) => byId.get(id))
+  }
+
+  /** Returns the first page of a timeline; the check of the session rides along where claims are given. */
+  async function firstPage(kind, timeline, first, claims) {
+    const read = ['zrevrange', timeline, 0, first, 'withscores']
+    const replies = await run(claims ? [sessionOf(claims), read] : [read])
+    if (claims) check(replies[0])
+    const flat = replies.at(-1)
+    const entries = []
+    for (let i = 0; i < Math.min(flat.length, 2 * first); i += 2) entries.push([Number(flat[i]), Number(flat[i + 1])])
+    const found = await records('status', entries.map(([post]) => post))
+    const edges = []
+    entries.forEach(([post, place], i) => {
+      const node = readPost(post, found[i])
+      if (node) edges.push({ cursor: `${kind}.${digits(place)}`, node })
+    })
+    const endCursor = entries.length ? `${kind}.${digits(entries.at(-1)[1])}` : null
+    return { edges, pageInfo: { endCursor, hasNextPage: flat.length > 2 * first } }
+  }
+
+  async function userByLogin(login, claims) {
+    const [session, number] = await run([sessionOf(claims), ['get', `login:{${login.toLowerCase()}}`]])
+    check(session)
+    return number === null ? null : (await users([Number(number)]))[0]
+  }
+
+  function mint(member) {
+    newest = Math.max((Date.now() - EPOCH) * 16, newest + 1)
+    return Math.floor(newest / 16) * 4096 + partition(member) * 16 + (newest % 16)
+  }
+
+  /** Delivers to the followers in batches, those first whose turn is before the answer. */
+  async function deliver(post, followers) {
+    for (let i = 0; i < followers.length; i += FANOUT_INLINE) {
+      const batch = followers.slice(i, i + FANOUT_INLINE).map(homeKey)
+      await run(batch.flatMap((home) => [['zadd', home, post, post], ['zremrangebyrank', home, 0, -1 - HOME_SIZE]]))
+    }
+  }
+
+  async function publish(claims, text) {
+    const member = Number(claims.sub)
+    const post = mint(member)
+    const [session, followers] = await run([sessionOf(claims), ['zrange', key('followers', member), 0, -1]])
+    check(session)
+    await run([
+      ['hset', key('status', post), 'author', member, 'text', text],
+      ['zadd', profileKey(member), post, post],
+      ['hincrby', key('user', member), 'posts', 1],
+    ])
+    const everybody = [member, ...followers]
+    await deliver(post, everybody.slice(0, FANOUT_INLINE))
+    if (everybody.length > FANOUT_INLINE) {
+      setImmediate(() => deliver(post, everybody.slice(FANOUT_INLINE)).catch(console.error))
+    }
+    return readPost(post, { author: member, text })
+  }
+
+  return { firstPage, userByLogin, users, publish }
+}

@@ -1,0 +1,160 @@
+"""The contenders as processes: started, pinned to a processor, paused while others are measured."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from benchmarks.versus import processors, queries
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import ALL_PUSHED, SECRET, Stage
+
+ROOT = Path(__file__).parents[2]
+NODE = ROOT / "benchmarks" / "rivals" / "node"
+START_SECONDS = 30
+LEAST_NODE = 20  # major version
+
+
+class BenchmarkError(Exception):
+    """The benchmark cannot be run, or would not be fair; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a contender is started, and whether it speaks GraphQL."""
+
+    name: str
+    command: Sequence[str]
+    folder: Path = ROOT
+    graphql: bool = True
+
+
+PERCH = Kind("Perch", [sys.executable, "server.py", "serve"])
+STRAWBERRY = Kind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
+BY_HAND = Kind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
+MERCURIUS = Kind("Node, Mercurius", ["node", "server.js"], NODE)
+ALL = {"perch": PERCH, "strawberry": STRAWBERRY, "hand": BY_HAND, "mercurius": MERCURIUS}
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A contender that is running."""
+
+    kind: Kind
+    port: int
+    process: psutil.Process
+
+    def ask(self, request: Request) -> bytes:
+        """Return the body of an answer; raises BenchmarkError unless its status is 200."""
+        sent = queries.wire(request, graphql=self.kind.graphql)
+        first, *lines = sent["head"].split("\r\n")
+        method, path, _ = first.split(" ")
+        headers = dict(line.split(": ", 1) for line in lines)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
+        try:
+            connection.request(method, path, sent["body"] or None, headers)
+            response = connection.getresponse()
+            body = response.read()
+        finally:
+            connection.close()
+        if response.status != http.client.OK or b'"errors":' in body:
+            raise BenchmarkError(f"{self.kind.name} answers {response.status}: {body[:600].decode()}")
+        return body
+
+
+@asynccontextmanager
+async def running(stage: Stage, kinds: Sequence[Kind]) -> AsyncIterator[list[Contender]]:
+    """Start contenders, and stop them at the end."""
+    if MERCURIUS in kinds:
+        install_node_packages()
+    started: list[tuple[Contender, subprocess.Popen[bytes]]] = []
+    try:
+        for kind in kinds:
+            begun = await _start(stage, kind)
+            started.append(begun)
+        yield [contender for contender, _ in started]
+    finally:
+        for contender, process in started:
+            contender.process.resume()
+            process.terminate()
+        for _, process in started:
+            process.wait(START_SECONDS)
+
+
+async def _start(stage: Stage, kind: Kind) -> tuple[Contender, subprocess.Popen[bytes]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **os.environ,
+        "HOST": "127.0.0.1",
+        "PORT": str(port),
+        "REDIS_URL": stage.url,
+        "SECRET_KEY": SECRET,
+        "RATE_LIMIT": "0",
+        "BIG_AUTHOR": str(ALL_PUSHED),
+        "LOG_LEVEL": "WARNING",  # no contender writes a line per request
+        "NODE_ENV": "production",
+    }
+    process = subprocess.Popen(kind.command, cwd=kind.folder, env=environment, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
+    for _ in range(START_SECONDS * 20):
+        if process.poll() is not None:
+            break
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                contender = Contender(kind, port, psutil.Process(process.pid))
+                processors.pin(contender.process, processors.SERVER)
+                return contender, process
+        await asyncio.sleep(0.05)
+    process.kill()
+    raise BenchmarkError(f"{kind.name} does not start")
+
+
+def check_equal(contenders: Sequence[Contender], requests: Sequence[Request]) -> int:
+    """Return how many bytes all contenders answer alike; raises BenchmarkError where their bodies differ."""
+    first, *others = contenders
+    total = 0
+    for request in requests:
+        expected = first.ask(request)
+        total += len(expected)
+        for other in others:
+            if (found := other.ask(request)) != expected:
+                at = next((i for i, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), len(expected))
+                shown = [f"{body[max(0, at - 60) : at + 60]!r}" for body in (expected, found)]
+                raise BenchmarkError(
+                    f"{first.kind.name} and {other.kind.name} answer differently at byte {at}:\n" + "\n".join(shown)
+                )
+    return total
+
+
+def need_node() -> None:
+    """Raise BenchmarkError unless Node is there and new enough."""
+    node = shutil.which("node")
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout if node else ""  # noqa: S603
+    if not node or int(version[1:].split(".")[0]) < LEAST_NODE:
+        raise BenchmarkError(f"Node {LEAST_NODE} or newer is needed, this is {version.strip() or 'none'}")
+
+
+def install_node_packages() -> None:
+    """Fetch the packages of the rival written for Node, once."""
+    if not (NODE / "node_modules" / "mercurius").is_dir():
+        npm = shutil.which("npm") or "npm"
+        options = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]
+        subprocess.run([npm, "install", *options], cwd=NODE, check=True, stdout=sys.stderr)  # noqa: S603
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder for the store; it is removed when it is closed."""
+    return tempfile.TemporaryDirectory(prefix="perch-versus-")

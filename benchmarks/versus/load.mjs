@@ -1,0 +1,125 @@
+// Sends requests over keep-alive connections and measures the answers. Usage: node load.mjs PLAN.json
+//
+// The plan: { port, connections, warmup, seconds, rate, requests: [{ head, body }] }; times in s, the rate per second.
+// Without a rate each connection sends its next request when it has its answer. With one, requests become due at random
+// moments, the same ones in every run, whether or not earlier ones were answered: what waits for a free connection is
+// measured from the moment it was due, so a server that falls behind cannot hide it.
+//
+// Prints `begin` when the warm-up is over, and the result as JSON when the time is.
+
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+
+const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const requests = plan.requests.map(({ head, body }) =>
+  Buffer.from(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`))
+const now = () => performance.now()
+
+let measuring = false
+let stopped = false
+let failures = 0
+let example = null // of a failure
+let latencies = []
+let next = 0
+
+/** One connection, with at most one request under way. */
+class Connection {
+  #chunks = []
+  #missing = -1 // bytes of the answer that are to come, -1 before its head is whole
+  #since = 0
+
+  constructor(onAnswer) {
+    this.onAnswer = onAnswer
+    this.socket = connect({ port: plan.port, host: '127.0.0.1', noDelay: true })
+    this.socket.on('data', (chunk) => this.#read(chunk))
+    this.socket.on('error', fail)
+    this.socket.on('close', () => { if (!stopped) fail(new Error('the server closed a connection')) })
+  }
+
+  send(since = now()) {
+    this.#since = since
+    this.socket.write(requests[next++ % requests.length])
+  }
+
+  #read(chunk) {
+    this.#chunks.push(chunk)
+    if (this.#missing < 0) {
+      const seen = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : chunk
+      const end = seen.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const length = /\r\ncontent-length: *(\d+)/i.exec(seen.latin1Slice(0, end))
+      if (!length) return fail(new Error(`an answer without a length: ${seen.latin1Slice(0, end)}`))
+      this.#missing = end + 4 + Number(length[1]) - seen.length
+    } else {
+      this.#missing -= chunk.length
+    }
+    if (this.#missing === 0) this.#finish()
+  }
+
+  #finish() {
+    const taken = now() - this.#since
+    const answer = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : this.#chunks[0]
+    this.#chunks = []
+    this.#missing = -1
+    const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
+    if (measuring && isGood) latencies.push(taken)
+    if (!isGood) {
+      failures += 1
+      example ??= answer.toString('utf8', 0, 600)
+    }
+    if (!stopped) this.onAnswer(this)
+  }
+}
+
+function fail(error) {
+  console.error(error.message)
+  process.exit(1)
+}
+
+function runClosed() {
+  for (let i = 0; i < plan.connections; i++) new Connection((connection) => connection.send()).send()
+}
+
+function runOpen() {
+  const waiting = [] // moments at which requests became due that no connection was free for
+  const free = []
+  const release = (connection) => (waiting.length ? connection.send(waiting.shift()) : free.push(connection))
+  for (let i = 0; i < plan.connections; i++) free.push(new Connection(release))
+  let state = 1
+  const random = () => (state = (state * 48271) % 2147483647) / 2147483647 // MINSTD
+  let due = now()
+  const tick = () => {
+    if (stopped) return
+    while (due <= now()) {
+      if (free.length) free.pop().send()
+      else waiting.push(due)
+      due += (-Math.log(random()) * 1000) / plan.rate
+    }
+    setTimeout(tick, due - now())
+  }
+  tick()
+}
+
+function percentile(sorted, share) {
+  return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] : null
+}
+
+if (plan.rate) runOpen()
+else runClosed()
+setTimeout(() => {
+  const cpu = process.cpuUsage()
+  const began = now()
+  measuring = true
+  console.log('begin')
+  setTimeout(() => {
+    stopped = true
+    const seconds = (now() - began) / 1000
+    const { user, system } = process.cpuUsage(cpu)
+    const sorted = Float64Array.from(latencies).sort()
+    const result = {
+      answered: sorted.length, failures, example, seconds, cpu: (user + system) / 1e6,
+      p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99),
+    }
+    process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0))
+  }, plan.seconds * 1000)
+}, plan.warmup * 1000)

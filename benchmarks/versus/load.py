@@ -1,0 +1,102 @@
+"""One measurement: requests sent to one contender by a process of its own, and what they cost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from benchmarks.versus import processors, queries
+from benchmarks.versus.contenders import BenchmarkError, Contender
+from benchmarks.versus.queries import Request
+
+SCRIPT = Path(__file__).with_name("load.mjs")
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How load is made: times in s; `rate` in requests per second, 0 for as many as are answered."""
+
+    connections: int
+    warmup: float
+    seconds: float
+    rate: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured: times of answers in ms, processor time in s, memory in MiB."""
+
+    seconds: float
+    answered: int
+    p50: float
+    p99: float
+    server_cpu: float
+    store_cpu: float
+    load_cpu: float
+    memory: float
+
+    @property
+    def throughput(self) -> float:
+        return self.answered / self.seconds
+
+    @property
+    def server_ms(self) -> float:
+        """Processor time of the server for one request, ms."""
+        return self.server_cpu / self.answered * 1000
+
+    @property
+    def store_ms(self) -> float:
+        """Processor time of the store for one request, ms."""
+        return self.store_cpu / self.answered * 1000
+
+    @property
+    def server_share(self) -> float:
+        return self.server_cpu / self.seconds
+
+    @property
+    def load_share(self) -> float:
+        """Part of a processor that store and load generator used together."""
+        return (self.load_cpu + self.store_cpu) / self.seconds
+
+
+async def run(
+    contender: Contender, store: psutil.Process, requests: Sequence[Request], plan: Plan, scratch: Path
+) -> Result:
+    """Measure one contender; raises BenchmarkError when a request fails."""
+    wired = [queries.wire(request, graphql=contender.kind.graphql) for request in requests]
+    path = scratch / "plan.json"
+    path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": wired}), "utf-8")
+    process = await asyncio.create_subprocess_exec("node", str(SCRIPT), str(path), stdout=asyncio.subprocess.PIPE)
+    assert process.stdout
+    processors.pin(psutil.Process(process.pid), processors.LOAD)
+    await process.stdout.readline()  # `begin`
+    before = [_cpu(contender.process), _cpu(store)]
+    line = await process.stdout.readline()
+    server_cpu, store_cpu = _cpu(contender.process) - before[0], _cpu(store) - before[1]
+    await process.wait()
+    if not line:
+        raise BenchmarkError(f"{contender.kind.name}: the load could not be made")
+    found = json.loads(line)
+    if found["failures"] or not found["answered"]:
+        raise BenchmarkError(f"{contender.kind.name}: {found['failures']} requests failed: {found['example']}")
+    return Result(
+        seconds=found["seconds"],
+        answered=found["answered"],
+        p50=found["p50"],
+        p99=found["p99"],
+        server_cpu=server_cpu,
+        store_cpu=store_cpu,
+        load_cpu=found["cpu"],
+        memory=contender.process.memory_info().rss / MIB,
+    )
+
+
+def _cpu(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)

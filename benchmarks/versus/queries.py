@@ -1,0 +1,56 @@
+"""What is asked of the contenders: the same documents of those that speak GraphQL, paths of those that do not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+_NODE = """cursor node { ... on Post { id text createdAt likeCount repostCount commentCount
+  author { id login name } } }"""
+HOME = f"query Home {{ homeTimeline(first: 30) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }}"
+PROFILE = f"""query Profile($login: String!) {{ user(login: $login) {{
+  id login name bio followerCount followingCount postCount
+  timeline(first: 30) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }} }}"""
+POST = """mutation Post($text: String!) { post(input: { text: $text }) {
+  status { id text createdAt author { id login name } } userErrors { message } } }"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: who asks, by which token, and for what; `as_path` is for those without GraphQL."""
+
+    token: str
+    document: str
+    variables: dict[str, str]
+    as_path: tuple[str, str, str]  # method, path, body
+
+
+def home(token: str) -> Request:
+    """Return the request for the first page of the home."""
+    return Request(token, HOME, {}, ("GET", "/home?first=30", ""))
+
+
+def profile(token: str, login: str) -> Request:
+    """Return the request for a member and the first page of their posts."""
+    return Request(token, PROFILE, {"login": login}, ("GET", f"/users/{login}?first=30", ""))
+
+
+def post(token: str, text: str) -> Request:
+    """Return the request that publishes a text."""
+    return Request(token, POST, {"text": text}, ("POST", "/posts", json.dumps({"text": text})))
+
+
+def wire(request: Request, *, graphql: bool) -> dict[str, str]:
+    """Return the head, without the length, and the body of a request as it is sent."""
+    method, path, body = request.as_path
+    if graphql:
+        method, path = "POST", "/graphql"
+        body = json.dumps({"query": request.document, "variables": request.variables})
+    lines = [
+        f"{method} {path} HTTP/1.1",
+        "Host: 127.0.0.1",
+        "Accept: application/json",
+        f"Authorization: Bearer {request.token}",
+        *(["Content-Type: application/json"] if body else []),
+    ]
+    return {"head": "\r\n".join(lines), "body": body}

@@ -1,0 +1,145 @@
+"""Requests over HTTP, the contenders taking turns: as many as they answer, then half as many."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from benchmarks.versus import load
+from benchmarks.versus.contenders import Contender
+from benchmarks.versus.load import Plan, Result
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import Stage
+from benchmarks.versus.tables import ratio, spread, table
+
+BUSY = 0.9  # part of a processor above which the server, or what makes the load, is at its limit
+OPEN_CONNECTIONS = 256  # at half load: so many that a request hardly ever waits for one
+
+Results = dict[str, list[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long is measured."""
+
+    rounds: int
+    seconds: float
+    warmup: float
+    connections: int
+
+
+async def take_turns(
+    stage: Stage, contenders: Sequence[Contender], requests: Sequence[Request], plans: dict[str, Plan], scratch: Path
+) -> dict[str, Result]:
+    """Measure each contender once, the others paused."""
+    for contender in contenders:
+        contender.process.suspend()
+    found = {}
+    for contender in contenders:
+        contender.process.resume()
+        plan = plans[contender.kind.name]
+        found[contender.kind.name] = await load.run(contender, stage.process, requests, plan, scratch)
+        contender.process.suspend()
+    for contender in contenders:
+        contender.process.resume()
+    return found
+
+
+async def measure(
+    title: str,
+    stage: Stage,
+    contenders: Sequence[Contender],
+    requests: Sequence[Request],
+    effort: Effort,
+    scratch: Path,
+) -> None:
+    """Measure saturation, then half of what each contender answered, and print a table of each."""
+    full = Plan(effort.connections, effort.warmup, effort.seconds)
+    saturated: Results = {contender.kind.name: [] for contender in contenders}
+    relaxed: Results = {contender.kind.name: [] for contender in contenders}
+    with tqdm(total=2 * effort.rounds, desc=title, leave=False) as bar:
+        for _ in range(effort.rounds):
+            for name, result in (
+                await take_turns(stage, contenders, requests, dict.fromkeys(saturated, full), scratch)
+            ).items():
+                saturated[name].append(result)
+            bar.update()
+        rates = {
+            name: statistics.median(result.throughput for result in results) / 2 for name, results in saturated.items()
+        }
+        half = {name: replace(full, connections=OPEN_CONNECTIONS, rate=rate) for name, rate in rates.items()}
+        for _ in range(effort.rounds):
+            for name, result in (await take_turns(stage, contenders, requests, half, scratch)).items():
+                relaxed[name].append(result)
+            bar.update()
+    print(f"\n### {title}\n\n{effort.connections} connections, each asking again once it is answered:")
+    _print_saturated(saturated)
+    print("Half of that many requests, due at random moments:")
+    _print_relaxed(relaxed)
+
+
+Value = Callable[[Result], float]
+
+
+def _print_saturated(results: Results) -> None:
+    first, rows = next(iter(results.values())), []
+    columns: list[tuple[Value, int]] = [
+        (lambda r: r.throughput, 0),
+        (lambda r: r.p50, 1),
+        (lambda r: r.p99, 1),
+        (lambda r: r.server_ms, 3),
+        (lambda r: r.store_ms, 3),
+        (lambda r: r.memory, 0),
+    ]
+    for name, found in results.items():
+        cells = [spread([value(r) for r in found], digits) for value, digits in columns]
+        cells.insert(1, ratio([r.throughput for r in first], [r.throughput for r in found]))
+        cells.insert(5, ratio([r.server_ms for r in found], [r.server_ms for r in first]))
+        rows.append([name, *cells])
+    name = next(iter(results))
+    head = [
+        "",
+        "requests/s",
+        f"{name} / it",
+        "p50 ms",
+        "p99 ms",
+        "server CPU ms",
+        f"it / {name}",
+        "store CPU ms",
+        "MiB",
+    ]
+    table(head, rows)
+    for contender, found in results.items():
+        server = statistics.median(r.server_share for r in found)
+        shared = statistics.median(r.load_share for r in found)
+        note = "the server is the limit" if server > BUSY else "THE SERVER HAS TIME LEFT"
+        if shared > BUSY:
+            note += ", BUT STORE AND LOAD GENERATOR ARE AT THEIR LIMIT, TOO"
+        print(f"- {contender}: server {server:.0%} busy, store and load generator together {shared:.0%}: {note}")
+    print()
+
+
+def _print_relaxed(results: Results) -> None:
+    first = next(iter(results.values()))
+    columns: list[tuple[Value, int]] = [
+        (lambda r: r.throughput, 0),
+        (lambda r: r.p50, 2),
+        (lambda r: r.p99, 2),
+        (lambda r: r.server_ms, 3),
+    ]
+    rows = [
+        [
+            name,
+            *(spread([value(r) for r in found], digits) for value, digits in columns),
+            ratio([r.p50 for r in found], [r.p50 for r in first]),
+            ratio([r.p99 for r in found], [r.p99 for r in first]),
+        ]
+        for name, found in results.items()
+    ]
+    name = next(iter(results))
+    head = ["", "requests/s", "p50 ms", "p99 ms", "server CPU ms", f"p50, it / {name}", f"p99, it / {name}"]
+    table(head, rows)

@@ -1,0 +1,98 @@
+"""What all contenders stand on: one store with one network in it, and readers who are signed in."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from benchmarks.versus import processors
+from resolvers import imports
+from resolvers.fanout import Worker
+from resolvers.imports import Network
+from resolvers.inputs import batches
+from resolvers.tokens import Tokens
+from store import accounts, embedded, interactions, keys
+from store.connection import Database
+from store.records import Session
+from store.settings import Settings
+
+SECRET = "only benchmarks know it, long enough"  # noqa: S105  of a store that is removed
+LIKES_PER_POST = 2
+BATCH = 100  # likes at a time
+HOUR = 3600  # s: longer than any run
+ALL_PUSHED = 10_000_000  # followers: no author is so big that readers would have to merge
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A member who is signed in."""
+
+    member: int
+    login: str
+    token: str
+
+
+@dataclass(slots=True)
+class Stage:
+    """A store, with what is in it."""
+
+    url: str
+    db: Database
+    process: psutil.Process
+    tokens: Tokens
+    members: dict[str, int] = field(default_factory=dict)
+
+    async def load(self, network: Network) -> None:
+        """Put a network and some likes into the store."""
+        await imports.load(self.db, network, "no password")
+        self.members = await imports.create_members(self.db, network, "no password", lambda _: None)
+        dice = random.Random(network.seed)  # noqa: S311
+        members = list(self.members.values())
+        public = [int(post) for post in await self.db.one("ZRANGE", keys.public(), 0, -1)]
+        for some in batches(dice.choices(public, k=LIKES_PER_POST * len(public)) if public else [], BATCH):
+            await asyncio.gather(*(interactions.like(self.db, post, dice.choice(members)) for post in some))
+        await self.work_off()
+
+    async def work_off(self) -> None:
+        """Do all deferred work."""
+        while await Worker(self.db).run_once():
+            pass
+
+    async def sign_in(self, login: str) -> Reader:
+        """Return a member with a session that outlasts the run."""
+        member, now = self.members[login], time.time_ns() // 1_000_000
+        session = Session("benchmark", "token", now, now + HOUR * 24_000, "benchmark")
+        await accounts.open_session(self.db, member, session)
+        token, _ = self.tokens.sign(member, session.id)
+        return Reader(member, login, token)
+
+    async def readers(self, count: int, entries: int, seed: int) -> list[Reader]:
+        """Sign members in, drawn among those whose homes hold more than some entries."""
+        logins = list(self.members)
+        sizes = await self.db.ask(*(("ZCARD", keys.home(self.members[login])) for login in logins))
+        fit = [login for login, size in zip(logins, sizes, strict=True) if size > entries]
+        chosen = random.Random(seed).sample(fit, min(count, len(fit)))  # noqa: S311
+        return [await self.sign_in(login) for login in chosen]
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Stage]:
+    """Start a store in a folder, on the processor that the contenders leave free."""
+    settings = Settings(secret_key=SECRET, access_token_seconds=24 * HOUR, big_author=ALL_PUSHED)
+    held = await embedded.attach(folder)
+    db = Database(held.url, settings)
+    try:
+        info = dict(line.split(":", 1) for line in str(await db.one("INFO", "server")).splitlines() if ":" in line)
+        process = psutil.Process(int(info["process_id"]))
+        processors.pin(process, processors.LOAD)
+        yield Stage(held.url, db, process, Tokens(settings, SECRET))
+    finally:
+        await db.close()
+        await held.close()
