@@ -16,13 +16,15 @@ import psutil
 import structlog
 
 from benchmarks import versus
-from benchmarks.versus import contenders, graph, processors, queries, reading, stage
+from benchmarks.versus import contenders, graph, mixing, processors, queries, reading, stage
 from benchmarks.versus.contenders import BenchmarkError
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Stage
+from resolvers.imports import Network
 
 READERS = 500  # whose tokens take turns
 PAGE = 30
+PROFILES_CHECKED = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Run:
     """What was asked for, and the store it is measured on."""
 
     stage: Stage
+    network: Network
     asked: argparse.Namespace
     scratch: Path
 
@@ -52,7 +55,19 @@ async def home(run: Run) -> None:
         await reading.measure("A home page of 30", run.stage, running, requests, run.effort, run.scratch)
 
 
-PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {"home": home}
+async def mixed(run: Run) -> None:
+    """Measure home pages, profile pages and posts mixed."""
+    readers = await run.stage.readers(READERS, PAGE, run.asked.seed)
+    requests = mixing.mixed(run.network, readers)
+    async with contenders.running(run.stage, run.kinds) as running:
+        contenders.check_equal(running, mixing.profiles(run.network, readers, PROFILES_CHECKED))
+        await mixing.check_posts(run.stage, running, readers)
+        await reading.measure(
+            "60 % home pages, 30 % profile pages, 10 % posts", run.stage, running, requests, run.effort, run.scratch
+        )
+
+
+PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {"home": home, "mixed": mixed}
 
 
 async def main(asked: argparse.Namespace) -> None:
@@ -71,7 +86,7 @@ async def main(asked: argparse.Namespace) -> None:
             await opened.load(network)
             print(f"{len(network.members):,} members, {network.edges:,} follows, {network.total:,} posts")
             for part in asked.parts or PARTS:
-                await PARTS[part](Run(opened, asked, scratch))
+                await PARTS[part](Run(opened, network, asked, scratch))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -39,6 +39,7 @@ class Result:
     server_cpu: float
     store_cpu: float
     load_cpu: float
+    processor: float  # time for which the server's processor was busy, with whatever
     memory: float
 
     @property
@@ -60,6 +61,11 @@ class Result:
         return self.server_cpu / self.seconds
 
     @property
+    def foreign_share(self) -> float:
+        """Part of the server's processor that others used."""
+        return max(0.0, self.processor - self.server_cpu) / self.seconds
+
+    @property
     def load_share(self) -> float:
         """Part of a processor that store and load generator used together."""
         return (self.load_cpu + self.store_cpu) / self.seconds
@@ -76,9 +82,11 @@ async def run(
     assert process.stdout
     processors.pin(psutil.Process(process.pid), processors.LOAD)
     await process.stdout.readline()  # `begin`
-    before = [_cpu(contender.process), _cpu(store)]
+    before = _spent(contender.process, store)
     line = await process.stdout.readline()
-    server_cpu, store_cpu = _cpu(contender.process) - before[0], _cpu(store) - before[1]
+    server_cpu, store_cpu, processor = (
+        now - then for now, then in zip(_spent(contender.process, store), before, strict=True)
+    )
     await process.wait()
     if not line:
         raise BenchmarkError(f"{contender.kind.name}: the load could not be made")
@@ -93,10 +101,16 @@ async def run(
         server_cpu=server_cpu,
         store_cpu=store_cpu,
         load_cpu=found["cpu"],
+        processor=processor,
         memory=contender.process.memory_info().rss / MIB,
     )
 
 
-def _cpu(process: psutil.Process) -> float:
+def _spent(server: psutil.Process, store: psutil.Process) -> tuple[float, float, float]:
+    return cpu(server), cpu(store), processors.busy(processors.SERVER)
+
+
+def cpu(process: psutil.Process) -> float:
+    """Return the processor time that a process has had, s."""
     times = process.cpu_times()
     return float(times.user + times.system)

@@ -27,4 +27,12 @@ def can_pin() -> bool:
     return len(_ALL) > 1
 
 
+def busy(which: int) -> float:
+    """Return for how long a processor has been busy, s; 0 where processes are not pinned."""
+    if not can_pin():
+        return 0
+    times = psutil.cpu_times(percpu=True)[_ALL[which]]
+    return float(sum(times) - times.idle - times.iowait - times.guest - times.guest_nice)
+
+
 _ALL = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []

@@ -52,8 +52,11 @@ export function createStore(url) {
     : new Redis(url)
   let newest = 0 // id made last by this process
 
+  // A pipeline by hand, its commands called one by one, takes less processor time than a list or autopipelining.
   async function run(commands) {
-    const replies = await redis.pipeline(commands).exec()
+    const pipeline = redis.pipeline()
+    for (const [name, ...args] of commands) pipeline[name](...args)
+    const replies = await pipeline.exec()
     for (const [error] of replies) if (error) throw error
     return replies.map(([, reply]) => reply)
   }

@@ -1,0 +1,57 @@
+"""The mixed load: home pages, profile pages and posts, as a site has them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+
+from benchmarks.versus import graph, queries
+from benchmarks.versus.contenders import BenchmarkError, Contender
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import Reader, Stage
+from resolvers.imports import Network
+from store import keys
+
+HOMES, PROFILES, POSTS = 60, 30, 10  # of a hundred requests
+REQUESTS = 2_000  # that are sent in turn
+MOST_INLINE = 1_000  # followers
+
+
+def profiles(network: Network, readers: Sequence[Reader], count: int) -> list[Request]:
+    """Return requests for profiles, each member's as likely as they are followed."""
+    followers = Counter(chain.from_iterable(network.following.values()))
+    dice = random.Random(network.seed)  # noqa: S311
+    logins = dice.choices(list(followers), list(followers.values()), k=count)
+    return [queries.profile(dice.choice(readers).token, login) for login in logins]
+
+
+def mixed(network: Network, readers: Sequence[Reader]) -> list[Request]:
+    """Return the mixture, in an order that is the same in each run."""
+    dice = random.Random(network.seed)  # noqa: S311
+    texts = graph.texts(dice)
+    requests = [queries.home(dice.choice(readers).token) for _ in range(REQUESTS * HOMES // 100)]
+    requests += profiles(network, readers, REQUESTS * PROFILES // 100)
+    requests += [queries.post(dice.choice(readers).token, dice.choice(texts)) for _ in range(REQUESTS * POSTS // 100)]
+    dice.shuffle(requests)
+    return requests
+
+
+async def check_posts(stage: Stage, contenders: Sequence[Contender], readers: Sequence[Reader]) -> None:
+    """Raise BenchmarkError unless a post by each contender answers alike, and is in the homes of all followers."""
+    counts = await stage.db.ask(*(("ZCARD", keys.followers(reader.member)) for reader in readers))
+    _, at = max((count, i) for i, count in enumerate(counts) if count < MOST_INLINE)
+    author, shapes = readers[at], set()
+    for contender in contenders:
+        status = json.loads(contender.ask(queries.post(author.token, "to all of you")))["data"]["post"]["status"]
+        number = int(status.pop("id").removeprefix("status_"), 16)
+        status["createdAt"] = len(status["createdAt"])
+        shapes.add(json.dumps(status))
+        followers = await stage.db.one("ZRANGE", keys.followers(author.member), 0, -1)
+        homes = (("ZSCORE", keys.home(int(follower)), number) for follower in [author.member, *followers])
+        if None in await stage.db.ask(*homes):
+            raise BenchmarkError(f"{contender.kind.name} has not delivered a post to all followers")
+    if len(shapes) > 1:
+        raise BenchmarkError(f"contenders answer a post differently: {shapes}")
