@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import redis
 
@@ -55,22 +56,15 @@ def _create(db: redis.Redis, member: int, message: str) -> int:
         pipeline.incr(COUNTER)
         login, status = pipeline.execute()
     with db.pipeline() as pipeline:
-        fields: dict[str | bytes, str | float] = {
-            "text": message,
-            "posted": time.time(),
-            "id": status,
-            "author": member,
-            "login": login,
-        }
-        pipeline.hset(keys.status(status), mapping=fields)
+        fields = ["text", message, "posted", time.time(), "id", status, "author", member, "login", login]
+        pipeline.hset(keys.status(status), items=fields)
         pipeline.hincrby(keys.user(member), "posts", 1)
         pipeline.execute()
     return int(status)
 
 
 def _syndicate(db: redis.Redis, member: int, status: int, start: str) -> None:
-    found = db.zrangebyscore(keys.followers(member), start, "+inf", start=0, num=PASS, withscores=True)
-    assert isinstance(found, list)
+    found: Any = db.zrangebyscore(keys.followers(member), start, "+inf", start=0, num=PASS, withscores=True)
     with db.pipeline(transaction=False) as pipeline:
         for follower, _ in found:
             home = keys.home(int(follower))
