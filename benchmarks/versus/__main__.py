@@ -16,7 +16,7 @@ import psutil
 import structlog
 
 from benchmarks import versus
-from benchmarks.versus import contenders, graph, mixing, processors, queries, reading, stage
+from benchmarks.versus import contenders, graph, mixing, processors, queries, reading, stage, writing
 from benchmarks.versus.contenders import BenchmarkError
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Stage
@@ -67,7 +67,16 @@ async def mixed(run: Run) -> None:
         )
 
 
-PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {"home": home, "mixed": mixed}
+async def writes(run: Run) -> None:
+    """Measure posts to many followers, and likes."""
+    await writing.load(run.stage, run.asked.followers)
+    readers = await run.stage.readers(READERS, PAGE, run.asked.seed)
+    async with contenders.running(run.stage, [contenders.PERCH]) as (perch,):
+        await writing.posts(run.stage, perch, run.asked.followers, run.asked.rounds)
+        await writing.likes(run.stage, perch, readers, run.asked.rounds)
+
+
+PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {"home": home, "mixed": mixed, "writes": writes}
 
 
 async def main(asked: argparse.Namespace) -> None:
@@ -104,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--members", type=int, default=4_000, help="of the invented network")
     parser.add_argument("--posts", type=int, default=20_000)
+    parser.add_argument(
+        "--followers", type=int, nargs="+", default=[10, 1_000, 10_000, 100_000], help="of the authors of `writes`"
+    )
     parser.add_argument("--seed", type=int, default=1)
     return parser
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import os
 import shutil
@@ -11,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,25 +56,27 @@ class Contender:
     port: int
     process: psutil.Process
 
-    def ask(self, request: Request) -> bytes:
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection for many requests."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
+
+    def ask(self, request: Request, connection: http.client.HTTPConnection | None = None) -> bytes:
         """Return the body of an answer; raises BenchmarkError unless its status is 200."""
         sent = queries.wire(request, graphql=self.kind.graphql)
         first, *lines = sent["head"].split("\r\n")
         method, path, _ = first.split(" ")
         headers = dict(line.split(": ", 1) for line in lines)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
-        try:
-            connection.request(method, path, sent["body"] or None, headers)
-            response = connection.getresponse()
+        with contextlib.ExitStack() as stack:
+            used = connection or stack.enter_context(contextlib.closing(self.connect()))
+            used.request(method, path, sent["body"].encode() or None, headers)
+            response = used.getresponse()
             body = response.read()
-        finally:
-            connection.close()
         if response.status != http.client.OK or b'"errors":' in body:
             raise BenchmarkError(f"{self.kind.name} answers {response.status}: {body[:600].decode()}")
         return body
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def running(stage: Stage, kinds: Sequence[Kind]) -> AsyncIterator[list[Contender]]:
     """Start contenders, and stop them at the end."""
     if MERCURIUS in kinds:

@@ -14,6 +14,9 @@ PROFILE = f"""query Profile($login: String!) {{ user(login: $login) {{
 POST = """mutation Post($text: String!) { post(input: { text: $text }) {
   status { id text createdAt author { id login name } } userErrors { message } } }"""
 
+LIKE = """mutation Like($post: ID!) { like(input: { postId: $post }) {
+  post { likeCount viewerHasLiked } userErrors { message } } }"""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -38,6 +41,11 @@ def profile(token: str, login: str) -> Request:
 def post(token: str, text: str) -> Request:
     """Return the request that publishes a text."""
     return Request(token, POST, {"text": text}, ("POST", "/posts", json.dumps({"text": text})))
+
+
+def like(token: str, post: str) -> Request:
+    """Return the request that likes a post; of Perch only."""
+    return Request(token, LIKE, {"post": post}, ("", "", ""))
 
 
 def wire(request: Request, *, graphql: bool) -> dict[str, str]:

@@ -44,6 +44,7 @@ class Stage:
     """A store, with what is in it."""
 
     url: str
+    socket: str
     db: Database
     process: psutil.Process
     tokens: Tokens
@@ -64,6 +65,11 @@ class Stage:
         """Do all deferred work."""
         while await Worker(self.db).run_once():
             pass
+
+    async def used_cpu(self) -> float:
+        """Return the processor time that the store has had, s."""
+        info = _facts(await self.db.one("INFO", "cpu"))
+        return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
 
     async def sign_in(self, login: str) -> Reader:
         """Return a member with a session that outlasts the run."""
@@ -89,10 +95,13 @@ async def opened(folder: Path) -> AsyncIterator[Stage]:
     held = await embedded.attach(folder)
     db = Database(held.url, settings)
     try:
-        info = dict(line.split(":", 1) for line in str(await db.one("INFO", "server")).splitlines() if ":" in line)
-        process = psutil.Process(int(info["process_id"]))
+        process = psutil.Process(int(_facts(await db.one("INFO", "server"))["process_id"]))
         processors.pin(process, processors.LOAD)
-        yield Stage(held.url, db, process, Tokens(settings, SECRET))
+        yield Stage(held.url, str(held.socket), db, process, Tokens(settings, SECRET))
     finally:
         await db.close()
         await held.close()
+
+
+def _facts(text: str) -> dict[str, str]:
+    return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)

@@ -1,0 +1,186 @@
+"""Posts to many followers, and likes: Perch beside the algorithm that is best known, on the same followers' homes."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import redis
+from tqdm import tqdm
+
+from benchmarks.rivals import redis_in_action
+from benchmarks.versus import queries
+from benchmarks.versus.contenders import Contender
+from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.tables import ratio, spread, table
+from resolvers.imports import Network, create_follows, create_members
+from store import keys
+
+INSERTS = 20_000  # into homes, of one turn
+MOST_POSTS = 200  # of one turn
+ENTRIES = 400  # that homes hold beforehand, in the first so many of them
+FILLED = 10_000
+LIKES = 500  # of one turn, by so many members
+BATCH = 500  # homes filled in one round trip
+OLD = 1 << 40  # ids earlier than now: three days
+POLL_SECONDS = 0.002
+DELIVERY_SECONDS = 600
+TEXT = "to all of you, as long as most posts are, more or less"
+PERCH, BOOK = "Perch", "Redis in Action"
+
+Publish = Callable[[], Awaitable[int]]  # returns the post
+Finish = Callable[[], Awaitable[None]]  # what the writer does itself after it has answered
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Times in ms of each write; store CPU in s for all of them."""
+
+    answered: list[float]
+    delivered: list[float]
+    store_cpu: float
+
+
+def network(sizes: Sequence[int]) -> Network:
+    """Return authors with so many followers each, who share these."""
+    following = {f"fan{i}": [f"author{size}" for size in sizes if i < size] for i in range(max(sizes))}
+    return Network("followers", [*(f"author{size}" for size in sizes), *following], following, [], 0, 0)
+
+
+async def load(stage: Stage, sizes: Sequence[int]) -> None:
+    """Make the authors and their followers, and fill the homes of these."""
+    wanted = network(sizes)
+    with tqdm(total=len(wanted.members) + wanted.edges, desc="followers", leave=False) as bar:
+        members = await create_members(stage.db, wanted, "no password", bar.update)
+        stage.members |= members
+        await create_follows(stage.db, wanted, members, bar.update)
+    await stage.work_off()
+    oldest = int(await stage.db.mint()) - OLD
+    pairs = [part for i in range(ENTRIES) for part in (oldest + i, oldest + i)]
+    fans = [members[f"fan{i}"] for i in range(min(FILLED, max(sizes)))]
+    for begin in range(0, len(fans), BATCH):
+        await stage.db.ask(*(("ZADD", keys.home(fan), *pairs) for fan in fans[begin : begin + BATCH]))
+
+
+async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: int) -> None:
+    """Measure posts by authors of each size, and print a table."""
+    book = redis.Redis(unix_socket_path=stage.socket, decode_responses=True)
+    book.set(redis_in_action.COUNTER, await stage.db.mint())
+    rows = []
+    for size in tqdm(sizes, desc="posts", leave=False):
+        author = await stage.sign_in(f"author{size}")
+        last = int((await stage.db.one("ZRANGE", keys.followers(author.member), -1, -1))[0])
+        count = max(1, min(MOST_POSTS, INSERTS // size))
+        turns: dict[str, list[Turn]] = {PERCH: [], BOOK: []}
+        for _ in range(rounds):
+            perch.process.resume()
+            turns[PERCH].append(await _turn(stage, last, _by_perch(perch, author), _nothing, count))
+            perch.process.suspend()
+            by_book, later = _by_book(book, author), _worker_of(book)
+            turns[BOOK].append(await _turn(stage, last, by_book, later, count))
+        perch.process.resume()
+        rows.append([f"{size:,}", *_cells(turns, size * count)])
+    book.close()
+    print("\n### A post to many followers\n\nHome entries per second of the store's processor time; times in ms.")
+    head = ["followers", "entries/s, Perch", f"entries/s, {BOOK}", "Perch / it"]
+    head += ["answered, Perch", f"answered, {BOOK}", "delivered to all, Perch", f"delivered to all, {BOOK}"]
+    table(head, rows)
+
+
+def _cells(turns: dict[str, list[Turn]], inserts: int) -> list[str]:
+    speeds = {name: [inserts / turn.store_cpu for turn in found] for name, found in turns.items()}
+    answered = [spread([statistics.median(turn.answered) for turn in found], 1) for found in turns.values()]
+    delivered = [spread([statistics.median(turn.delivered) for turn in found], 1) for found in turns.values()]
+    return [*(spread(found, 0) for found in speeds.values()), ratio(speeds[PERCH], speeds[BOOK]), *answered, *delivered]
+
+
+async def _turn(stage: Stage, last: int, publish: Publish, finish: Finish, count: int) -> Turn:
+    answered, delivered, before = [], [], await stage.used_cpu()
+    for _ in range(count):
+        began = time.perf_counter()
+        post = await publish()
+        answered.append((time.perf_counter() - began) * 1000)
+        await finish()
+        await _until_delivered(stage, last, post)
+        delivered.append((time.perf_counter() - began) * 1000)
+    return Turn(answered, delivered, await stage.used_cpu() - before)
+
+
+async def _until_delivered(stage: Stage, last: int, post: int) -> None:
+    """Wait until the last follower has a post: followers are reached in the order in which they came."""
+    async with asyncio.timeout(DELIVERY_SECONDS):
+        while await stage.db.one("ZSCORE", keys.home(last), post) is None:  # noqa: ASYNC110  nothing tells of it
+            await asyncio.sleep(POLL_SECONDS)
+
+
+def _by_perch(perch: Contender, author: Reader) -> Publish:
+    connection = perch.connect()
+
+    async def publish() -> int:
+        answer = perch.ask(queries.post(author.token, TEXT), connection)
+        return int(answer.partition(b'"status_')[2][:14], 16)
+
+    return publish
+
+
+def _by_book(book: redis.Redis, author: Reader) -> Publish:
+    async def publish() -> int:
+        return redis_in_action.post_status(book, author.member, TEXT)
+
+    return publish
+
+
+def _worker_of(book: redis.Redis) -> Finish:
+    async def work() -> None:
+        redis_in_action.work_off(book)
+
+    return work
+
+
+async def _nothing() -> None:
+    pass
+
+
+async def likes(stage: Stage, perch: Contender, readers: Sequence[Reader], rounds: int) -> None:
+    """Measure likes, and print a table."""
+    book = redis.Redis(unix_socket_path=stage.socket, decode_responses=True)
+    public = [int(post) for post in await stage.db.one("ZRANGE", keys.public(), 0, -1)]
+    fresh = itertools.cycle(itertools.product(public, readers))  # each member likes each post once
+    connection = perch.connect()
+    turns: dict[str, list[Turn]] = {PERCH: [], BOOK: []}
+    for _ in tqdm(range(rounds), desc="likes", leave=False):
+        perch.process.resume()
+        turns[PERCH].append(
+            await _likes(
+                stage, fresh, lambda reader, post: perch.ask(queries.like(reader.token, identity(post)), connection)
+            )
+        )
+        perch.process.suspend()
+        turns[BOOK].append(
+            await _likes(stage, fresh, lambda reader, post: redis_in_action.like(book, reader.member, post))
+        )
+    perch.process.resume()
+    book.close()
+    costs = {name: [turn.store_cpu / LIKES * 1e6 for turn in found] for name, found in turns.items()}
+    answered = [spread([statistics.median(turn.answered) for turn in found]) for found in turns.values()]
+    print("\n### A like\n")
+    head = ["store CPU µs, Perch", f"store CPU µs, {BOOK}", "Perch / it", "answered ms, Perch", f"answered ms, {BOOK}"]
+    table(head, [[*(spread(cost, 0) for cost in costs.values()), ratio(costs[PERCH], costs[BOOK]), *answered]])
+
+
+async def _likes(stage: Stage, fresh: Iterator[tuple[int, Reader]], act: Callable[[Reader, int], object]) -> Turn:
+    answered, before = [], await stage.used_cpu()
+    for post, reader in itertools.islice(fresh, LIKES):
+        began = time.perf_counter()
+        act(reader, post)
+        answered.append((time.perf_counter() - began) * 1000)
+    return Turn(answered, answered, await stage.used_cpu() - before)
+
+
+def identity(post: int) -> str:
+    """Return the global id of a status."""
+    return f"status_{post:014x}"
