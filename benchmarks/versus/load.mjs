@@ -1,6 +1,7 @@
 // Sends requests over keep-alive connections and measures the answers. Usage: node load.mjs PLAN.json
 //
-// The plan: { port, connections, warmup, seconds, rate, requests: [{ head, body }] }; times in s, the rate per second.
+// The plan: { port, connections, warmup, seconds, amount, rate, requests: [{ head, body }] }; times in s, the rate per
+// second. With an amount that many answers are awaited, however long they take.
 // Without a rate each connection sends its next request when it has its answer. With one, requests become due at random
 // moments, the same ones in every run, whether or not earlier ones were answered: what waits for a free connection is
 // measured from the moment it was due, so a server that falls behind cannot hide it.
@@ -19,7 +20,7 @@ let measuring = false
 let stopped = false
 let failures = 0
 let example = null // of a failure
-let latencies = []
+const latencies = []
 let next = 0
 
 /** One connection, with at most one request under way. */
@@ -63,6 +64,7 @@ class Connection {
     this.#missing = -1
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
     if (measuring && isGood) latencies.push(taken)
+    if (latencies.length === plan.amount) end()
     if (!isGood) {
       failures += 1
       example ??= answer.toString('utf8', 0, 600)
@@ -104,22 +106,30 @@ function percentile(sorted, share) {
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] : null
 }
 
-if (plan.rate) runOpen()
-else runClosed()
-setTimeout(() => {
-  const cpu = process.cpuUsage()
-  const began = now()
+let began
+let cpu
+
+function begin() {
+  began = now()
+  cpu = process.cpuUsage()
   measuring = true
   console.log('begin')
-  setTimeout(() => {
-    stopped = true
-    const seconds = (now() - began) / 1000
-    const { user, system } = process.cpuUsage(cpu)
-    const sorted = Float64Array.from(latencies).sort()
-    const result = {
-      answered: sorted.length, failures, example, seconds, cpu: (user + system) / 1e6,
-      p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99),
-    }
-    process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0))
-  }, plan.seconds * 1000)
-}, plan.warmup * 1000)
+  if (!plan.amount) setTimeout(end, plan.seconds * 1000)
+}
+
+function end() {
+  stopped = true
+  measuring = false
+  const seconds = (now() - began) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  const sorted = Float64Array.from(latencies).sort()
+  const result = {
+    answered: sorted.length, failures, example, seconds, cpu: (user + system) / 1e6,
+    p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99),
+  }
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0))
+}
+
+if (plan.rate) runOpen()
+else runClosed()
+setTimeout(begin, plan.warmup * 1000)

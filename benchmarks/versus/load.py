@@ -20,12 +20,16 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How load is made: times in s; `rate` in requests per second, 0 for as many as are answered."""
+    """How load is made: times in s; `rate` in requests per second, 0 for as many as are answered.
+
+    With an `amount` that many requests are made instead, however long they take.
+    """
 
     connections: int
     warmup: float
     seconds: float
     rate: float = 0
+    amount: int = 0
 
 
 @dataclass(frozen=True, slots=True)

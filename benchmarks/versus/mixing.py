@@ -15,7 +15,6 @@ from benchmarks.versus.stage import Reader, Stage
 from resolvers.imports import Network
 from store import keys
 
-HOMES, PROFILES, POSTS = 60, 30, 10  # of a hundred requests
 REQUESTS = 2_000  # that are sent in turn
 MOST_INLINE = 1_000  # followers
 
@@ -28,13 +27,14 @@ def profiles(network: Network, readers: Sequence[Reader], count: int) -> list[Re
     return [queries.profile(dice.choice(readers).token, login) for login in logins]
 
 
-def mixed(network: Network, readers: Sequence[Reader]) -> list[Request]:
-    """Return the mixture, in an order that is the same in each run."""
+def mixed(network: Network, readers: Sequence[Reader], shares: tuple[int, int, int]) -> list[Request]:
+    """Return home pages, profile pages and posts by their shares of a hundred, in an order that is always the same."""
+    homes, pages, posts = (REQUESTS * share // 100 for share in shares)
     dice = random.Random(network.seed)  # noqa: S311
     texts = graph.texts(dice)
-    requests = [queries.home(dice.choice(readers).token) for _ in range(REQUESTS * HOMES // 100)]
-    requests += profiles(network, readers, REQUESTS * PROFILES // 100)
-    requests += [queries.post(dice.choice(readers).token, dice.choice(texts)) for _ in range(REQUESTS * POSTS // 100)]
+    requests = [queries.home(dice.choice(readers).token) for _ in range(homes)]
+    requests += profiles(network, readers, pages)
+    requests += [queries.post(dice.choice(readers).token, dice.choice(texts)) for _ in range(posts)]
     dice.shuffle(requests)
     return requests
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+PAGE = 30  # entries
 _NODE = """cursor node { ... on Post { id text createdAt likeCount repostCount commentCount
   author { id login name } } }"""
-HOME = f"query Home {{ homeTimeline(first: 30) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }}"
+HOME = f"""query Home($first: Int!) {{
+  homeTimeline(first: $first) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }}"""
 PROFILE = f"""query Profile($login: String!) {{ user(login: $login) {{
   id login name bio followerCount followingCount postCount
-  timeline(first: 30) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }} }}"""
+  timeline(first: {PAGE}) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }} }}"""
 POST = """mutation Post($text: String!) { post(input: { text: $text }) {
   status { id text createdAt author { id login name } } userErrors { message } } }"""
 
@@ -24,18 +26,29 @@ class Request:
 
     token: str
     document: str
-    variables: dict[str, str]
+    variables: dict[str, str | int]
     as_path: tuple[str, str, str]  # method, path, body
 
 
-def home(token: str) -> Request:
-    """Return the request for the first page of the home."""
-    return Request(token, HOME, {}, ("GET", "/home?first=30", ""))
+def home(token: str, first: int = PAGE, name: str = "Home") -> Request:
+    """Return the request for the first page of the home; another name of the operation makes the text a new one."""
+    document = HOME.replace("Home", name, 1)
+    return Request(token, document, {"first": first}, ("GET", f"/home?first={first}", ""))
+
+
+def nested(token: str, depth: int) -> Request:
+    """Return the request for a home whose authors are asked for their posts, and these for their authors; of Perch."""
+    inner = ""
+    for _ in range(depth):
+        inner = f"timeline(first: 3) {{ edges {{ node {{ ... on Post {{ id author {{ id login {inner} }} }} }} }} }}"
+    author = f"author {{ id login {inner} }}"
+    document = f"{{ homeTimeline(first: 10) {{ edges {{ node {{ ... on Post {{ id text {author} }} }} }} }} }}"
+    return Request(token, document, {}, ("", "", ""))
 
 
 def profile(token: str, login: str) -> Request:
     """Return the request for a member and the first page of their posts."""
-    return Request(token, PROFILE, {"login": login}, ("GET", f"/users/{login}?first=30", ""))
+    return Request(token, PROFILE, {"login": login}, ("GET", f"/users/{login}?first={PAGE}", ""))
 
 
 def post(token: str, text: str) -> Request:

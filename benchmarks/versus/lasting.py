@@ -1,0 +1,89 @@
+"""What shows only in time: a query text that is new, very many requests, memory."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from benchmarks.versus import load, queries
+from benchmarks.versus.contenders import Contender
+from benchmarks.versus.load import MIB, Plan
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import Reader, Stage
+from benchmarks.versus.tables import spread, table
+
+NEW_TEXTS = 100
+SAMPLES = 20  # of memory, in one run
+
+
+def first_and_later(contenders: Sequence[Contender], readers: Sequence[Reader]) -> None:
+    """Measure the first request of a client with a query text of its own, and one like it that comes later."""
+    rows = []
+    for contender in tqdm(contenders, desc="new texts", leave=False):
+        if not contender.kind.graphql:
+            continue
+        connection, times = contender.connect(), (list[float](), list[float]())
+        for i in range(NEW_TEXTS):
+            request = queries.home(readers[i % len(readers)].token, name=f"Client{i}")
+            for taken in times:
+                began = time.perf_counter()
+                contender.ask(request, connection)
+                taken.append((time.perf_counter() - began) * 1000)
+        connection.close()
+        first, second = times
+        rows.append(
+            [
+                contender.kind.name,
+                *(f"{statistics.median(found):.1f}" for found in (first, second)),
+                f"{statistics.median(first) / statistics.median(second):.2f}",
+            ]
+        )
+    print("\n### A query text that is new, and the same again\n\nMedians in ms, one request at a time.")
+    table(["", "first", "again", "ratio"], rows)
+
+
+async def many(
+    stage: Stage,
+    contenders: Sequence[Contender],
+    requests: Sequence[Request],
+    plan: Plan,
+    scratch: Path,
+) -> None:
+    """Send very many requests to each contender, and watch its memory meanwhile."""
+    rows = []
+    for contender in contenders:
+        contender.process.suspend()
+    for contender in tqdm(contenders, desc=f"{plan.amount:,} requests", leave=False):
+        contender.process.resume()
+        before = contender.process.memory_info().rss / MIB
+        measuring = asyncio.create_task(load.run(contender, stage.process, requests, plan, scratch))
+        memory = [before]
+        while not measuring.done():
+            await asyncio.wait([measuring], timeout=1)
+            memory.append(contender.process.memory_info().rss / MIB)
+        result = await measuring
+        contender.process.suspend()
+        steps = memory[:: max(1, len(memory) // SAMPLES)]
+        rows.append(
+            [
+                contender.kind.name,
+                f"{result.seconds:,.0f}",
+                f"{result.throughput:,.0f}",
+                f"{result.p50:,.1f}",
+                f"{result.p99:,.1f}",
+                f"{before:.0f}",
+                f"{memory[len(memory) // 2]:.0f}",
+                f"{memory[-1]:.0f}",
+                spread(steps, 0),
+            ]
+        )
+    for contender in contenders:
+        contender.process.resume()
+    print(f"\n### {plan.amount:,} home pages over {plan.connections} connections\n")
+    head = ["", "s", "requests/s", "p50 ms", "p99 ms", "MiB before", "half way", "at the end", "median and extremes"]
+    table(head, rows)

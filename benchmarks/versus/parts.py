@@ -1,0 +1,121 @@
+"""What can be measured; each part takes contenders through one kind of work and prints its tables."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.versus import contenders, growing, lasting, mixing, queries, reading, writing
+from benchmarks.versus.load import Plan
+from benchmarks.versus.reading import Effort
+from benchmarks.versus.stage import Reader, Stage
+from resolvers.imports import Network
+
+READERS = 500  # whose tokens take turns
+PROFILES = 500  # asked for in turn
+MANY_CONNECTIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What was asked for, and the store it is measured on."""
+
+    stage: Stage
+    network: Network
+    asked: argparse.Namespace
+    scratch: Path
+
+    @property
+    def effort(self) -> Effort:
+        return Effort(self.asked.rounds, self.asked.seconds, self.asked.warmup, self.asked.connections)
+
+    @property
+    def kinds(self) -> list[contenders.Kind]:
+        return [contenders.ALL[name] for name in self.asked.contenders]
+
+    async def readers(self) -> list[Reader]:
+        """Return signed-in members who have more than a page at home."""
+        return await self.stage.readers(READERS, queries.PAGE, self.asked.seed)
+
+    async def measure(
+        self, title: str, running: Sequence[contenders.Contender], requests: Sequence[queries.Request]
+    ) -> None:
+        """Measure requests at saturation and at half of it."""
+        await reading.measure(title, self.stage, running, requests, self.effort, self.scratch)
+
+
+async def home(run: Run) -> None:
+    """The first page of the home."""
+    requests = [queries.home(reader.token) for reader in await run.readers()]
+    async with contenders.running(run.stage, run.kinds) as running:
+        size = contenders.check_equal(running, requests)
+        print(f"\n{len(requests)} homes, {size / len(requests):,.0f} bytes each: all contenders answer the same bytes.")
+        await run.measure("A home page of 30", running, requests)
+
+
+async def profile(run: Run) -> None:
+    """A member and the first page of their posts."""
+    requests = mixing.profiles(run.network, await run.readers(), PROFILES)
+    async with contenders.running(run.stage, run.kinds) as running:
+        contenders.check_equal(running, requests)
+        await run.measure("A profile page of 30", running, requests)
+
+
+async def mixed(run: Run) -> None:
+    """Home pages, profile pages and posts."""
+    await _mixed(run, "60 % home pages, 30 % profile pages, 10 % posts", (60, 30, 10))
+
+
+async def alternating(run: Run) -> None:
+    """As many posts as home pages."""
+    await _mixed(run, "A home page for each post", (50, 0, 50))
+
+
+async def _mixed(run: Run, title: str, shares: tuple[int, int, int]) -> None:
+    readers = await run.readers()
+    async with contenders.running(run.stage, run.kinds) as running:
+        contenders.check_equal(running, mixing.profiles(run.network, readers, PROFILES))
+        await mixing.check_posts(run.stage, running, readers)
+        await run.measure(title, running, mixing.mixed(run.network, readers, shares))
+
+
+async def writes(run: Run) -> None:
+    """Posts to many followers, and likes."""
+    await writing.load(run.stage, run.asked.followers)
+    readers = await run.readers()
+    async with contenders.running(run.stage, [contenders.PERCH]) as (perch,):
+        await writing.posts(run.stage, perch, run.asked.followers, run.asked.rounds)
+        await writing.likes(run.stage, perch, readers, run.asked.rounds)
+
+
+async def first(run: Run) -> None:
+    """A query text that is new."""
+    async with contenders.running(run.stage, run.kinds) as running:
+        lasting.first_and_later(running, await run.readers())
+
+
+async def many(run: Run) -> None:
+    """Very many home pages, and memory meanwhile."""
+    requests = [queries.home(reader.token) for reader in await run.readers()]
+    plan = Plan(MANY_CONNECTIONS, run.asked.warmup, 0, amount=run.asked.amount)
+    async with contenders.running(run.stage, run.kinds) as running:
+        await lasting.many(run.stage, running, requests, plan, run.scratch)
+
+
+async def growth(run: Run) -> None:
+    """Home pages by their size, by the length of the home, and by the depth of the query."""
+    readers = await run.readers()
+    asked = (run.effort, run.scratch, run.asked.charts)
+    async with contenders.running(run.stage, run.kinds) as running:
+        await growing.measure(run.stage, running, growing.pages(readers), *asked)
+        await growing.measure(run.stage, running, await growing.lengths(run.stage, readers), *asked)
+    async with contenders.running(run.stage, [contenders.PERCH]) as running:
+        await growing.measure(run.stage, running, growing.nesting(readers), *asked)
+
+
+PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {
+    part.__name__: part for part in (home, mixed, writes, profile, alternating, first, growth, many)
+}
+USUAL = ("home", "mixed", "writes")
