@@ -52,17 +52,15 @@ def nesting(readers: Sequence[Reader]) -> Curve:
     )
 
 
-async def lengths(stage: Stage, readers: Sequence[Reader]) -> Curve:
-    """Return the curve over the length of the home; the homes of these readers are cut, or filled up, to it."""
-    newest = [int(post) for post in await stage.db.one("ZRANGE", keys.public(), 0, max(LENGTHS) - 1, "REV")]
+async def lengths(stage: Stage, seed: int) -> Curve:
+    """Return the curve over the length of the home; homes are cut to it, beginning with the longest."""
     requests: dict[int, Sequence[Request]] = {}
-    for i, length in enumerate(LENGTHS):
-        group = readers[i * GROUP : (i + 1) * GROUP]
-        pairs = [part for post in newest[:length] for part in (post, post)]
-        for reader in group:
-            await stage.db.ask(("DEL", keys.home(reader.member)), ("ZADD", keys.home(reader.member), *pairs))
-        if group and len(newest) >= length:
+    for length in sorted(LENGTHS, reverse=True):
+        group = await stage.readers(GROUP, length, seed)
+        await stage.db.ask(*(("ZREMRANGEBYRANK", keys.home(r.member), 0, -1 - length) for r in group), ("PING",))
+        if group:
             requests[length] = [queries.home(reader.token) for reader in group]
+    requests = dict(sorted(requests.items()))
     return Curve("Server CPU of a home page by the length of the home", "entries of the home", requests)
 
 

@@ -63,8 +63,7 @@ class Connection {
     this.#chunks = []
     this.#missing = -1
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
-    if (measuring && isGood) latencies.push(taken)
-    if (latencies.length === plan.amount) end()
+    if (measuring && isGood && latencies.push(taken) === plan.amount) end()
     if (!isGood) {
       failures += 1
       example ??= answer.toString('utf8', 0, 600)

@@ -110,7 +110,7 @@ async def growth(run: Run) -> None:
     asked = (run.effort, run.scratch, run.asked.charts)
     async with contenders.running(run.stage, run.kinds) as running:
         await growing.measure(run.stage, running, growing.pages(readers), *asked)
-        await growing.measure(run.stage, running, await growing.lengths(run.stage, readers), *asked)
+        await growing.measure(run.stage, running, await growing.lengths(run.stage, run.asked.seed), *asked)
     async with contenders.running(run.stage, [contenders.PERCH]) as running:
         await growing.measure(run.stage, running, growing.nesting(readers), *asked)
 
