@@ -58,7 +58,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=1)
     add("--followers", type=int, nargs="+", default=[10, 1_000, 10_000, 100_000], help="of the authors of `writes`")
     add("--amount", type=int, default=200_000, help="requests of `many`")
-    add("--charts", type=Path, metavar="FOLDER", help="draw the curves of `growth` as SVG there")
+    add("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000], help="members of the sites of `members`")
+    add("--charts", type=Path, metavar="FOLDER", help="draw `writes`, `growth` and `members` as SVG there")
     return parser
 
 

@@ -24,6 +24,8 @@ DEPTHS = (0, 1, 2)  # of authors within authors
 FEW = 8  # connections: processor time counts here, not throughput
 GROUP = 20  # readers whose homes have one length
 
+Found = dict[int, list[dict[str, Result]]]  # size → what each contender showed, turn by turn
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -52,6 +54,9 @@ def nesting(readers: Sequence[Reader]) -> Curve:
     )
 
 
+MEMBERS = Curve("Server CPU of a home page by the members of the site", "members", {})
+
+
 async def lengths(stage: Stage, seed: int) -> Curve:
     """Return the curve over the length of the home; homes are cut to it, beginning with the longest."""
     requests: dict[int, Sequence[Request]] = {}
@@ -67,28 +72,35 @@ async def lengths(stage: Stage, seed: int) -> Curve:
 async def measure(
     stage: Stage, contenders: Sequence[Contender], curve: Curve, effort: Effort, scratch: Path, charts: Path | None
 ) -> None:
-    """Measure a curve, print its table, and draw it where charts are wanted."""
+    """Measure a curve over one store, print its table, and draw it where charts are wanted."""
+    found: Found = {size: [] for size in curve.requests}
     for requests in curve.requests.values():
         check_equal(contenders, requests)
-    plan = Plan(FEW, effort.warmup, effort.seconds)
-    found: dict[int, dict[str, list[Result]]] = {size: {c.kind.name: [] for c in contenders} for size in curve.requests}
     for _ in tqdm(range(effort.rounds), desc=curve.across, leave=False):
         for size, requests in curve.requests.items():
-            plans = {contender.kind.name: plan for contender in contenders}
-            turn = await reading.take_turns(stage, contenders, requests, plans, scratch)
-            for name, result in turn.items():
-                found[size][name].append(result)
-    names = [contender.kind.name for contender in contenders]
-    rows = [
-        [f"{size:,}", *(spread([r.server_ms for r in results[name]]) for name in names)]
-        for size, results in found.items()
-    ]
+            found[size].append(await turn(stage, contenders, requests, effort, scratch))
+    report(curve, found, charts)
+
+
+async def turn(
+    stage: Stage, contenders: Sequence[Contender], requests: Sequence[Request], effort: Effort, scratch: Path
+) -> dict[str, Result]:
+    """Measure each contender once."""
+    plan = Plan(FEW, effort.warmup, effort.seconds)
+    plans = {contender.kind.name: plan for contender in contenders}
+    return await reading.take_turns(stage, contenders, requests, plans, scratch)
+
+
+def report(curve: Curve, found: Found, charts: Path | None) -> None:
+    """Print the table of a curve, and draw it where charts are wanted."""
+    costs = {
+        name: {size: [turn[name].server_ms for turn in turns] for size, turns in found.items()}
+        for name in next(iter(found.values()))[0]
+    }
     print(f"\n### {curve.title}\n\nIn ms a request.")
-    table([curve.across, *names], rows)
+    rows = [[f"{size:,}", *(spread(cost[size]) for cost in costs.values())] for size in found]
+    table([curve.across, *costs], rows)
     if charts:
-        series = {
-            name: [(size, statistics.median(r.server_ms for r in found[size][name])) for size in found]
-            for name in names
-        }
+        series = {name: [(size, statistics.median(ms)) for size, ms in cost.items()] for name, cost in costs.items()}
         file = charts / f"{curve.across.replace(' ', '-')}.svg"
         plots.lines(file, curve.title, curve.across, "ms a request", series)

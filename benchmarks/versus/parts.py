@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.versus import contenders, growing, lasting, mixing, queries, reading, writing
+from benchmarks.versus import contenders, graph, growing, lasting, mixing, queries, reading, writing
 from benchmarks.versus.load import Plan
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Reader, Stage
@@ -15,6 +15,7 @@ from resolvers.imports import Network
 
 READERS = 500  # whose tokens take turns
 PROFILES = 500  # asked for in turn
+POSTS_PER_MEMBER = 5
 MANY_CONNECTIONS = 100
 
 
@@ -86,7 +87,7 @@ async def writes(run: Run) -> None:
     await writing.load(run.stage, run.asked.followers)
     readers = await run.readers()
     async with contenders.running(run.stage, [contenders.PERCH]) as (perch,):
-        await writing.posts(run.stage, perch, run.asked.followers, run.asked.rounds)
+        await writing.posts(run.stage, perch, run.asked.followers, run.asked.rounds, run.asked.charts)
         await writing.likes(run.stage, perch, readers, run.asked.rounds)
 
 
@@ -115,7 +116,23 @@ async def growth(run: Run) -> None:
         await growing.measure(run.stage, running, growing.nesting(readers), *asked)
 
 
+async def members(run: Run) -> None:
+    """Home pages by the members of the site; empties the store for each size."""
+    found: growing.Found = {}
+    for size in run.asked.sizes:
+        await run.stage.db.one("FLUSHDB")
+        await run.stage.load(graph.generated(size, size * POSTS_PER_MEMBER, run.asked.seed))
+        requests = [queries.home(reader.token) for reader in await run.readers()]
+        async with contenders.running(run.stage, run.kinds) as running:
+            contenders.check_equal(running, requests)
+            found[size] = [
+                await growing.turn(run.stage, running, requests, run.effort, run.scratch)
+                for _ in range(run.effort.rounds)
+            ]
+    growing.report(growing.MEMBERS, found, run.asked.charts)
+
+
 PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {
-    part.__name__: part for part in (home, mixed, writes, profile, alternating, first, growth, many)
+    part.__name__: part for part in (home, mixed, writes, profile, alternating, first, growth, many, members)
 }
 USUAL = ("home", "mixed", "writes")

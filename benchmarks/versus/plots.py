@@ -29,9 +29,9 @@ def lines(path: Path, title: str, across: str, upwards: str, series: Mapping[str
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-        _text(LEFT, TOP - 18, title, size=15),
+        _text(LEFT, TOP - 22, title, size=15),
         _text((LEFT + right) / 2, HEIGHT - 12, across, anchor="middle"),
-        _text(16, TOP - 4, upwards),
+        _text(LEFT, TOP - 6, upwards),
     ]
     drawn += [_text(at(x, low)[0], top + 18, f"{x:,g}", anchor="middle") for x in sorted(set(xs))]
     for power in range(round(math.log10(low)), round(math.log10(high)) + 1):

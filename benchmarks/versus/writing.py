@@ -8,12 +8,13 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import redis
 from tqdm import tqdm
 
 from benchmarks.rivals import redis_in_action
-from benchmarks.versus import queries
+from benchmarks.versus import plots, queries
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
@@ -66,15 +67,15 @@ async def load(stage: Stage, sizes: Sequence[int]) -> None:
         await stage.db.ask(*(("ZADD", keys.home(fan), *pairs) for fan in fans[begin : begin + BATCH]))
 
 
-async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: int) -> None:
-    """Measure posts by authors of each size, and print a table."""
+async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: int, charts: Path | None) -> None:
+    """Measure posts by authors of each size, print a table, and draw it where charts are wanted."""
     book = redis.Redis(unix_socket_path=stage.socket, decode_responses=True)
     book.set(redis_in_action.COUNTER, await stage.db.mint())
-    rows = []
+    found: dict[int, dict[str, list[Turn]]] = {}
     for size in tqdm(sizes, desc="posts", leave=False):
         author = await stage.sign_in(f"author{size}")
         last = int((await stage.db.one("ZRANGE", keys.followers(author.member), -1, -1))[0])
-        count = max(1, min(MOST_POSTS, INSERTS // size))
+        count = _count(size)
         turns: dict[str, list[Turn]] = {PERCH: [], BOOK: []}
         for _ in range(rounds):
             perch.process.resume()
@@ -83,12 +84,31 @@ async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: in
             by_book, later = _by_book(book, author), _worker_of(book)
             turns[BOOK].append(await _turn(stage, last, by_book, later, count))
         perch.process.resume()
-        rows.append([f"{size:,}", *_cells(turns, size * count)])
+        found[size] = turns
     book.close()
+    _report(found, charts)
+
+
+def _count(size: int) -> int:
+    """Return how many posts to so many followers make a turn."""
+    return max(1, min(MOST_POSTS, INSERTS // size))
+
+
+def _report(found: dict[int, dict[str, list[Turn]]], charts: Path | None) -> None:
     print("\n### A post to many followers\n\nHome entries per second of the store's processor time; times in ms.")
     head = ["followers", "entries/s, Perch", f"entries/s, {BOOK}", "Perch / it"]
     head += ["answered, Perch", f"answered, {BOOK}", "delivered to all, Perch", f"delivered to all, {BOOK}"]
-    table(head, rows)
+    table(head, [[f"{size:,}", *_cells(turns, size * _count(size))] for size, turns in found.items()])
+    if charts:
+        series = {
+            f"{name}, {what}": [
+                (size, statistics.median(ms for turn in turns[name] for ms in getattr(turn, what)))
+                for size, turns in found.items()
+            ]
+            for name in (PERCH, BOOK)
+            for what in ("answered", "delivered")
+        }
+        plots.lines(charts / "followers.svg", "A post by its followers", "followers", "ms", series)
 
 
 def _cells(turns: dict[str, list[Turn]], inserts: int) -> list[str]:
