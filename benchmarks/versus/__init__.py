@@ -5,6 +5,8 @@ Run it from a checkout with Perch and its extra `bench` installed, and Node 20 o
     pip install -e '.[bench]'
     python -m benchmarks.versus
 
+By default that takes about twenty minutes; `--seconds 2 --rounds 1 home` gives a first idea in one.
+
 It starts a store of its own in a folder that is removed at the end, loads one network into it, and lets the contenders
 answer the same requests by many readers, each with a token of their own. They are processes with one processor for
 whichever is measured, the others paused; store and load generator have another. Tables give medians with the smallest

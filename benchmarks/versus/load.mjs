@@ -22,6 +22,7 @@ let failures = 0
 let example = null // of a failure
 const latencies = []
 let next = 0
+let unanswered = 0 // requests that are due, whether sent or waiting
 
 /** One connection, with at most one request under way. */
 class Connection {
@@ -38,6 +39,7 @@ class Connection {
   }
 
   send(since = now()) {
+    unanswered += 1
     this.#since = since
     this.socket.write(requests[next++ % requests.length])
   }
@@ -62,6 +64,7 @@ class Connection {
     const answer = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : this.#chunks[0]
     this.#chunks = []
     this.#missing = -1
+    unanswered -= 1
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
     if (measuring && isGood && latencies.push(taken) === plan.amount) end()
     if (!isGood) {
@@ -84,7 +87,11 @@ function runClosed() {
 function runOpen() {
   const waiting = [] // moments at which requests became due that no connection was free for
   const free = []
-  const release = (connection) => (waiting.length ? connection.send(waiting.shift()) : free.push(connection))
+  const release = (connection) => {
+    if (!waiting.length) return free.push(connection)
+    unanswered -= 1
+    connection.send(waiting.shift())
+  }
   for (let i = 0; i < plan.connections; i++) free.push(new Connection(release))
   let state = 1
   const random = () => (state = (state * 48271) % 2147483647) / 2147483647 // MINSTD
@@ -93,7 +100,10 @@ function runOpen() {
     if (stopped) return
     while (due <= now()) {
       if (free.length) free.pop().send()
-      else waiting.push(due)
+      else {
+        waiting.push(due)
+        unanswered += 1
+      }
       due += (-Math.log(random()) * 1000) / plan.rate
     }
     setTimeout(tick, due - now())
@@ -123,7 +133,7 @@ function end() {
   const { user, system } = process.cpuUsage(cpu)
   const sorted = Float64Array.from(latencies).sort()
   const result = {
-    answered: sorted.length, failures, example, seconds, cpu: (user + system) / 1e6,
+    answered: sorted.length, unanswered, failures, example, seconds, cpu: (user + system) / 1e6,
     p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99),
   }
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0))

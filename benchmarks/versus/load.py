@@ -38,6 +38,7 @@ class Result:
 
     seconds: float
     answered: int
+    unanswered: int  # at the end
     p50: float
     p99: float
     server_cpu: float
@@ -100,6 +101,7 @@ async def run(
     return Result(
         seconds=found["seconds"],
         answered=found["answered"],
+        unanswered=found["unanswered"],
         p50=found["p50"],
         p99=found["p99"],
         server_cpu=server_cpu,
