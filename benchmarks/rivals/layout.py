@@ -17,6 +17,7 @@ from store import keys
 from store.ids import EPOCH, partition
 
 HOME_SIZE = 800  # newest entries of a home that are kept
+CONNECTIONS = 32  # to the store, as many as Perch has by default; who finds none free waits
 FANOUT_INLINE = 1_000  # followers reached before a post is answered
 _EPOCH_MS = int(EPOCH.timestamp() * 1000)
 
@@ -39,7 +40,11 @@ class Viewer:
 def connect() -> redis.Redis:
     """Return the client of the store that the environment names."""
     # What took the least processor time of all: the older protocol, and no time limit, which is a timer per reply.
-    return redis.from_url(os.environ["REDIS_URL"], decode_responses=True, protocol=2, socket_timeout=None)
+    options: dict[str, Any] = {"decode_responses": True, "protocol": 2, "socket_timeout": None}
+    pool = redis.BlockingConnectionPool.from_url(
+        os.environ["REDIS_URL"], max_connections=CONNECTIONS, timeout=None, **options
+    )
+    return redis.Redis(connection_pool=pool)
 
 
 def read_token(header: str) -> Viewer:

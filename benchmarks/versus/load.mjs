@@ -66,7 +66,8 @@ class Connection {
     this.#missing = -1
     unanswered -= 1
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
-    if (measuring && isGood && latencies.push(taken) === plan.amount) end()
+    const counts = measuring && isGood && this.#since >= began
+    if (counts && latencies.push(taken) === plan.amount) end()
     if (!isGood) {
       failures += 1
       example ??= answer.toString('utf8', 0, 600)

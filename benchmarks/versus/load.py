@@ -97,7 +97,8 @@ async def run(
         raise BenchmarkError(f"{contender.kind.name}: the load could not be made")
     found = json.loads(line)
     if found["failures"] or not found["answered"]:
-        raise BenchmarkError(f"{contender.kind.name}: {found['failures']} requests failed: {found['example']}")
+        counts = f"{found['answered']} requests answered, {found['failures']} failed"
+        raise BenchmarkError(f"{contender.kind.name}: {counts}: {found['example']}")
     return Result(
         seconds=found["seconds"],
         answered=found["answered"],
