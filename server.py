@@ -39,7 +39,7 @@ from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
-GARBAGE = (50_000, 20, 50)  # new objects, and collections of the younger ones, before the next of each generation
+GARBAGE = (250_000, 20, 50)  # new objects, and collections of the younger ones, before the next of each generation
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from resolvers.reader import Reader
@@ -65,15 +66,22 @@ class Loader(Generic[Value]):
                     raise value
         return found
 
-    def seek(self, things: Iterable[int], found: asyncio.Future[None]) -> tuple[list[int], list[Command]]:
-        """Return which things nobody looks up yet, and the commands that do so; others wait for `found`."""
-        new = [thing for thing in dict.fromkeys(things) if thing not in self._known and thing not in self._sought]
-        self._sought.update(dict.fromkeys(new, found))
-        return new, self._ask(new) if new else []
+    def missing(self, things: Iterable[int]) -> list[int]:
+        """Return things that are not known yet, each once."""
+        known = self._known
+        return list(dict.fromkeys([thing for thing in things if thing not in known]))
 
-    def waits_for(self, things: Iterable[int]) -> set[asyncio.Future[None]]:
-        """Return what has to be awaited before things are known."""
-        return {self._sought[thing] for thing in things if thing in self._sought} if self._sought else set()
+    def seek(self, missing: list[int], waits: set[asyncio.Future[None]]) -> list[int]:
+        """Return which of the things nobody looks up yet; where others do, what to wait for is added."""
+        if not self._sought:
+            return missing
+        waits.update(self._sought[thing] for thing in missing if thing in self._sought)
+        return [thing for thing in missing if thing not in self._sought]
+
+    def ask(self, things: list[int], found: asyncio.Future[None]) -> list[Command]:
+        """Return the commands that look things up; others wait for `found`."""
+        self._sought.update(dict.fromkeys(things, found))
+        return self._ask(things)
 
     def settle(self, things: list[int], replies: list[Any]) -> None:
         """Read the replies to the commands that looked things up."""
@@ -92,22 +100,26 @@ Lookup = tuple[Loader[Any], Sequence[int]]
 
 async def fetch(reader: Reader, *wanted: Lookup) -> None:
     """Look things of several loaders up, in one round trip; what is known already costs nothing."""
-    found: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    waits = set().union(*(loader.waits_for(things) for loader, things in wanted))
-    sought = [(loader, *loader.seek(things, found)) for loader, things in wanted]
-    sought = [part for part in sought if part[1]]
+    waits: set[asyncio.Future[None]] = set()
+    sought: list[tuple[Loader[Any], list[int]]] = []
+    for loader, things in wanted:
+        missing = loader.missing(things)
+        if missing and (new := loader.seek(missing, waits)):
+            sought.append((loader, new))
     if sought:
-        asked = [command for _, _, commands in sought for command in commands]
+        found: asyncio.Future[None] = reader.loop.create_future()
+        asked = [loader.ask(things, found) for loader, things in sought]
+        commands = list(chain.from_iterable(asked))
         try:
-            replies = await reader.attempt(asked) if asked else []
+            replies = await reader.attempt(commands) if commands else []
         except BaseException as error:
             found.set_exception(error)
             found.exception()  # often nobody else waits
             raise
         start = 0
-        for loader, things, commands in sought:
-            loader.settle(things, replies[start : start + len(commands)])
-            start += len(commands)
+        for (loader, things), its in zip(sought, asked, strict=True):
+            loader.settle(things, replies[start : start + len(its)])
+            start += len(its)
         found.set_result(None)
     for others in waits:
         await others

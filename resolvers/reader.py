@@ -33,6 +33,7 @@ class Reader:
     """
 
     def __init__(self, db: Database, checks: Checks) -> None:
+        self.loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
         self._db = db
         self._checks = checks
         self._waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]] = []
@@ -56,22 +57,25 @@ class Reader:
         if not commands and self._checked is not None and self._checked.done():
             self._checked.result()
             return []
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[list[Any]] = loop.create_future()
+        return await self.ask(commands)
+
+    def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
+        """Have some commands sent with the next round trip; the future has their replies, as `attempt` returns them."""
+        future: asyncio.Future[list[Any]] = self.loop.create_future()
         self._waiting.append((commands, future))
         if not self._flushing:
             self._flushing = True
-            loop.call_soon(self._wait, loop, 0, 0)
-        return await future
+            self.loop.call_soon(self._wait, 0, 0)
+        return future
 
-    def _wait(self, loop: asyncio.AbstractEventLoop, known: int, quiet: int) -> None:
+    def _wait(self, known: int, quiet: int) -> None:
         """Let turns of the event loop pass until nothing more is asked for, then send."""
         quiet = quiet + 1 if len(self._waiting) == known else 0
         if quiet < QUIET_TURNS:
-            loop.call_soon(self._wait, loop, len(self._waiting), quiet)
+            self.loop.call_soon(self._wait, len(self._waiting), quiet)
             return
         waiting, self._waiting, self._flushing = self._waiting, [], False
-        sending = loop.create_task(self._flush(waiting))
+        sending = self.loop.create_task(self._flush(waiting))
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
 
@@ -102,7 +106,7 @@ class Reader:
             raise self._checks.fail(error) from error
 
     async def _send_first(self, commands: list[Command]) -> list[Any]:
-        checked = self._checked = asyncio.get_running_loop().create_future()
+        checked = self._checked = self.loop.create_future()
         checks = self._checks.commands()
         try:
             replies = await self._db.run([*checks, *commands])

@@ -26,7 +26,8 @@ class Run:
     def __init__(self, executor: Executor[Any]) -> None:
         self.executor = executor
         self._waiting: set[asyncio.Future[Any]] = set()
-        self._all_came = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
+        self._all_came = self._loop.create_future()
         self._is_given_up = False
 
     async def data(self, begin: Callable[[Run, list[Any], Paths], list[Row]]) -> Row | None:
@@ -59,7 +60,8 @@ class Run:
             close(taken)
             raise
         if waiting:
-            future = asyncio.gather(*(taken[place] for place in waiting), return_exceptions=True)
+            begun = [asyncio.ensure_future(taken[place], loop=self._loop) for place in waiting]
+            future = asyncio.gather(*begun, return_exceptions=True)
             self._waiting.add(future)
             future.add_done_callback(partial(self._came, taken, waiting, then))
 
