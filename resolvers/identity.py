@@ -9,7 +9,7 @@ from resolvers.errors import BadUserInput, UserErrorCode, refuse
 from store.ids import LARGEST
 from store.notifications import Notification
 from store.promotions import Promotion
-from store.records import Comment, Post, Repost, User
+from store.records import Comment, Post, Repost, Status, User
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits that hold 53 bits; always as many, so that a truncated id is recognised
@@ -21,17 +21,19 @@ POSTS = ("status", "repost")
 Record = User | Post | Comment | Promotion | Notification
 
 
+_KINDS: dict[type, str] = {
+    User: "user",
+    Status: "status",
+    Repost: "repost",
+    Comment: "comment",
+    Promotion: "promotion",
+    Notification: "notification",
+}
+
+
 def of(record: Record) -> str:
     """Return the global id of a record."""
-    if isinstance(record, User):
-        return user_id(record.id)
-    if isinstance(record, Comment):
-        return f"comment_{record.id:0{_DIGITS}x}"
-    if isinstance(record, Promotion):
-        return f"promotion_{record.id:0{_DIGITS}x}"
-    if isinstance(record, Notification):
-        return notification_id(record.id)
-    return post_id(record.id, is_repost=isinstance(record, Repost))
+    return f"{_KINDS[type(record)]}_{record.id:014x}"  # _DIGITS, written out: this is done for every object of a page
 
 
 def user_id(member: int) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import zlib
 from collections.abc import Awaitable, Sequence
+from typing import Any
 
 import structlog
 from msgspec.structs import replace
@@ -35,9 +37,47 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
     wanted = placement.room(asked.count) if asked.kind in TIMELINES else 0
     if not wanted:
         return await reading
-    shown, page = await asyncio.gather(_showable(context, asked, wanted + SPARE), reading)
+    showing = _Showing(context, asked, wanted + SPARE)
+    try:
+        page = await reading
+    except BaseException:
+        showing.give_up()
+        raise
+    shown = await showing.found()
+    if not shown:
+        return page
     edges = placement.placed(page.edges, shown[:wanted], asked.count, forward=asked.forward, after=_edge)
     return Page(edges, _info(asked, page, edges))
+
+
+class _Showing:
+    """The look-up of promotions beside a page: a task of its own as soon as there are any, and none otherwise."""
+
+    def __init__(self, context: Context, asked: Window, count: int) -> None:
+        self._context = context
+        self._task: asyncio.Task[list[Promotion]] | None = None
+        self._running = context.reader.ask([promotions.running(_seed(context, asked), count)])
+        self._running.add_done_callback(self._begin)
+
+    def _begin(self, running: asyncio.Future[list[Any]]) -> None:
+        if running.cancelled() or running.exception():
+            return  # the page fails with it, too
+        (found,) = running.result()
+        if isinstance(found, Exception):
+            log.error("promotions_failed", request_id=self._context.request_id, exc_info=found)
+        elif found:
+            self._task = self._context.reader.loop.create_task(_showable(self._context, found))
+
+    async def found(self) -> list[Promotion]:
+        """Return the promotions that the viewer may see; never raises."""
+        if not self._running.done():  # once it is, `_begin` has been called before whoever reads the page goes on
+            await asyncio.wait({self._running})
+        return await self._task if self._task else []
+
+    def give_up(self) -> None:
+        """End the look-up, which nobody waits for any more."""
+        if self._task:
+            self._task.cancel()
 
 
 def _edge(before: TimelineEdge, promotion: Promotion) -> TimelineEdge:
@@ -53,17 +93,37 @@ def _info(asked: Window, page: Page[TimelineEdge], edges: Sequence[TimelineEdge]
     return page.page_info
 
 
-async def _showable(context: Context, asked: Window, count: int) -> list[Promotion]:
-    """Return promotions that the viewer may see, at most so many; never raises."""
+async def _showable(context: Context, found: Sequence[tuple[str, Sequence[str]]]) -> list[Promotion]:
+    """Return the promotions that have something to show; what they need is looked up together, then each is judged."""
+    read = [_read(context, promotion, fields) for promotion, fields in found]
+    running = [promotion for promotion in read if promotion and promotion.runs]
+    statuses = [promotion.status for promotion in running if promotion.status is not None]
+    members = [promotion.member for promotion in running if promotion.member is not None]
+    sponsors = [promotion.sponsor for promotion in running]
+    with contextlib.suppress(Exception):  # what is broken is found again by the promotion it belongs to
+        await hydrate.sight_of(context, [*members, *sponsors], (), (context.load.post, statuses))
+        await hydrate.timeline_posts(context, statuses)
+    return [promotion for promotion in running if await _has_subject(context, promotion)]
+
+
+def _read(context: Context, promotion: str, fields: Sequence[str]) -> Promotion | None:
     try:
-        (found,) = await context.reader.run([promotions.running(_seed(context, asked), count)])
+        return Promotion.read(int(promotion), read_pairs(fields))
+    except (KeyError, ValueError):
+        log.exception("promotion_failed", promotion=promotion, request_id=context.request_id)
+        return None
+
+
+async def _has_subject(context: Context, promotion: Promotion) -> bool:
+    """Return whether there is something to show, and nothing of it broken; never raises."""
+    try:
+        await hydrate.user(context, promotion.sponsor)
+        return await subject(context, promotion) is not None
     except RequestError:
-        return []  # the page fails with it, too
+        return False  # the page fails with it, too
     except Exception:
-        log.exception("promotions_failed", request_id=context.request_id)
-        return []
-    presented = await asyncio.gather(*(_presented(context, promotion, fields) for promotion, fields in found))
-    return [promotion for promotion in presented if promotion]
+        log.exception("promotion_failed", promotion=promotion.id, request_id=context.request_id)
+        return False
 
 
 def _seed(context: Context, asked: Window) -> int:
@@ -71,21 +131,6 @@ def _seed(context: Context, asked: Window) -> int:
     turn = int(time.time()) // TURN_SECONDS
     page = (asked.kind, asked.after, asked.before, asked.forward)
     return zlib.crc32(repr((context.viewer or context.address, page, turn)).encode())
-
-
-async def _presented(context: Context, promotion: str, fields: Sequence[str]) -> Promotion | None:
-    """Return a promotion with all it shows looked up, None when there is nothing to show; never raises."""
-    try:
-        found = Promotion.read(int(promotion), read_pairs(fields))
-        if found is None or not found.runs:
-            return None
-        shown, _ = await asyncio.gather(subject(context, found), hydrate.user(context, found.sponsor))
-    except RequestError:
-        return None  # the page fails with it, too
-    except Exception:
-        log.exception("promotion_failed", promotion=promotion, request_id=context.request_id)
-        return None
-    return found if shown else None
 
 
 async def subject(context: Context, promotion: Promotion) -> Post | User | Advertisement | None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers import notifications
-from schema.nodes import Info, Node, PageInfo, is_a, nodes_of
+from schema.nodes import Info, Node, PageInfo, created_at, is_a, nodes_of
 from schema.posts import Comment, Post
 from schema.streams import StreamEvent, StreamGap
 from schema.users import User
@@ -49,7 +49,7 @@ class Notification(Node):
         "comment below it that does.",
     )
     comment = strawberry.field(resolver=_comment, graphql_type=Comment | None)
-    created_at: datetime
+    created_at = strawberry.field(resolver=created_at, graphql_type=datetime)
     is_read = strawberry.field(resolver=_is_read, graphql_type=bool)
 
     is_type_of = is_a(stored.Notification)

@@ -10,7 +10,7 @@ import strawberry
 
 from resolvers import favourites, hydrate, interactions, posts, replies
 from resolvers.paging import NodeEdge
-from schema.nodes import After, First, Info, Node, PageInfo, UserError, batched, is_a, later, nodes_of
+from schema.nodes import After, First, Info, Node, PageInfo, UserError, batched, created_at, is_a, later, nodes_of
 from schema.places import Location, LocationInput
 from schema.users import User
 from store import records
@@ -86,7 +86,7 @@ class Post(Node):
     hashtags: list[str] = strawberry.field(
         description="Lower-cased, without the leading #, in order of appearance, repeated as often as in the text."
     )
-    created_at: datetime
+    created_at = strawberry.field(resolver=created_at, graphql_type=datetime)
     like_count: int
     repost_count: int = strawberry.field(description="Plain reposts; quotes are counted apart.")
     quote_count: int
@@ -195,7 +195,7 @@ def _comment_answered(root: records.Comment, info: Info) -> Awaitable[Any]:
 class Comment(Node):
     author = batched(_author, graphql_type=User)
     text: str
-    created_at: datetime
+    created_at = strawberry.field(resolver=created_at, graphql_type=datetime)
     post = strawberry.field(resolver=_comment_post, graphql_type=Post | None)
     reply_to = strawberry.field(resolver=_comment_answered, graphql_type=later("Comment", __name__) | None)
 

@@ -10,7 +10,7 @@ import strawberry
 
 from resolvers import relations, search, timelines
 from resolvers.paging import NodeEdge
-from schema.nodes import After, First, Info, Node, PageInfo, batched, is_a, later, nodes_of
+from schema.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
 from store import records
 
 
@@ -81,7 +81,7 @@ class User(Node):
     )
     name: str
     bio: str
-    created_at: datetime
+    created_at = strawberry.field(resolver=created_at, graphql_type=datetime)
     is_private: bool = strawberry.field(
         description="A private member approves each follower; only approved followers see the posts."
     )

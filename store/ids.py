@@ -22,7 +22,12 @@ def partition(thing: int) -> int:
 
 def instant(thing: int) -> datetime:
     """Return when a thing was made, in UTC to the millisecond."""
-    return datetime.fromtimestamp((_EPOCH_MS + (thing >> _CLOCK_SHIFT)) / 1000, UTC)
+    return datetime.fromtimestamp(made_at(thing) / 1000, UTC)
+
+
+def made_at(thing: int) -> int:
+    """Return when a thing was made, in ms since 1970."""
+    return _EPOCH_MS + (thing >> _CLOCK_SHIFT)
 
 
 def first_of(moment: datetime) -> int:
