@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
 from resolvers.errors import (
     UNREACHABLE,
     Forbidden,
-    RateLimited,
     RequestError,
     ServiceUnavailable,
     Unauthenticated,
@@ -19,21 +17,21 @@ from resolvers.errors import (
 )
 from resolvers.listeners import Listeners
 from resolvers.loaders import Loaders
+from resolvers.proof import Proof, lives
 from resolvers.reader import Reader
 from resolvers.recent import Recent
 from resolvers.tokens import Claims, Passwords, Tokens
 from store import keys
-from store.accounts import MINUTE_SECONDS, SESSIONS
-from store.connection import Command, Database, Unavailable
+from store.accounts import SESSIONS
+from store.connection import Database, Unavailable
 from store.hearing import Hearing
 from store.log import Log
 from store.reach import BigAuthors
-from store.records import Bond, Role, Session
+from store.records import Bond, Role
 from store.settings import Settings
 
 RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
-ROLES = {role.value: role for role in Role}  # by name, without the cost of an enum's call
 OnSessionEnd = Callable[[int, str | None], None]
 
 
@@ -97,11 +95,6 @@ class Services:
             callback(int(member), session or None)
 
 
-def lives(session: str, text: str | None) -> bool:
-    """Return whether a session as stored is still good."""
-    return text is not None and Session.read(session, text).expires > time.time_ns() // 1_000_000
-
-
 class Context:
     """One operation, or one event of a subscription: who asks, and what has been read for them."""
 
@@ -123,14 +116,13 @@ class Context:
         self.request_id = request_id
         self.socket = socket
         self.counted = counted
-        self.fatal: RequestError | None = None
         self.bonds: Mapping[int, Bond] | None = None  # of a subscription to the whole site: kept up by its events
         self.selection: object | None = None  # what the document asks for, where others may be answered the same
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
-        self.role = Role.MEMBER  # of the viewer, once proved
-        self.is_suspended = False
+        # Apart from the context, so that neither refers to the other in a circle: what is read is freed at once.
+        self._proof = Proof(claims, address, services.settings.rate_limit if counted else 0)
         self._silences = services.silences
-        self.reader = Reader(services.db, self)
+        self.reader = Reader(services.db, self._proof)
         self.load = Loaders(self.reader, self.viewer)
 
     @property
@@ -147,9 +139,18 @@ class Context:
         return self.claims.member if self.claims else None
 
     @property
+    def fatal(self) -> RequestError | None:
+        """The error that the whole operation must be answered with, data and all."""
+        return self._proof.fatal
+
+    def fail(self, error: RequestError) -> None:
+        """Have the whole operation answered with an error, unless it is with another one already."""
+        self._proof.fail(error)
+
+    @property
     def is_moderator(self) -> bool:
         """Whether the viewer sees what only moderators see; known once proved."""
-        return self.role is not Role.MEMBER
+        return self._proof.role is not Role.MEMBER
 
     def nobody(self) -> Context:
         """Return a context in which somebody looks who has nothing to do with anybody."""
@@ -197,13 +198,13 @@ class Context:
         if self.claims is None:
             return
         await self.proved()
-        if self.is_suspended:
+        if self._proof.is_suspended:
             raise refuse(UserErrorCode.NOT_ALLOWED, "this account is suspended")
 
     async def administrator(self) -> int:
         """Return the signed-in administrator; raises Unauthenticated, or Forbidden for any other member."""
         member = await self.member()
-        if self.role is not Role.ADMIN:
+        if self._proof.role is not Role.ADMIN:
             raise Forbidden("this needs the role of an administrator")
         return member
 
@@ -212,38 +213,7 @@ class Context:
         with contextlib.suppress(RequestError):
             await self.proved()
 
-    def commands(self) -> list[Command]:
-        """Return the commands that prove the session and count the request."""
-        commands: list[Command] = []
-        if self.claims:
-            member = self.claims.member
-            commands.append(("HGET", keys.sessions(member), self.claims.session))
-            commands.append(("HMGET", keys.credentials(member), "role", "suspended"))
-        if self.settings.rate_limit and self.counted:
-            minute = int(time.time()) // MINUTE_SECONDS
-            viewer = self.viewer
-            key = keys.address_rate(self.address, minute) if viewer is None else keys.rate(viewer, minute)
-            commands += [("INCR", key), ("EXPIRE", key, 2 * MINUTE_SECONDS)]
-        return commands
-
-    def judge(self, replies: Sequence[Any]) -> None:
-        """Raise what the checks have found: Unauthenticated, RateLimited."""
-        left = list(replies)
-        if self.claims:
-            session, (role, suspended), *left = left
-            if not lives(self.claims.session, session) or role is None:
-                raise Unauthenticated("the session has ended: log in again")
-            self.role, self.is_suspended = ROLES[role], suspended is not None
-        if left and int(left[0]) > self.settings.rate_limit:
-            wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
-            raise RateLimited(f"more than {self.settings.rate_limit} requests in a minute", wait)
-
     def would_have_heard(self) -> bool:
         """Return whether the end of the session would have been heard of, since this was last asked."""
         before, self._silences = self._silences, self.services.silences
         return before == self._silences
-
-    def fail(self, error: RequestError) -> RequestError:
-        """Note the error that ends the whole operation, and return the first one noted."""
-        self.fatal = self.fatal or error
-        return self.fatal

@@ -136,7 +136,13 @@ class Loaders:
 
     @cached_property
     def user(self) -> Loader[User | None]:
-        return _records(self._reader, keys.user, self._user)
+        members = self.members
+
+        def read(member: int, fields: Fields) -> User | None:
+            found = members[member] = User.read(member, fields)
+            return found
+
+        return _records(self._reader, keys.user, read)
 
     @cached_property
     def post(self) -> Loader[Post | None]:
@@ -209,10 +215,6 @@ class Loaders:
     async def all(self, *wanted: Lookup) -> None:
         """Look things of several loaders up, in one round trip."""
         await fetch(self._reader, *wanted)
-
-    def _user(self, member: int, fields: Fields) -> User | None:
-        found = self.members[member] = User.read(member, fields)
-        return found
 
 
 def _records(

@@ -89,10 +89,12 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
         if any(isinstance(error.original_error, Unavailable) for error in result.errors or ()):
             # A resolver's own write or read found the database away; a look-up would have set this itself.
-            self.context_value.fatal = self.context_value.fatal or ServiceUnavailable(UNREACHABLE)
+            self.context_value.fail(ServiceUnavailable(UNREACHABLE))
         if any(isinstance(error.original_error, MemberGone) for error in result.errors or ()):
-            self.context_value.fatal = self.context_value.fatal or Unauthenticated("this member is gone")
+            self.context_value.fail(Unauthenticated("this member is gone"))
         fatal = await _close(self.context_value)
+        # graphql-core's executor refers to itself in circles: what was read is to be freed at once, and not with it.
+        self.context_value = None
         return CoreResult(None, [fatal]) if fatal else result
 
 
@@ -121,8 +123,8 @@ class SharedEvent:
 
     async def _render(self) -> Rendering | None:
         executor = self._subscription.for_all(self._told)
-        result = await executor.execute_operation()
         looked_at = executor.context_value.load.members
+        result = await executor.execute_operation()
         if result.errors or any(u is None or u.is_private or u.is_suspended for u in looked_at.values()):
             return None
         return Rendering(SharedResult(result.data), frozenset(looked_at), self._subscription.context_value.selection)

@@ -28,6 +28,9 @@ class Context(Protocol):
     def fatal(self) -> RequestError | None:
         """The error that the whole operation must be answered with, data and all."""
 
+    def fail(self, error: RequestError) -> None:
+        """Have the whole operation answered with an error, unless it is with another one already."""
+
     def fresh(self, *, counted: bool = True) -> Self:
         """Return a context of the same viewer that has read nothing yet, to be counted as a request or not."""
 

@@ -45,6 +45,9 @@ class PlainContext:
         self.services.contexts.append(context)
         return context
 
+    def fail(self, error: RequestError) -> None:
+        self.fatal = self.fatal or error
+
     def would_have_heard(self) -> bool:
         return True
 
