@@ -1,6 +1,6 @@
 """Proves that the live API loses nothing: posts by many while connections are cut and the store is started again.
 
-Run it from a checkout with Perch installed: `python benchmarks/cuts.py`. It starts a server of its own, a process with
+Run it from a checkout with Perch installed: `python -m benchmarks.cuts`. It starts a server of its own, a process with
 an embedded store in a folder that is removed at the end. Members post in GraphQL; whatever is refused or not answered
 is sent again with its idempotency key. Meanwhile the server's Pub/Sub connection is killed again and again, and the
 store is shut down once and comes back on the same files. Four subscribers on websockets, two to `stream` and two to
@@ -27,9 +27,9 @@ from typing import Any
 
 import structlog
 from aiohttp import ClientConnectionError, ClientSession
-from subscriber import QUERIES, Subscriber
 from tqdm import tqdm
 
+from benchmarks.subscriber import QUERIES, Subscriber
 from resolvers import identity
 from resolvers.gaps import event_cursor
 from store import embedded, events, jobs

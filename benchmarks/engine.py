@@ -1,6 +1,6 @@
 """What the timeline engine costs: posts by authors of any size, reads of homes of any kind, and memory.
 
-Run it from a checkout with Perch installed: `python benchmarks/engine.py`. It starts a store of its own in a folder
+Run it from a checkout with Perch installed: `python -m benchmarks.engine`. It starts a store of its own in a folder
 that is removed at the end. Round trips and commands are exact; times depend on the machine, so they are also given as
 ratios to the first row of their table, measured in the same run, the rows taking turns.
 """

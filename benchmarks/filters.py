@@ -1,6 +1,6 @@
 """What one event costs against many filters that do not match it.
 
-Run it from a checkout with Perch installed: `python benchmarks/filters.py`. Every filter has phrases that share their
+Run it from a checkout with Perch installed: `python -m benchmarks.filters`. Every filter has phrases that share their
 first word with the posts, boxes around the places of these, and members to follow, and passes none of them; one more
 passes each. Times depend on the machine, so they are also given as ratios to the first row, the rows taking turns.
 """

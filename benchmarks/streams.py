@@ -1,6 +1,6 @@
 """What the stream of the whole site costs under load: delivery, subscribers who do not read, and filters.
 
-Run it from a checkout with Perch installed, on Linux: `python benchmarks/streams.py`. Servers are processes of their
+Run it from a checkout with Perch installed, on Linux: `python -m benchmarks.streams`. Servers are processes of their
 own on an embedded store in a folder that is removed at the end; all clients are one more process. With two cores, the
 server under load has about one to itself, and store and clients share the other: so clients take as little as they
 can, and their share is printed. Times depend on the machine; counts, gaps and ratios do not, or less.
@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wire import Loop, Poster, Server, Subscriber, serving, sign_up
+from benchmarks.wire import Loop, Poster, Server, Subscriber, serving, sign_up
 
 FIREHOSE = {
     "query": """subscription { stream { __typename ... on StreamEvent { cursor }
