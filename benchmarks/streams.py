@@ -42,6 +42,7 @@ OTHERS = (10, 100, 1_000, 10_000)  # subscriptions that do not match
 PER_SOCKET = 50  # subscriptions on a socket
 EVENTS = 100  # events in a round against filters
 FILTER_ROUNDS = 7
+QUIET_SECONDS = 0.2  # without a delivery, after which none is on its way
 HEARTBEAT = 2  # s between pings where somebody who does not read is waited for
 
 
@@ -81,6 +82,10 @@ class Load:
 
     def measure(self, readers: Sequence[Subscriber], posts: int, rate: float = 0) -> Round:
         """Post at a rate per second, or as fast as the server answers, until all readers have all."""
+        had = -1
+        while had < len(self.delays):  # what was posted before is still on its way
+            had = len(self.delays)
+            self.loop.turn(QUIET_SECONDS)
         del self.delays[:]
         due, sent, gaps = len(readers) * posts, 0, sum(one.gaps for one in readers)
         server, own, began = self.server.cpu, time.process_time(), time.monotonic()

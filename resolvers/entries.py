@@ -50,7 +50,9 @@ async def home_edges(
     else:
         await load.all(*stored)
         known, places = [()] * len(ids), [entry.place for entry in found]
-    sources = [{*kept, *more} for kept, more in zip(load.sources.known(ids), known, strict=True)]
+    sources = [
+        {*kept, *more} if kept or more else () for kept, more in zip(load.sources.known(ids), known, strict=True)
+    ]
     bringers = {source.author for group in sources for source in group}
     reposts = [source.repost for group in sources for source in group]
     shown, sight = await hydrate.timeline_sight(context, ids, bringers, (load.post, reposts))

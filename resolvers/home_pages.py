@@ -120,13 +120,14 @@ class HomePages:
     async def _above(self, part: Slice, stored: Found) -> list[Entry]:
         lowest = max(self._floor, part.above or 0)
         part = replace(part, above=lowest)
+        if not self._big:  # the store has put them in order
+            return [Entry(post, place) for place, post in stored.items() if place > lowest][: part.count]
         found = {place: post for place, post in stored.items() if place > lowest}
-        if self._big:
-            replies = await self._context.reader.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
-            for reply in replies:
-                # What is stored there too is the same post: ids are places, and a place is taken once.
-                found |= {place: post for post, place in _published(reply, reposts=True)}
-            found |= {place: post for place, post in stored.items() if place in found}
+        replies = await self._context.reader.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
+        for reply in replies:
+            # What is stored there too is the same post: ids are places, and a place is taken once.
+            found |= {place: post for post, place in _published(reply, reposts=True)}
+        found |= {place: post for place, post in stored.items() if place in found}
         return _first(part, (Entry(post, place) for place, post in found.items()), part.count)
 
     # ---- below the floor

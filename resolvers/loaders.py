@@ -227,11 +227,13 @@ def _records(
         except Exception as error:  # noqa: BLE001  the loader raises it
             return error
 
-    return Loader(
-        reader,
-        lambda things: [("HGETALL", key(thing)) for thing in things],
-        lambda ids, replies: map(record, ids, replies),
-    )
+    def records(things: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
+        try:
+            return [read(thing, read_pairs(reply)) for thing, reply in zip(things, replies, strict=True)]
+        except Exception:  # noqa: BLE001  one of them is broken
+            return map(record, things, replies)
+
+    return Loader(reader, lambda things: [("HGETALL", key(thing)) for thing in things], records)
 
 
 def _one_reply(reader: Reader, command: str, key: str, read: Callable[[Any], Value]) -> Loader[Value]:

@@ -91,7 +91,7 @@ class Window(Struct, frozen=True):
 
 def cursor(kind: str, place: int) -> str:
     """Return the cursor of an entry; it names the list it belongs to, so that no other takes it."""
-    return f"{kind}.{place:0{_DIGITS}x}"
+    return f"{kind}.{place:014x}"  # _DIGITS, written out: this is done for every entry of a page
 
 
 def read_cursor(kind: str, text: str, argument: str) -> int:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+ADDRESSES_KEPT = 10_000  # texts of addresses whose meaning is remembered
 
 
 class Proxies:
@@ -36,6 +39,7 @@ class Proxies:
         return any(address in network for network in self._networks)
 
 
+@lru_cache(ADDRESSES_KEPT)
 def _read(text: str) -> IPv4Address | IPv6Address | None:
     """Return the address in an entry such as `192.0.2.1`, `192.0.2.1:4711` or `[2001:db8::1]:4711`."""
     host = text.strip()

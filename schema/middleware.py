@@ -26,17 +26,18 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Give a request its id, answer it, and log how it went."""
     request[REQUEST_ID] = request_id(request)
     started = time.perf_counter()
-    with structlog.contextvars.bound_contextvars(request_id=request[REQUEST_ID]):
-        response = await _answer(request, handler)
-        line = log.debug if request.path in _QUIET_PATHS else log.info
-        line(
-            "request",
-            method=request.method,
-            path=request.path,
-            operation=request.get(OPERATION),
-            status=response.status,
-            ms=round((time.perf_counter() - started) * 1000, 1),
-        )
+    # Nothing unbinds it: whatever runs in this task next is a request that binds its own.
+    structlog.contextvars.bind_contextvars(request_id=request[REQUEST_ID])
+    response = await _answer(request, handler)
+    line = log.debug if request.path in _QUIET_PATHS else log.info
+    line(
+        "request",
+        method=request.method,
+        path=request.path,
+        operation=request.get(OPERATION),
+        status=response.status,
+        ms=round((time.perf_counter() - started) * 1000, 1),
+    )
     return response
 
 

@@ -104,8 +104,11 @@ async def _read_body(request: web.Request) -> dict[str, object]:
     if (request.content_length or 0) > request.client_max_size:
         raise _too_large(request)
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        if request.content.is_eof():  # it came with the headers: nothing is waited for
             body = await request.read()
+        else:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await request.read()
     except TimeoutError:
         raise RequestRefused(408, f"The body must be here within {BODY_SECONDS} s") from None
     except web.HTTPRequestEntityTooLarge:
