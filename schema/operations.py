@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from types import TracebackType
 from typing import Any, TypeAlias, cast
 
 import strawberry
-import structlog
+from graphql import DocumentNode, GraphQLError
 from graphql import ExecutionResult as CoreResult
-from graphql import GraphQLError
 from graphql.execution import Executor
-from graphql.execution.values import get_argument_values
+from strawberry.execution import optimized_is_awaitable
 from strawberry.extensions.runner import SchemaExtensionsRunner
-from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from strawberry.schema.schema import DEFAULT_ALLOWED_OPERATION_TYPES, StrawberryGraphQLCoreExecutionContext
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
 from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
-from schema.documents import DocumentCache
+from schema.documents import Document, DocumentCache
+from schema.errors import present
 from schema.plans import Planner
 from schema.ports import Context
 from schema.sharing import Rendering, SharedResult
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
-
-log = structlog.get_logger(__name__)
 
 RunByPlan: TypeAlias = Callable[[Executor[Any]], Awaitable[dict[str, Any] | None]]
 
@@ -140,33 +137,88 @@ class Schema(strawberry.Schema):
         self.documents = DocumentCache(self._schema, settings)
         self.planner = Planner() if settings.fast_execution else None
 
+    async def execute(
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any = None,
+        root_value: Any = None,
+        operation_name: str | None = None,
+        allowed_operation_types: Iterable[OperationType] | None = None,
+        operation_extensions: dict[str, Any] | None = None,  # noqa: ARG002  strawberry's callers pass it
+    ) -> ExecutionResult:
+        """Return the result of a query or mutation; without what strawberry prepares for extensions: there are none."""
+        document = self.documents.get(query or "")
+        context: Context | None = context_value
+        allowed = allowed_operation_types or DEFAULT_ALLOWED_OPERATION_TYPES
+        errors = self._check(document, operation_name, variable_values, allowed, context)
+        if errors:
+            return await self._refused(errors, context, operation_name)
+        executor: Any = self.execution_context_class.build(
+            self._schema,
+            cast("DocumentNode", document.node),  # it has an operation
+            root_value,
+            context,
+            variable_values,
+            operation_name,
+            is_awaitable=cast("Any", optimized_is_awaitable),
+            **self._get_custom_context_kwargs(),
+        )
+        if isinstance(executor, list):  # of errors: variables that do not fit
+            return await self._refused(executor, context, operation_name)
+        outcome = executor.execute_operation()
+        result = await outcome if optimized_is_awaitable(outcome) else outcome
+        return ExecutionResult(result.data, present(result.errors, context, operation_name) if result.errors else None)
+
+    async def _refused(
+        self, errors: Sequence[GraphQLError], context: Context | None, name: str | None
+    ) -> ExecutionResult:
+        fatal = await _close(context)
+        return ExecutionResult(None, present([fatal] if fatal else errors, context, name))
+
     async def _prepare_operation_async(
         self,
         context: ExecutionContext,
         extensions_runner: SchemaExtensionsRunner,  # noqa: ARG002  strawberry passes it
     ) -> PreExecutionError | None:
+        """Check an operation that comes over a transport of streams."""
         document = self.documents.get(context.query or "")
         context.graphql_document = document.node
-        if context.context is not None:
-            context.context.fields = document.fields
-        if document.errors:
-            return await _refused(context, document.errors)
         name = context._provided_operation_name  # noqa: SLF001  the public one falls back on the first operation
+        errors = self._check(document, name, context.variables, context.allowed_operations, context.context)
+        operation = document.operation(name)
+        begins = operation is not None and operation.operation.value == OperationType.SUBSCRIPTION.value
+        if errors or begins:
+            # A subscription has no end at which its session could be checked, so that happens before it begins.
+            fatal = await _close(context.context)
+            return PreExecutionError(data=None, errors=[fatal] if fatal else list(errors)) if fatal or errors else None
+        return None
+
+    def _check(
+        self,
+        document: Document,
+        name: str | None,
+        variables: dict[str, Any] | None,
+        allowed: Iterable[OperationType],
+        context: Context | None,
+    ) -> Sequence[GraphQLError]:
+        """Return why an operation cannot be executed; tell its context what it asks for."""
+        if context is not None:
+            context.fields = document.fields
+        if document.errors:
+            return document.errors
         operation = document.operation(name)
         if operation is None:
-            return await _refused(context, [OperationRefused(_unknown(name))])
-        if context.context is not None and document.is_shareable:
-            context.context.selection = operation
+            return [OperationRefused(_unknown(name))]
+        if context is not None and document.is_shareable:
+            context.selection = operation
         kind = OperationType(operation.operation.value)
-        if kind not in context.allowed_operations:
-            return await _refused(context, [_not_here(kind)])
-        cost = document.costs[operation.name.value if operation.name else None]
-        if too_complex := self.documents.limits.refuse_cost(cost, context.variables):
-            return await _refused(context, [too_complex])
-        if kind is OperationType.SUBSCRIPTION:
-            # It has no end at which its session could be checked, so that happens before it begins.
-            return await _check_first(context)
-        return None
+        if kind not in allowed:
+            return [_not_here(kind)]
+        too_complex = self.documents.limits.refuse_cost(
+            document.costs[operation.name.value if operation.name else None], variables
+        )
+        return [too_complex] if too_complex else []
 
     def _get_custom_context_kwargs(self, *args: Any, **options: Any) -> dict[str, Any]:
         """Every executor is made with these."""
@@ -192,81 +244,9 @@ class Schema(strawberry.Schema):
         """Log nothing: `present` does, once, and only what is the server's fault."""
 
 
-def present(errors: Iterable[GraphQLError], context: Context | None, operation: str | None) -> list[GraphQLError]:
-    """Return errors as the client may see them, each with its code; log those that are the server's fault."""
-    shown, logged = [], set()
-    for error in errors:
-        if "code" not in (error.extensions or {}):
-            if isinstance(error.original_error, Unavailable):
-                error = ServiceUnavailable(UNREACHABLE)  # noqa: PLW2901
-            elif is_input_error(error):
-                error.extensions = {**(error.extensions or {}), "code": BadUserInput.code}
-            else:
-                # A loader that fails does so for everyone who waits for it: one fault, many errors.
-                if id(error.original_error or error) not in logged:
-                    logged.add(id(error.original_error or error))
-                    _log_fault(error, context, operation)
-                # The original goes no further than the log.
-                error = internal_error(context, error)  # noqa: PLW2901
-        shown.append(error)
-    return shown
-
-
-def internal_error(context: Context | None, error: GraphQLError | None = None) -> GraphQLError:
-    """Return what the client sees of an error that is the server's fault: its place, and where to look it up."""
-    extensions = {"code": RequestError.code} | ({"requestId": context.request_id} if context else {})
-    return GraphQLError(
-        "Internal error", error.nodes if error else None, path=error.path if error else None, extensions=extensions
-    )
-
-
-def is_request_error(result: ExecutionResult) -> bool:
-    """Return whether nothing was executed, or none of it counts: the answer has errors and no data entry at all."""
-    return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
-
-
-def is_input_error(error: GraphQLError) -> bool:
-    """Return whether a variable or an argument had a value that its type does not allow.
-
-    graphql-core raises the same class for these and for resolvers whose result does not fit its type. What has no
-    path never came to a resolver; of the rest, only the traceback tells arguments from results.
-    """
-    original = error.original_error
-    if original is not None and not isinstance(original, GraphQLError):
-        return False
-    if error.path is None:
-        return True
-    return original is not None and _passes(original.__traceback__, get_argument_values)
-
-
-def _passes(traceback: TracebackType | None, function: Any) -> bool:
-    while traceback is not None:
-        if traceback.tb_frame.f_code is function.__code__:
-            return True
-        traceback = traceback.tb_next
-    return False
-
-
-def _log_fault(error: GraphQLError, context: Context | None, operation: str | None) -> None:
-    log.error(
-        "an operation failed",
-        path=error.path,
-        operation=operation,
-        request_id=context.request_id if context else None,
-        exc_info=error.original_error or error,
-    )
-
-
-async def _refused(context: ExecutionContext, errors: Sequence[GraphQLError]) -> PreExecutionError:
-    return await _check_first(context) or PreExecutionError(data=None, errors=list(errors))
-
-
-async def _check_first(context: ExecutionContext) -> PreExecutionError | None:
-    fatal = await _close(context.context) if context.context is not None else None
-    return PreExecutionError(data=None, errors=[fatal]) if fatal else None
-
-
-async def _close(context: Context) -> RequestError | None:
+async def _close(context: Context | None) -> RequestError | None:
+    if context is None:
+        return None
     await context.close()
     return context.fatal
 

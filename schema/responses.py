@@ -11,8 +11,8 @@ from strawberry.types import ExecutionResult
 
 from resolvers.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
 from schema.encoding import COMPLETE, dumps, encode, next_event
+from schema.errors import is_request_error
 from schema.negotiation import EVENTS, GRAPHQL, JSON
-from schema.operations import is_request_error
 from schema.requests import RequestRefused
 
 _OK, _BAD_REQUEST, _FORBIDDEN, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 405, 500

@@ -11,7 +11,8 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.types.execution import ExecutionResult
 from strawberry.utils.aio import aclosing
 
-from schema.operations import Schema, internal_error, is_request_error
+from schema.errors import internal_error, is_request_error
+from schema.operations import Schema
 from schema.ports import Context
 from schema.requests import Parameters
 

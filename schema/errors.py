@@ -1,0 +1,83 @@
+"""Errors as the client may see them: each with its code, and nothing of what went wrong inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+import structlog
+from graphql import GraphQLError
+from graphql.execution.values import get_argument_values
+from strawberry.types import ExecutionResult
+
+from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable
+from schema.ports import Context
+from store.connection import Unavailable
+
+log = structlog.get_logger(__name__)
+
+
+def present(errors: Iterable[GraphQLError], context: Context | None, operation: str | None) -> list[GraphQLError]:
+    """Return errors as the client may see them, each with its code; log those that are the server's fault."""
+    shown, logged = [], set()
+    for error in errors:
+        if "code" not in (error.extensions or {}):
+            if isinstance(error.original_error, Unavailable):
+                error = ServiceUnavailable(UNREACHABLE)  # noqa: PLW2901
+            elif is_input_error(error):
+                error.extensions = {**(error.extensions or {}), "code": BadUserInput.code}
+            else:
+                # A loader that fails does so for everyone who waits for it: one fault, many errors.
+                if id(error.original_error or error) not in logged:
+                    logged.add(id(error.original_error or error))
+                    _log_fault(error, context, operation)
+                # The original goes no further than the log.
+                error = internal_error(context, error)  # noqa: PLW2901
+        shown.append(error)
+    return shown
+
+
+def internal_error(context: Context | None, error: GraphQLError | None = None) -> GraphQLError:
+    """Return what the client sees of an error that is the server's fault: its place, and where to look it up."""
+    extensions = {"code": RequestError.code} | ({"requestId": context.request_id} if context else {})
+    return GraphQLError(
+        "Internal error", error.nodes if error else None, path=error.path if error else None, extensions=extensions
+    )
+
+
+def is_request_error(result: ExecutionResult) -> bool:
+    """Return whether nothing was executed, or none of it counts: the answer has errors and no data entry at all."""
+    return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
+
+
+def is_input_error(error: GraphQLError) -> bool:
+    """Return whether a variable or an argument had a value that its type does not allow.
+
+    graphql-core raises the same class for these and for resolvers whose result does not fit its type. What has no
+    path never came to a resolver; of the rest, only the traceback tells arguments from results.
+    """
+    original = error.original_error
+    if original is not None and not isinstance(original, GraphQLError):
+        return False
+    if error.path is None:
+        return True
+    return original is not None and _passes(original.__traceback__, get_argument_values)
+
+
+def _passes(traceback: TracebackType | None, function: Any) -> bool:
+    while traceback is not None:
+        if traceback.tb_frame.f_code is function.__code__:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _log_fault(error: GraphQLError, context: Context | None, operation: str | None) -> None:
+    log.error(
+        "an operation failed",
+        path=error.path,
+        operation=operation,
+        request_id=context.request_id if context else None,
+        exc_info=error.original_error or error,
+    )
