@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from store.records import NO_BOND, Bond, Comment, Post, Repost, User
+from store.records import NO_BOND, Bond, Comment, Post, Repost, Status, User
 
 
 class Standing(Struct, frozen=True):
@@ -53,17 +53,18 @@ class Sight(Struct, frozen=True):
 def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
     """Return whether a member, post or comment can be seen."""
     match thing:
-        case None:
-            return False
+        case Status():  # reposts are statuses, too
+            if thing.is_hidden and thing.author != sight.viewer and not sight.is_moderator:
+                return False
+            if isinstance(thing, Repost) and thing.is_plain and not sees(sight, sight.posts.get(thing.original_id)):
+                return False
+            return _standing(sight, thing.author).posts
         case User():
             return _standing(sight, thing.id).member
         case Comment():
             return sees_words(sight, thing.author) and sees(sight, sight.posts.get(thing.post_id))
-        case Repost() if thing.is_plain and not sees(sight, sight.posts.get(thing.original_id)):
+        case None:
             return False
-    if thing.is_hidden and thing.author != sight.viewer and not sight.is_moderator:
-        return False
-    return _standing(sight, thing.author).posts
 
 
 def sees_words(sight: Sight, member: int) -> bool:
