@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import socket
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
@@ -55,6 +56,16 @@ def _load_scripts() -> dict[str, str]:
     shared = "\n".join(files.pop(name) for name in SHARED)
     return {name: f"{shared}\n{text}" for name, text in files.items()}
 
+
+# Pub/Sub only hears: without probes it would not notice that the other end is gone without a word.
+_KEEPALIVE: dict[str, Any] = {
+    "socket_keepalive": True,
+    "socket_keepalive_options": {
+        getattr(socket, name): value
+        for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))  # s, s, probes
+        if hasattr(socket, name)
+    },
+}
 
 SHARED = ("prelude", "mailbox")  # what stands before each script, in this order
 SCRIPTS = _load_scripts()
@@ -181,4 +192,5 @@ def _pool(url: str) -> redis.ConnectionPool:
         socket_timeout=REPLY_SECONDS,
         socket_connect_timeout=REPLY_SECONDS,
         retry=Retry(NoBackoff(), 0),
+        **({} if url.startswith("unix:") else _KEEPALIVE),
     )
