@@ -49,6 +49,7 @@ class Services:
         self.renderings: Recent[Hashable, object] = Recent(RENDERINGS_KEPT)
         self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
         self.big = BigAuthors()
+        self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
         self._on_session_end: list[OnSessionEnd] = []
         self.silences = 0  # times after which the end of a session may have gone unheard
 

@@ -41,7 +41,7 @@ async def home_edges(
     are shown wherever they stand.
     """
     ids, load = [entry.thing for entry in found], context.load
-    stored: list[Lookup] = [(load.post, ids), (load.sources, ids)]
+    stored: list[Lookup] = [(load.post, ids), (load.sources, ids), *hydrate.ahead(context, ids)]
     if big or floor:
         known, _ = await asyncio.gather(
             _not_stored(context, found, big, floor or 0), load.all(*stored, (load.place, ids))

@@ -16,6 +16,8 @@ from store.notifications import Notification
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
+AUTHORS_KEPT = 200_000  # posts whose authors a process remembers, some 100 bytes each
+
 MEMBER_FLAGS = {"isFollowingViewer": "followed_by", "viewerHasRequestedFollow": "has_requested"}
 POST_FLAGS = {
     "viewerHasLiked": "has_liked",
@@ -76,7 +78,9 @@ async def timeline_sight(
 async def _posts(
     context: Context, ids: Sequence[int], also: Iterable[int] = (), *fetched: Lookup
 ) -> tuple[list[Post | None], Sight]:
-    found = await context.load.post.load_many(ids)
+    await context.load.all((context.load.post, ids), *ahead(context, ids))
+    found = context.load.post.known(ids)
+    _learn(context, found)
     members, originals, acted = dict.fromkeys(also), [], []
     for post in found:
         if post is None:
@@ -88,6 +92,23 @@ async def _posts(
             originals.append(post.original_id)
     flags = _flags(context, POST_FLAGS, [*acted, *originals])
     return found, await sight_of(context, members, originals, *flags, *fetched)
+
+
+def ahead(context: Context, ids: Iterable[int]) -> list[Lookup]:
+    """Return the look-ups of authors that are needed beside their posts, as far as it is known who wrote these.
+
+    What is not known, `_posts` looks up in a round trip of its own, as it does everything else that posts name.
+    """
+    known, load = context.services.authors, context.load
+    members = [author for post in ids if (author := known.get(post))]
+    return [(load.user, members), (load.bond, members), *_flags(context, MEMBER_FLAGS, members)] if members else []
+
+
+def _learn(context: Context, found: Iterable[Post | None]) -> None:
+    known = context.services.authors
+    if len(known) >= AUTHORS_KEPT:
+        known.clear()
+    known.update({post.id: post.author for post in found if post})
 
 
 async def sight_of(context: Context, members: Collection[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:

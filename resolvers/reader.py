@@ -95,15 +95,13 @@ class Reader:
             start += len(commands)
 
     async def _send(self, commands: list[Command]) -> list[Any]:
-        try:
-            if self._checked is not None:
-                await self._checked
-                return await self._db.run(commands)
+        if self._checked is None:
             return await self._send_first(commands)
+        await self._checked
+        try:
+            return await self._db.run(commands)
         except Unavailable as error:
-            raise self._checks.fail(ServiceUnavailable(UNREACHABLE)) from error
-        except RequestError as error:
-            raise self._checks.fail(error) from error
+            raise self._fatal(error) from error
 
     async def _send_first(self, commands: list[Command]) -> list[Any]:
         checked = self._checked = self.loop.create_future()
@@ -115,8 +113,17 @@ class Reader:
                     raise reply  # noqa: TRY301  whoever waits for the checks gets it, too
             self._checks.judge(replies[: len(checks)])
         except BaseException as error:
-            checked.set_exception(error)
+            fatal = self._fatal(error)
+            checked.set_exception(fatal)
             checked.exception()  # often nobody else waits
-            raise
+            if fatal is error:
+                raise
+            raise fatal from error
         checked.set_result(None)
         return replies[len(checks) :]
+
+    def _fatal(self, error: BaseException) -> BaseException:
+        """Note an error that ends the operation; return the one that everybody gets."""
+        if isinstance(error, Unavailable):
+            return self._checks.fail(ServiceUnavailable(UNREACHABLE))
+        return self._checks.fail(error) if isinstance(error, RequestError) else error

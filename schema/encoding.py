@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import NoReturn
 
 import msgspec
@@ -31,6 +32,8 @@ def next_event(result: str) -> str:
 
 def loads(text: str) -> object:
     """Return what JSON text says; raises JSONDecodeError, also for what Python alone would accept or choke on."""
+    with suppress(msgspec.MsgspecError, RecursionError, UnicodeError):  # what it refuses is read again, to say where
+        return msgspec.json.decode(text)
     try:
         value: object = json.loads(text, parse_constant=_refuse_constant)
         if _SURROGATE_ESCAPE.search(text):
