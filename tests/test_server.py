@@ -260,7 +260,7 @@ async def test_redis_away_under_load(tmp_path: Path) -> None:
         await away.start()
         async with visiting(await running.url()) as anonymous:
             members = await friends(anonymous, 4)
-            load = Load(members, 200)
+            load = Load(members, 80)
             posting = asyncio.create_task(load.post(len(members)))
             await until(lambda: _holds(len(load.answered) > 10))
             await away.kill()
