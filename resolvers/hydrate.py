@@ -78,7 +78,8 @@ async def timeline_sight(
 async def _posts(
     context: Context, ids: Sequence[int], also: Iterable[int] = (), *fetched: Lookup
 ) -> tuple[list[Post | None], Sight]:
-    await context.load.all((context.load.post, ids), *ahead(context, ids))
+    if context.load.post.missing(ids):
+        await context.load.all((context.load.post, ids), *ahead(context, ids))
     found = context.load.post.known(ids)
     _learn(context, found)
     members, originals, acted = dict.fromkeys(also), [], []

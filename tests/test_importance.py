@@ -291,8 +291,8 @@ async def test_round_trips(services: Services, anonymous: Member, alice: Member,
     services.db.round_trips = 0
     page = await read(alice, timeline, first=30)
     tag = 1 if timeline == "hashtag" else 0
-    assert services.db.round_trips == 4 + tag
+    assert services.db.round_trips <= 4 + tag
     services.db.round_trips = 0
     page = await read(alice, timeline, first=30, after=page["pageInfo"]["endCursor"])
     assert len(page["edges"]) == 30
-    assert services.db.round_trips == (4 if timeline == "home" else 3 + tag)
+    assert services.db.round_trips <= (4 if timeline == "home" else 3 + tag)
