@@ -42,9 +42,7 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     Without a context, as when the schema prints itself, it executes and nothing else. What can run by plan does so.
     """
 
-    def __init__(self, *args: Any, run_by_plan: RunByPlan | None = None, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._run_by_plan = run_by_plan
+    run_by_plan: RunByPlan | None = None  # set by the schema: strawberry hands nothing to executors of subscriptions
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
         """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
@@ -77,7 +75,7 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         return self._render(serially)
 
     async def _render(self, serially: bool | None) -> CoreResult:
-        data = await self._run_by_plan(self) if self._run_by_plan else None
+        data = await self.run_by_plan(self) if self.run_by_plan else None
         if data is not None:
             return await self._conclude(CoreResult(data, None))
         return await self._conclude(super().execute_operation(serially))
@@ -136,6 +134,9 @@ class Schema(strawberry.Schema):
         super().__init__(execution_context_class=execution_context_class, **declared)
         self.documents = DocumentCache(self._schema, settings)
         self.planner = Planner() if settings.fast_execution else None
+        if self.planner:
+            planned = {"run_by_plan": staticmethod(self._run_by_plan)}
+            self.execution_context_class = type("Planned", (execution_context_class,), planned)
 
     async def execute(
         self,
@@ -162,7 +163,6 @@ class Schema(strawberry.Schema):
             variable_values,
             operation_name,
             is_awaitable=cast("Any", optimized_is_awaitable),
-            **self._get_custom_context_kwargs(),
         )
         if isinstance(executor, list):  # of errors: variables that do not fit
             return await self._refused(executor, context, operation_name)
@@ -219,11 +219,6 @@ class Schema(strawberry.Schema):
             document.costs[operation.name.value if operation.name else None], variables
         )
         return [too_complex] if too_complex else []
-
-    def _get_custom_context_kwargs(self, *args: Any, **options: Any) -> dict[str, Any]:
-        """Every executor is made with these."""
-        given = super()._get_custom_context_kwargs(*args, **options)
-        return {**given, "run_by_plan": self._run_by_plan} if self.planner else given
 
     async def _run_by_plan(self, executor: Executor[Any]) -> dict[str, Any] | None:
         assert self.planner is not None

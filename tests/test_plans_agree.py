@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import hypothesis
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as some
 from hypothesis_graphql import nodes, queries
+from strawberry.types import ExecutionResult
 
 import schema
 from resolvers.context import Services
@@ -19,6 +22,7 @@ from schema.operations import Schema
 from store.settings import Settings
 from tests import test_round_trips
 from tests.conftest import Member, crowd
+from tests.site_live import OWN_STREAM as STREAM
 from tests.test_round_trips import HOME, PUBLIC
 from tests.zoo import answer
 
@@ -126,3 +130,19 @@ async def test_pages(both: list[Schema], services: Services, anonymous: Member, 
     for query, variables in ((HOME, {}), (PUBLIC, {}), (everything, {"ids": ids[:-1]})):
         await agree(both, services, alice, query, **variables)
     assert (planner.runs, planner.given_up) == (3, 0)
+
+
+async def test_events(both: list[Schema], services: Services, alice: Member, bob: Member) -> None:
+    """Events of a subscription run by plan, too, and say what graphql-core says."""
+    await bob.post("one")
+    told = []
+    for one in both:
+        claims = services.tokens.read(alice.token or "")
+        context = services.context(claims, address="::1", user_agent="", request_id="request")
+        variables = {"after": "event.0-0", "filter": {"follow": [bob.id]}}
+        async with aclosing(await one.stream(STREAM, variables, context)) as results:
+            told.append(cast("ExecutionResult", await anext(results)).data)
+    planner = both[0].planner
+    assert planner
+    assert (planner.runs, planner.given_up) == (1, 0)
+    assert told[0] == told[1] is not None
