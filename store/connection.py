@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import socket
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
 import redis.asyncio as redis
@@ -28,6 +26,7 @@ from redis.exceptions import (
 
 from store.ids import PARTITIONS
 from store.keys import minted
+from store.lua import DIGESTS, SCRIPTS
 from store.settings import Settings
 from store.wires import Wires
 
@@ -50,13 +49,6 @@ class UnsupportedServer(Exception):
     """The server is older than what the scripts need."""
 
 
-def _load_scripts() -> dict[str, str]:
-    folder = resources.files("store.scripts")
-    files = {f.name.removesuffix(".lua"): f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".lua")}
-    shared = "\n".join(files.pop(name) for name in SHARED)
-    return {name: f"{shared}\n{text}" for name, text in files.items()}
-
-
 # Pub/Sub only hears: without probes it would not notice that the other end is gone without a word.
 _KEEPALIVE: dict[str, Any] = {
     "socket_keepalive": True,
@@ -67,14 +59,10 @@ _KEEPALIVE: dict[str, Any] = {
     },
 }
 
-SHARED = ("prelude", "mailbox")  # what stands before each script, in this order
-SCRIPTS = _load_scripts()
-_DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
-
 
 def script(name: str, keys: Sequence[str], args: Sequence[Any] = ()) -> Command:
     """Return the command that runs a script of `store/scripts`."""
-    return ("EVALSHA", _DIGESTS[name], len(keys), *keys, *args)
+    return ("EVALSHA", DIGESTS[name], len(keys), *keys, *args)
 
 
 class Database:

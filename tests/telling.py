@@ -6,8 +6,9 @@ from importlib import resources
 from typing import Any
 
 from store import keys
-from store.connection import SHARED, Database
+from store.connection import Database
 from store.ids import partition
+from store.lua import SHARED
 from store.mailboxes import mailboxes
 from tests.conftest import Member
 from tests.work import number

@@ -1,4 +1,4 @@
--- Shared by all scripts: the loader puts this text before each of them.
+-- Shared by all scripts: the loader puts what a script uses of it before that.
 
 local EPOCH = 1704067200000 -- ms: 2024-01-01T00:00:00Z
 

@@ -1,0 +1,56 @@
+"""The scripts of `store/scripts`, each with what it needs of the declarations they share, and with nothing else.
+
+A server makes every function of a script anew each time it runs it: with all that is shared, that would take several
+times as long as most scripts do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from importlib import resources
+
+SHARED = ("prelude", "mailbox")  # what they share, in this order
+
+_COMMENT = re.compile(r"--.*")
+_WORD = re.compile(r"\w+")
+_DECLARED = re.compile(r"local (?:function )?(\w+)")
+
+
+def _load() -> dict[str, str]:
+    folder = resources.files("store.scripts")
+    files = {f.name.removesuffix(".lua"): f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".lua")}
+    shared = [chunk for name in SHARED for chunk in _declarations(files.pop(name))]
+    return {name: "".join([*_needed(shared, text), text]) for name, text in files.items()}
+
+
+def _declarations(text: str) -> Iterator[str]:
+    """Yield each function and constant that a file declares; a function ends with an `end` that is not indented."""
+    chunk = ""
+    for line in text.splitlines(keepends=True):
+        if chunk or line.startswith("local "):
+            chunk += line
+        if chunk and (line.startswith("end") or not chunk.startswith("local function ")):
+            yield chunk
+            chunk = ""
+
+
+def _needed(shared: Iterable[str], text: str) -> list[str]:
+    """Return the declarations that a script uses, also by way of others, in their order."""
+    words = _words(text)
+    kept: list[str] = []
+    for chunk in reversed(list(shared)):  # what uses another comes after it
+        declared = _DECLARED.match(chunk)
+        if declared and declared[1] in words:
+            words |= _words(chunk)
+            kept.append(chunk)
+    return kept[::-1]
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(_COMMENT.sub("", text)))
+
+
+SCRIPTS = _load()
+DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
