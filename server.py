@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import signal
@@ -29,7 +28,7 @@ from resolvers.listeners import StreamEventKind
 from resolvers.tailing import Asked, TailRefused
 from resolvers.tokens import NO_PASSWORD
 from resolvers.upkeep import UpkeepRefused
-from schema.http import begin_shutdown, create_app
+from schema.http import begin_shutdown, create_app, spare_the_collector
 from store import opening
 from store.connection import Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
@@ -39,7 +38,6 @@ from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
-GARBAGE = (250_000, 20, 50)  # new objects, and collections of the younger ones, before the next of each generation
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 
@@ -164,7 +162,7 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
                 await site.start()
             except OSError as error:
                 raise StartError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from error
-            _spare_the_collector()
+            spare_the_collector()
             _announce(settings, runner, worker=working is not None)
             await _until_stopped()
             begin_shutdown(app)
@@ -176,8 +174,7 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
 
 
 async def _fill(services: Services) -> None:
-    login = await demo.fill(services)
-    if login:
+    if login := await demo.fill(services):
         print(f"The store has a demo community now: log in as {login.login} with the password {login.password!r}")
     else:
         print("The store has members already: no demo community was added")
@@ -257,17 +254,6 @@ async def _services(settings: Settings) -> AsyncIterator[Services]:
             await services.close()
 
 
-def _spare_the_collector() -> None:
-    """Have the garbage collector leave alone what is there for good, and come less often.
-
-    A page is thousands of objects that live for a millisecond and are freed by counting references: at its default the
-    collector goes through all of them several times per page, and through the whole process now and then.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*GARBAGE)
-
-
 def _announce(settings: Settings, runner: web.AppRunner, *, worker: bool) -> None:
     host, port = runner.addresses[0][:2]
     where = settings.redis_url.rsplit("@", 1)[-1] if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
@@ -278,8 +264,7 @@ def _announce(settings: Settings, runner: web.AppRunner, *, worker: bool) -> Non
 
 
 async def _until_stopped() -> None:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     await stopped.wait()

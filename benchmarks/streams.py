@@ -131,9 +131,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     print(flush=True)
 
 
-# ---------------------------------------------------------------- parts
-
-
 def delivery(folder: Path) -> None:
     """Measure deliveries to readers beside subscribers who do not read, and then to the same readers alone."""
     # No ping in between: it would end those who do not read before the measurement does.
