@@ -142,13 +142,6 @@ async def post(context: Context, thing: int) -> Post | None:
     return found
 
 
-async def original(context: Context, repost: Repost) -> Post | None:
-    """Return what a repost passes on; no round trip where the repost was read by `posts`."""
-    sight = await sight_of(context, [repost.original_author], [repost.original_id])
-    found = sight.posts[repost.original_id]
-    return found if visibility.sees(sight, found) else None
-
-
 async def user(context: Context, member: int) -> User | None:
     """Return one member as the viewer sees them."""
     (found,) = await users(context, [member])
