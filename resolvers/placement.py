@@ -76,6 +76,7 @@ class _Showing:
 
     def give_up(self) -> None:
         """End the look-up, which nobody waits for any more."""
+        self._running.remove_done_callback(self._begin)
         if self._task:
             self._task.cancel()
 
