@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum
+from typing import ClassVar
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +20,8 @@ Fields = Mapping[str, str]
 
 class User(Struct, frozen=True):
     """A member as everybody may know them."""
+
+    is_steady: ClassVar[bool] = True  # what is shown of it depends on nothing else
 
     id: int
     login: str
@@ -130,6 +133,8 @@ class Location(Struct, frozen=True):
 class Status(Struct, frozen=True):
     """A post of a member's own words."""
 
+    is_steady: ClassVar[bool] = True  # what is shown of it depends on nothing else
+
     id: int
     author: int
     text: str
@@ -199,6 +204,8 @@ def is_plain_repost(post: Post | None) -> bool:
 class Comment(Struct, frozen=True):
     """A remark below a post."""
 
+    is_steady: ClassVar[bool] = True  # what is shown of it depends on nothing else
+
     id: int
     author: int
     text: str
@@ -250,7 +257,7 @@ def read_entries(reply: Sequence[str]) -> list[Entry]:
 
 def read_sources(text: str | None) -> tuple[Source, ...]:
     """Return the sources of a home entry, oldest first."""
-    return tuple(Source(*map(int, pair.split(":"))) for pair in (text or "").split())
+    return tuple([Source(*map(int, pair.split(":"))) for pair in text.split()]) if text else ()
 
 
 class Published(Struct, frozen=True):

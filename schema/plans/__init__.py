@@ -7,6 +7,7 @@ far more than to fetch it, and depends on the query alone. So it is done once pe
   row for each object: a dict whose keys stand in it, in their order, from the beginning.
 - A `Field` fills one key of all rows. It takes a column of values, from attributes or resolvers, and has it completed.
   A *batched* resolver gives the whole column at once: it is called with `Parents` in place of one parent.
+- What depends on *steady* objects alone, which never change and are met again and again, is kept with the selection.
 - A `Completion` makes results of a column as its type says: leaves are serialised, lists laid end to end and cut again,
   objects sorted by type and handed to a selection of their own, whose rows are the results.
 - A `Run` is one attempt. Where resolvers are asynchronous, rows are handed on all the same and filled later. So
@@ -29,12 +30,13 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
 from schema.plans.completion import BY_CLASS
-from schema.plans.run import Row, Run
-from schema.plans.selection import BATCHED, Parents, Selection
+from schema.plans.run import Memory, Row, Run
+from schema.plans.selection import BATCHED, STEADY, Parents, Selection
 
-__all__ = ["BATCHED", "BY_CLASS", "Parents", "Planner", "Plans"]
+__all__ = ["BATCHED", "BY_CLASS", "STEADY", "Parents", "Planner", "Plans"]
 
 PLANS_KEPT = 8  # of one document; they differ by operation and by the variables of @skip and @include
+ROWS_KEPT = 50_000  # of all plans together, some 600 bytes each
 
 
 class Planner:
@@ -43,13 +45,14 @@ class Planner:
     def __init__(self) -> None:
         self.runs = 0
         self.given_up = 0  # of the runs, those that graphql-core had to end
+        self._memory = Memory(ROWS_KEPT)
 
     async def run(self, executor: Executor[Any], plans: Plans) -> Row | None:
         """Return the data of an operation; None where graphql-core has to execute it."""
         selection = plans.get(executor)
         if selection is None:
             return None
-        data = await Run(executor).data(selection.begin)
+        data = await Run(executor, self._memory).data(selection.begin)
         self.runs += 1
         self.given_up += data is None
         return data

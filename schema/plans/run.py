@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from types import CoroutineType, GeneratorType
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
+from weakref import WeakSet
 
 from graphql.execution import Executor
 from graphql.pyutils import Path, UndefinedType
@@ -20,11 +21,37 @@ class Unusual(Exception):
     """Something that is left to graphql-core."""
 
 
+class Forgetful(Protocol):
+    """What keeps rows."""
+
+    def forget(self) -> None:
+        """Let go of all of them."""
+
+
+class Memory:
+    """Counts the rows that are kept for later runs, and has all forgotten when there are too many."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._count = 0
+        self._keepers: WeakSet[Forgetful] = WeakSet()
+
+    def take(self, keeper: Forgetful, rows: int) -> None:
+        """Note that somebody is about to keep some more rows."""
+        self._count += rows
+        if self._count > self._most:
+            self._count = rows
+            for one in self._keepers:
+                one.forget()
+        self._keepers.add(keeper)
+
+
 class Run:
     """One attempt."""
 
-    def __init__(self, executor: Executor[Any]) -> None:
+    def __init__(self, executor: Executor[Any], memory: Memory) -> None:
         self.executor = executor
+        self.memory = memory
         self._waiting: set[asyncio.Future[Any]] = set()
         self._loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
         self._all_came = self._loop.create_future()

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
-from graphql import GraphQLObjectType, GraphQLResolveInfo
+from graphql import GraphQLList, GraphQLObjectType, GraphQLResolveInfo, get_nullable_type, is_leaf_type
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet, collect_subfields
-from graphql.execution.values import get_argument_values
 from graphql.pyutils import Path
-from strawberry.schema.schema_converter import GraphQLCoreConverter
-from strawberry.types.field import StrawberryField
 
 from schema.plans.completion import completion
-from schema.plans.run import Paths, Row, Run, Unusual
+from schema.plans.resolving import Resolver, attribute, declaration, resolver_of_root
+from schema.plans.run import Paths, Row, Run, Unusual, close
 
 BATCHED = "batched"  # in the metadata of a field
+STEADY = "is_steady"  # an attribute of classes whose objects never change, and are met again and again
 
 _INTROSPECTION = {"__schema", "__type"}
 
@@ -35,17 +33,45 @@ class Selection:
         if not _INTROSPECTION.isdisjoint(names.values()):
             raise Unusual
         self._row = {key: parent.name if name == "__typename" else None for key, name in names.items()}
-        self._fields = [
-            Field(executor, parent, key, fields[key]) for key, name in names.items() if name != "__typename"
-        ]
+        asked = [Field(executor, parent, key, fields[key]) for key, name in names.items() if name != "__typename"]
+        self._fields = asked
+        self._steady = [field for field in asked if field.depends_on_object_alone]
+        self._others = [field for field in asked if not field.depends_on_object_alone]
+        self._kept: dict[int, tuple[Any, Row]] = {}  # by the object's address, which is its own while it is kept
 
     def begin(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
         """Return a row for each object; what has to be awaited comes into it later."""
-        rows: list[Row] = [self._row.copy() for _ in objects]
+        if self._steady and all(getattr(kind, STEADY, False) for kind in set(map(type, objects))):
+            rows, fields = self._met(run, objects, paths), self._others
+        else:
+            rows, fields = [self._row.copy() for _ in objects], self._fields
         if rows:
-            for field in self._fields:
+            for field in fields:
                 field.begin(run, objects, rows, paths)
         return rows
+
+    def forget(self) -> None:
+        """Let go of all rows that are kept."""
+        self._kept.clear()
+
+    def _met(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
+        """Return rows of steady objects with what depends on these alone: as kept, where they were met before."""
+        found: list[Any] = list(map(self._kept.get, map(id, objects)))
+        missing = [place for place, known in enumerate(found) if known is None]
+        if missing:
+            new = [objects[place] for place in missing]
+            rows = [self._row.copy() for _ in new]
+
+            def below() -> Sequence[Path | None]:
+                above = paths()
+                return [above[place] for place in missing]
+
+            for field in self._steady:
+                field.settle(run, new, rows, below)
+            run.memory.take(self, len(new))
+            for place, one, row in zip(missing, new, rows, strict=True):
+                found[place] = self._kept[id(one)] = (one, row)
+        return [row.copy() for _, row in found] if self._others else [row for _, row in found]
 
 
 class Field:
@@ -62,15 +88,15 @@ class Field:
         if definition is None:
             raise Unusual
         self._definition = definition
-        self._resolve = definition.resolve or executor.field_resolver
+        self._resolver = Resolver(executor, definition, self._nodes[0])
         self._completion = completion(definition.type, executor.schema, self._select, self._info)
         self._selections: dict[str, Selection] = {}
-        declared = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-        self._is_batched, self._attribute, self._of_root = False, None, None
-        if isinstance(declared, StrawberryField):
-            self._is_batched = BATCHED in declared.metadata
-            self._attribute = _attribute(declared)
-            self._of_root = _resolver_of_root(declared)
+        declared = declaration(definition)
+        self._is_batched = declared is not None and BATCHED in declared.metadata
+        self._attribute = attribute(declared) if declared else None
+        self._of_root = resolver_of_root(declared) if declared else None
+        is_at_hand = self._attribute or (self._of_root and declared and not declared.is_async)
+        self.depends_on_object_alone = bool(is_at_hand) and _has_leaves(definition.type)
 
     def begin(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
         """Fill the rows with the values that the objects have in this field, now or when they come."""
@@ -80,11 +106,21 @@ class Field:
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
         elif self._is_batched:
-            answer = self._resolve(Parents(objects), self._info(run), **self._arguments(run))
+            answer = self._resolver.arguments(run.executor)(Parents(objects), self._info(run))
             run.take([answer], lambda answers: fill(*answers))
         else:
-            given, places = self._arguments(run), zip(objects, paths(), strict=True)
-            run.take((self._resolve(one, self._info(run, path), **given) for one, path in places), fill)
+            resolve, places = self._resolver.arguments(run.executor), zip(objects, paths(), strict=True)
+            run.take((resolve(one, self._info(run, path)) for one, path in places), fill)
+
+    def settle(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
+        """Fill the rows of objects on which alone this field depends, at once."""
+        resolve: Any = self._attribute or self._of_root
+        values = list(map(resolve, objects))
+        try:
+            self._fill(run, rows, paths, values)
+        except Exception:
+            close(values)
+            raise
 
     def _fill(self, run: Run, rows: list[Row], above: Paths, values: list[Any]) -> None:
         if not isinstance(values, list):
@@ -110,26 +146,8 @@ class Field:
         path = Path(above, self._key, self._parent.name)
         return run.executor.build_resolve_info(self._definition, self._nodes, self._parent, path)
 
-    def _arguments(self, run: Run) -> dict[str, Any]:
-        """Return the arguments, made anew each time: a resolver may change what it is given."""
-        if not self._definition.args:
-            return {}
-        values, hides = run.executor.variable_values, run.executor.hide_suggestions
-        return get_argument_values(self._definition, self._nodes[0], values, None, hides)
 
-
-def _attribute(declared: StrawberryField) -> Callable[[Any], Any] | None:
-    """Return what takes the value of a field off an object, where it is nothing but an attribute."""
-    is_one = declared.is_basic_field and declared.default_resolver is getattr and not declared.is_subscription
-    return attrgetter(declared.python_name) if is_one else None
-
-
-def _resolver_of_root(declared: StrawberryField) -> Callable[[Any], Any] | None:
-    """Return the function that resolves a field, where it wants nothing but the object."""
-    resolver = declared.base_resolver
-    if resolver is None or declared.extensions or declared.is_subscription or len(resolver.signature.parameters) != 1:
-        return None
-    root = resolver.root_parameter or resolver.self_parameter or resolver.parent_parameter
-    if root is None or root.kind is root.KEYWORD_ONLY or not callable(resolver.wrapped_func):
-        return None
-    return resolver.wrapped_func
+def _has_leaves(kind: Any) -> bool:
+    """Return whether the results of a type are scalars and enums, or lists of them."""
+    of = get_nullable_type(kind)
+    return _has_leaves(of.of_type) if isinstance(of, GraphQLList) else is_leaf_type(of)

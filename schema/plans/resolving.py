@@ -1,0 +1,149 @@
+"""Calls resolvers: strawberry's wrapping is left out where all it does is hand on what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from operator import attrgetter
+from types import NoneType
+from typing import Any, TypeAlias, cast
+
+import strawberry
+from graphql import FieldNode, GraphQLField, GraphQLResolveInfo, VariableNode
+from graphql.execution import Executor
+from graphql.execution.values import get_argument_values
+from graphql.pyutils import Undefined
+from strawberry.schema.schema_converter import GraphQLCoreConverter
+from strawberry.types.arguments import StrawberryArgument
+from strawberry.types.base import StrawberryOptional
+from strawberry.types.enum import StrawberryEnumDefinition
+from strawberry.types.field import StrawberryField
+
+Arguments: TypeAlias = dict[str, Any]
+
+ARGUMENTS_KEPT = 16  # of one field; they differ by the values of variables
+
+_UNCHANGED = {int, float, str, bool, strawberry.ID}  # types of arguments that resolvers get as they are coerced
+_IMMUTABLE = (str, int, float, bool, NoneType, Enum)
+
+
+class Resolver:
+    """The resolver of one field of a selection."""
+
+    def __init__(self, executor: Executor[Any], definition: GraphQLField, node: FieldNode) -> None:
+        self._definition = definition
+        self._node = node
+        self._resolve = definition.resolve or executor.field_resolver
+        self._variables = [
+            argument.value.name.value for argument in node.arguments or () if isinstance(argument.value, VariableNode)
+        ]
+        self._kept: dict[tuple[Any, ...], Arguments | None] = {}
+        declared = declaration(definition)
+        self._declared = declared if declared and _is_bare(declared) else None
+        if self._declared:
+            self._names = _names(definition)
+            self._info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
+
+    def arguments(self, executor: Executor[Any]) -> Callable[[Any, GraphQLResolveInfo[Any]], Any]:
+        """Return what resolves an object, told its info, with the arguments that the field has in an operation."""
+        simple = self._simple(executor) if self._declared and self._names is not None else None
+        if self._declared and simple is not None:
+            return _direct(self._declared, simple, self._info_class)
+        resolve, given = self._resolve, self._coerced
+        return lambda one, info: resolve(one, info, **given(executor))
+
+    def _simple(self, executor: Executor[Any]) -> Arguments | None:
+        """Return the arguments by the names that the resolver has for them; None where one of them may be changed."""
+        if not self._definition.args:
+            return {}
+        coerced = executor.variable_values.coerced
+        key = tuple([coerced.get(name, Undefined) for name in self._variables])
+        try:
+            return self._kept[key]
+        except KeyError:
+            pass
+        except TypeError:  # a value that has no hash: a list, an input object
+            return None
+        given = self._coerced(executor)
+        simple = None
+        if all(isinstance(value, _IMMUTABLE) for value in given.values()):
+            simple = {cast("Any", self._names)[name]: value for name, value in given.items()}
+        if len(self._kept) == ARGUMENTS_KEPT:
+            self._kept.clear()
+        self._kept[key] = simple
+        return simple
+
+    def _coerced(self, executor: Executor[Any]) -> Arguments:
+        """Return the arguments, made anew each time: a resolver may change what it is given."""
+        if not self._definition.args:
+            return {}
+        values, hides = executor.variable_values, executor.hide_suggestions
+        return get_argument_values(self._definition, self._node, values, None, hides)
+
+
+def declaration(definition: GraphQLField) -> StrawberryField | None:
+    """Return what strawberry knows of a field."""
+    declared = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+    return declared if isinstance(declared, StrawberryField) else None
+
+
+def attribute(declared: StrawberryField) -> Callable[[Any], Any] | None:
+    """Return what takes the value of a field off an object, where it is nothing but an attribute."""
+    is_one = declared.is_basic_field and declared.default_resolver is getattr and not declared.is_subscription
+    return attrgetter(declared.python_name) if is_one else None
+
+
+def resolver_of_root(declared: StrawberryField) -> Callable[[Any], Any] | None:
+    """Return the function that resolves a field, where it wants nothing but the object."""
+    resolver = declared.base_resolver
+    if resolver is None or not _is_bare(declared) or len(resolver.signature.parameters) != 1:
+        return None
+    root = resolver.root_parameter or resolver.self_parameter or resolver.parent_parameter
+    if root is None or root.kind is root.KEYWORD_ONLY:
+        return None
+    return cast("Callable[[Any], Any]", resolver.wrapped_func)
+
+
+def _is_bare(declared: StrawberryField) -> bool:
+    """Return whether nothing stands between a field and its resolver, which is a function."""
+    resolver = declared.base_resolver
+    return bool(
+        resolver and not declared.extensions and not declared.is_subscription and callable(resolver.wrapped_func)
+    )
+
+
+def _names(definition: GraphQLField) -> dict[str, str] | None:
+    """Return what the resolver calls its arguments; None where one of them is converted for it."""
+    names: dict[str, str] = {}
+    for name, argument in definition.args.items():
+        declared = argument.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+        if not isinstance(declared, StrawberryArgument) or not _is_unchanged(declared.type):
+            return None
+        names[name] = declared.python_name
+    return names
+
+
+def _is_unchanged(kind: Any) -> bool:
+    of = kind.of_type if type(kind) is StrawberryOptional else kind
+    return (
+        isinstance(of, StrawberryEnumDefinition) or (isinstance(of, type) and issubclass(of, Enum)) or of in _UNCHANGED
+    )
+
+
+def _direct(
+    declared: StrawberryField, given: Arguments, info_class: type[strawberry.Info[Any, Any]]
+) -> Callable[[Any, GraphQLResolveInfo[Any]], Any]:
+    resolver: Any = declared.base_resolver
+    function, informed = resolver.wrapped_func, resolver.info_parameter
+    takers = [one.name for one in (resolver.parent_parameter, resolver.root_parameter) if one]
+    first = bool(resolver.self_parameter)
+
+    def resolve(one: Any, info: GraphQLResolveInfo[Any]) -> Any:
+        named = given.copy()
+        for taker in takers:
+            named[taker] = one
+        if informed:
+            named[informed.name] = info_class(_raw_info=info, _field=declared)
+        return function(one, **named) if first else function(**named)
+
+    return resolve
