@@ -16,7 +16,7 @@ from resolvers.errors import (
     refuse,
 )
 from resolvers.listeners import Listeners
-from resolvers.loaders import Loaders
+from resolvers.loaders import Known, Loaders
 from resolvers.proof import Proof, lives
 from resolvers.reader import Reader
 from resolvers.recent import Recent
@@ -49,6 +49,7 @@ class Services:
         self.renderings: Recent[Hashable, object] = Recent(RENDERINGS_KEPT)
         self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
         self.big = BigAuthors()
+        self.known = Known()
         self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
         self._on_session_end: list[OnSessionEnd] = []
         self.silences = 0  # times after which the end of a session may have gone unheard
@@ -124,7 +125,7 @@ class Context:
         self._proof = Proof(claims, address, services.settings.rate_limit if counted else 0)
         self._silences = services.silences
         self.reader = Reader(services.db, self._proof)
-        self.load = Loaders(self.reader, self.viewer)
+        self.load = Loaders(self.reader, self.services.known, self.viewer)
 
     @property
     def db(self) -> Database:
@@ -177,7 +178,7 @@ class Context:
 
     def forget(self) -> None:
         """Read records anew from now on: something was written."""
-        self.load = Loaders(self.reader, self.viewer)
+        self.load = Loaders(self.reader, self.services.known, self.viewer)
 
     def wants(self, field: str) -> bool:
         """Return whether the document names a field anywhere, so that reading ahead for it pays."""

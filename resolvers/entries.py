@@ -111,8 +111,10 @@ class _Home(Struct, frozen=True):
     ) -> TimelineEdge | None:
         if post is None:
             return None
-        standing = merging.sources_of(sources, brings=lambda source: self._brings(source, post)) if sources else ()
         has_author = post.author == self.sight.viewer or self._follows(post.author)
+        if has_author and not sources and entry.place == stored == post.id:
+            return TimelineEdge(paging.cursor("home", entry.place), post)  # as almost all are: the rules say the same
+        standing = merging.sources_of(sources, brings=lambda source: self._brings(source, post)) if sources else ()
         facts = merging.Standing(
             post=post.id,
             has_author=has_author,

@@ -29,8 +29,8 @@ POST_FLAGS = {
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members as the viewer sees them, None for whom they cannot see; one round trip."""
     sight = await sight_of(context, members)
-    found = [sight.users[member] for member in members]
-    return [user if visibility.sees(sight, user) else None for user in found]
+    seen = {member: user if visibility.sees(sight, user) else None for member, user in sight.users.items()}
+    return [seen[member] for member in members]
 
 
 async def speakers(context: Context, members: Sequence[int]) -> list[User | None]:
@@ -68,11 +68,7 @@ async def timeline_sight(
     Other things are looked up in the second round trip.
     """
     found, sight = await _posts(context, ids, also, *fetched)
-    shown = [
-        post if post and visibility.sees(sight, post) and visibility.wants(sight, post.author) else None
-        for post in found
-    ]
-    return shown, sight
+    return visibility.timeline(sight, found), sight
 
 
 async def _posts(
@@ -82,16 +78,12 @@ async def _posts(
         await context.load.all((context.load.post, ids), *ahead(context, ids))
     found = context.load.post.known(ids)
     _learn(context, found)
-    members, originals, acted = dict.fromkeys(also), [], []
-    for post in found:
-        if post is None:
-            continue
-        members[post.author] = None
-        acted.append(acts_for(post))
-        if isinstance(post, Repost):
-            members[post.original_author] = None
-            originals.append(post.original_id)
-    flags = _flags(context, POST_FLAGS, [*acted, *originals])
+    there = [post for post in found if post]
+    reposts = [post for post in there if isinstance(post, Repost)]
+    members = {*also, *[post.author for post in there], *[post.original_author for post in reposts]}
+    originals = [post.original_id for post in reposts]
+    asked = any(map(context.wants, POST_FLAGS))
+    flags = _flags(context, POST_FLAGS, [*map(acts_for, there), *originals]) if asked else []
     return found, await sight_of(context, members, originals, *flags, *fetched)
 
 
@@ -107,9 +99,10 @@ def ahead(context: Context, ids: Iterable[int]) -> list[Lookup]:
 
 def _learn(context: Context, found: Iterable[Post | None]) -> None:
     known = context.services.authors
-    if len(known) >= AUTHORS_KEPT:
+    new = {post.id: post.author for post in found if post and post.id not in known}
+    if len(known) + len(new) > AUTHORS_KEPT:
         known.clear()
-    known.update({post.id: post.author for post in found if post})
+    known |= new
 
 
 async def sight_of(context: Context, members: Collection[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from resolvers.reader import Reader
 from store import keys
@@ -18,7 +18,6 @@ from store.records import (
     Bond,
     Comment,
     Credentials,
-    Fields,
     Post,
     Source,
     User,
@@ -27,8 +26,11 @@ from store.records import (
     read_sources,
 )
 
+RECORDS_KEPT = 10_000  # of each kind, some 1,500 bytes each
+
 Value = TypeVar("Value")
 Ask = Callable[[list[int]], list[Command]]  # the commands that look things up
+Kept = tuple[Any, Any]  # the reply that was read, and what it means
 Read = Callable[[list[int], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
 
 
@@ -52,6 +54,11 @@ class Loader(Generic[Value]):
         """Return things in order; raises the first error among them."""
         await fetch(self._reader, (self, things))
         return self.known(things)
+
+    @property
+    def found(self) -> Mapping[int, Any]:
+        """All things that are known, and the errors of those that could not be read."""
+        return self._known
 
     def prime(self, values: Mapping[int, Value]) -> None:
         """Take over things that were read in another way."""
@@ -89,10 +96,12 @@ class Loader(Generic[Value]):
             values = list(self._read(things, replies))
         except Exception as error:  # noqa: BLE001  whoever asks for one of them gets it
             values = [error] * len(things)
-        self._has_failed = self._has_failed or any(isinstance(value, Exception) for value in values)
+        if any(issubclass(kind, Exception) for kind in set(map(type, values))):
+            self._has_failed = True
         self._known.update(zip(things, values, strict=True))
+        sought = self._sought
         for thing in things:
-            del self._sought[thing]
+            del sought[thing]
 
 
 Lookup = tuple[Loader[Any], Sequence[int]]
@@ -125,40 +134,48 @@ async def fetch(reader: Reader, *wanted: Lookup) -> None:
         await others
 
 
+class Known:
+    """What records were when they were last read, by all operations: one that has not changed is the same object."""
+
+    def __init__(self) -> None:
+        self.users: dict[int, Kept] = {}
+        self.posts: dict[int, Kept] = {}
+        self.comments: dict[int, Kept] = {}
+
+
 class Loaders:
     """Records by id, and how the viewer stands to them; each read once per operation, pipelined."""
 
-    def __init__(self, reader: Reader, viewer: int | None) -> None:
+    def __init__(self, reader: Reader, known: Known, viewer: int | None) -> None:
         self._reader = reader
+        self._records = known
         self._viewer = viewer
         self._me = viewer or 0
-        self.members: dict[int, User | None] = {}  # all that were looked up
+
+    @property
+    def members(self) -> dict[int, User | None]:
+        """All members that were looked up."""
+        return {member: user for member, user in self.user.found.items() if not isinstance(user, Exception)}
 
     @cached_property
     def user(self) -> Loader[User | None]:
-        members = self.members
-
-        def read(member: int, fields: Fields) -> User | None:
-            found = members[member] = User.read(member, fields)
-            return found
-
-        return _records(self._reader, keys.user, read)
+        return _records(self._reader, keys.user, User.read, self._records.users)
 
     @cached_property
     def post(self) -> Loader[Post | None]:
-        return _records(self._reader, keys.status, read_post)
+        return _records(self._reader, keys.status, read_post, self._records.posts)
 
     @cached_property
     def comment(self) -> Loader[Comment | None]:
-        return _records(self._reader, keys.comment, Comment.read)
+        return _records(self._reader, keys.comment, Comment.read, self._records.comments)
 
     @cached_property
     def promotion(self) -> Loader[Promotion | None]:
-        return _records(self._reader, keys.promotion, Promotion.read)
+        return _records(self._reader, keys.promotion, Promotion.read, {})
 
     @cached_property
     def credentials(self) -> Loader[Credentials | None]:
-        return _records(self._reader, keys.credentials, lambda _, fields: Credentials.read(fields))
+        return _records(self._reader, keys.credentials, lambda _, fields: Credentials.read(fields), {})
 
     @cached_property
     def has_liked(self) -> Loader[bool]:
@@ -218,22 +235,28 @@ class Loaders:
 
 
 def _records(
-    reader: Reader, key: Callable[[int], str], read: Callable[[int, dict[str, str]], Value | None]
+    reader: Reader,
+    key: Callable[[int], str],
+    read: Callable[[int, dict[str, str]], Value | None],
+    kept: dict[int, Kept],
 ) -> Loader[Value | None]:
     def record(thing: int, reply: Any) -> Value | Exception | None:
+        known = kept.get(thing)
+        if known is not None and known[0] == reply:
+            return cast("Value", known[1])
         # A broken record fails for who asks for it, and not for all who ask at the same time.
         try:
-            return reply if isinstance(reply, Exception) else read(thing, read_pairs(reply))
+            found = reply if isinstance(reply, Exception) else read(thing, read_pairs(reply))
         except Exception as error:  # noqa: BLE001  the loader raises it
             return error
+        if len(kept) == RECORDS_KEPT:
+            kept.clear()
+        kept[thing] = (reply, found)
+        return found
 
-    def records(things: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
-        try:
-            return [read(thing, read_pairs(reply)) for thing, reply in zip(things, replies, strict=True)]
-        except Exception:  # noqa: BLE001  one of them is broken
-            return map(record, things, replies)
-
-    return Loader(reader, lambda things: [("HGETALL", key(thing)) for thing in things], records)
+    return Loader(
+        reader, lambda things: [("HGETALL", key(thing)) for thing in things], lambda *found: map(record, *found)
+    )
 
 
 def _one_reply(reader: Reader, command: str, key: str, read: Callable[[Any], Value]) -> Loader[Value]:

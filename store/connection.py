@@ -35,6 +35,7 @@ Command = tuple[Any, ...]
 OLDEST_SERVER = (7, 0)  # SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
 REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
 NO_SUCH_MEMBER = "PERCH no such member"  # what scripts answer where the acting member has no record
+_AWAY = frozenset({BusyLoadingError, ReadOnlyError})  # replies of a server that cannot answer now
 
 
 class Unavailable(Exception):
@@ -84,8 +85,8 @@ class Database:
         if not commands:
             return []
         replies = await self._send(commands)
-        missing = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-        if missing:
+        if NoScriptError in set(map(type, replies)):
+            missing = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
             # Only the first use on a server, or after its restart: loading is harmless to repeat.
             await self.load_scripts()
             for i, reply in zip(missing, await self._send([commands[i] for i in missing]), strict=True):
@@ -123,9 +124,9 @@ class Database:
             replies = await self._wires.run(commands)
         except (RedisConnectionError, RedisTimeoutError, OSError) as error:
             raise Unavailable(str(error)) from error
-        for reply in replies:
-            if isinstance(reply, BusyLoadingError | ReadOnlyError):
-                raise Unavailable(str(reply)) from reply
+        if not _AWAY.isdisjoint(map(type, replies)):
+            away = next(reply for reply in replies if type(reply) in _AWAY)
+            raise Unavailable(str(away)) from away
         return replies
 
     async def load_scripts(self) -> None:

@@ -16,7 +16,7 @@ original. Muting hides nothing: what the viewer mutes is left out of timelines, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -65,6 +65,22 @@ def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
             return sees_words(sight, thing.author) and sees(sight, sight.posts.get(thing.post_id))
         case None:
             return False
+
+
+def timeline(sight: Sight, posts: Sequence[Post | None]) -> list[Post | None]:
+    """Return the posts that belong into the viewer's timelines, None for the others."""
+    shown: list[Post | None] = []
+    wanted: dict[int, bool] = {}  # authors
+    for post in posts:
+        is_shown = False
+        if post is not None:
+            if post.author not in wanted:
+                wanted[post.author] = wants(sight, post.author) and sees_posts(sight, post.author)
+            # Nothing but its author decides whether a status is seen that is not hidden.
+            is_plain = type(post) is Status and not post.is_hidden
+            is_shown = wanted[post.author] and (is_plain or sees(sight, post))
+        shown.append(post if is_shown else None)
+    return shown
 
 
 def sees_words(sight: Sight, member: int) -> bool:
