@@ -49,8 +49,9 @@ class Services:
         self.renderings: Recent[Hashable, object] = Recent(RENDERINGS_KEPT)
         self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
         self.big = BigAuthors()
-        self.known = Known()
+        self.known = Known(db.mirror)
         self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
+        self.promotions_run = True  # as far as is known
         self._on_session_end: list[OnSessionEnd] = []
         self.silences = 0  # times after which the end of a session may have gone unheard
 
@@ -178,6 +179,7 @@ class Context:
 
     def forget(self) -> None:
         """Read records anew from now on: something was written."""
+        self.reader.outdate()
         self.load = Loaders(self.reader, self.services.known, self.viewer)
 
     def wants(self, field: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -28,7 +28,18 @@ POST_FLAGS = {
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members as the viewer sees them, None for whom they cannot see; one round trip."""
-    sight = await sight_of(context, members)
+    return _seen(await sight_of(context, members), members)
+
+
+def users_soon(context: Context, members: Sequence[int]) -> list[User | None] | Awaitable[list[User | None]]:
+    """Return what `users` does, at once where nothing has to be looked up."""
+    wanted = list(dict.fromkeys(members))
+    if any(loader.missing(things) for loader, things in _about(context, wanted)):
+        return users(context, members)
+    return _seen(_sight(context, wanted, ()), members)
+
+
+def _seen(sight: Sight, members: Sequence[int]) -> list[User | None]:
     seen = {member: user if visibility.sees(sight, user) else None for member, user in sight.users.items()}
     return [seen[member] for member in members]
 
@@ -92,9 +103,9 @@ def ahead(context: Context, ids: Iterable[int]) -> list[Lookup]:
 
     What is not known, `_posts` looks up in a round trip of its own, as it does everything else that posts name.
     """
-    known, load = context.services.authors, context.load
+    known = context.services.authors
     members = [author for post in ids if (author := known.get(post))]
-    return [(load.user, members), (load.bond, members), *_flags(context, MEMBER_FLAGS, members)] if members else []
+    return _about(context, members) if members else []
 
 
 def _learn(context: Context, found: Iterable[Post | None]) -> None:
@@ -110,9 +121,19 @@ async def sight_of(context: Context, members: Collection[int], posts: Sequence[i
 
     The posts' authors have to be among the members. Other things are looked up in the same round trip.
     """
-    wanted, load = list(dict.fromkeys(members)), context.load
-    flags = _flags(context, MEMBER_FLAGS, wanted)
-    await load.all((load.user, wanted), (load.bond, wanted), (load.post, posts), *flags, *fetched)
+    wanted = list(dict.fromkeys(members))
+    await context.load.all(*_about(context, wanted), (context.load.post, posts), *fetched)
+    return _sight(context, wanted, posts)
+
+
+def _about(context: Context, members: Sequence[int]) -> list[Lookup]:
+    """Return the look-ups of what decides about members."""
+    load = context.load
+    return [(load.user, members), (load.bond, members), *_flags(context, MEMBER_FLAGS, members)]
+
+
+def _sight(context: Context, wanted: Sequence[int], posts: Sequence[int]) -> Sight:
+    load = context.load
     return Sight(
         viewer=context.viewer,
         is_moderator=context.is_moderator,

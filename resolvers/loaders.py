@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from resolvers.reader import Reader
 from store import keys
 from store.connection import Command
+from store.mirror import Changed, Mirror, Relations, Shelf
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
 from store.records import (
@@ -26,21 +27,19 @@ from store.records import (
     read_sources,
 )
 
-RECORDS_KEPT = 10_000  # of each kind, some 1,500 bytes each
-
 Value = TypeVar("Value")
 Ask = Callable[[list[int]], list[Command]]  # the commands that look things up
-Kept = tuple[Any, Any]  # the reply that was read, and what it means
 Read = Callable[[list[int], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
 
 
 class Loader(Generic[Value]):
     """Things by id, each looked up once per operation."""
 
-    def __init__(self, reader: Reader, ask: Ask, read: Read) -> None:
+    def __init__(self, reader: Reader, ask: Ask, read: Read, shelf: Shelf | None = None) -> None:
         self._reader = reader
         self._ask = ask
         self._read = read
+        self.shelf = shelf
         self._known: dict[int, Any] = {}
         self._sought: dict[int, asyncio.Future[None]] = {}
         self._has_failed = False
@@ -74,9 +73,14 @@ class Loader(Generic[Value]):
         return found
 
     def missing(self, things: Iterable[int]) -> list[int]:
-        """Return things that are not known yet, each once."""
+        """Return things that are not known yet, each once; what is kept and current is known."""
         known = self._known
-        return list(dict.fromkeys([thing for thing in things if thing not in known]))
+        missing = list(dict.fromkeys([thing for thing in things if thing not in known]))
+        if missing and self.shelf and self._reader.is_current:
+            found = self.shelf.find(missing)
+            known |= found
+            missing = [thing for thing in missing if thing not in found]
+        return missing
 
     def seek(self, missing: list[int], waits: set[asyncio.Future[None]]) -> list[int]:
         """Return which of the things nobody looks up yet; where others do, what to wait for is added."""
@@ -90,21 +94,41 @@ class Loader(Generic[Value]):
         self._sought.update(dict.fromkeys(things, found))
         return self._ask(things)
 
-    def settle(self, things: list[int], replies: list[Any]) -> None:
-        """Read the replies to the commands that looked things up."""
+    def settle(self, things: list[int], replies: list[Any], changed: Changed | None = None) -> None:
+        """Read the replies to the commands that looked things up; keep what may be kept, but for what has changed."""
         try:
-            values = list(self._read(things, replies))
+            values = dict(zip(things, self._read(things, replies), strict=True))
         except Exception as error:  # noqa: BLE001  whoever asks for one of them gets it
-            values = [error] * len(things)
-        if any(issubclass(kind, Exception) for kind in set(map(type, values))):
-            self._has_failed = True
-        self._known.update(zip(things, values, strict=True))
+            values = dict.fromkeys(things, error)
+        failed = {thing: value for thing, value in values.items() if isinstance(value, Exception)}
+        self._has_failed |= bool(failed)
+        self._known |= values
+        if self.shelf and changed is not None:
+            self.shelf.keep(
+                {thing: values[thing] for thing in things if thing not in failed} if failed else values, changed
+            )
         sought = self._sought
         for thing in things:
             del sought[thing]
 
 
 Lookup = tuple[Loader[Any], Sequence[int]]
+Sought = tuple[Loader[Any], list[int], list[Command]]
+
+
+class _Reading:
+    """Look-ups that are made together."""
+
+    def __init__(self, sought: list[Sought]) -> None:
+        self._sought = sought
+        self.commands = list(chain.from_iterable(commands for _, _, commands in sought))
+
+    def take(self, replies: list[Any], changed: Changed | None = None) -> None:
+        start = 0
+        for loader, things, commands in self._sought:
+            end = start + len(commands)
+            loader.settle(things, replies[start:end], changed)
+            start = end
 
 
 async def fetch(reader: Reader, *wanted: Lookup) -> None:
@@ -116,31 +140,38 @@ async def fetch(reader: Reader, *wanted: Lookup) -> None:
         if missing and (new := loader.seek(missing, waits)):
             sought.append((loader, new))
     if sought:
-        found: asyncio.Future[None] = reader.loop.create_future()
-        asked = [loader.ask(things, found) for loader, things in sought]
-        commands = list(chain.from_iterable(asked))
-        try:
-            replies = await reader.attempt(commands) if commands else []
-        except BaseException as error:
-            found.set_exception(error)
-            found.exception()  # often nobody else waits
-            raise
-        start = 0
-        for (loader, things), its in zip(sought, asked, strict=True):
-            loader.settle(things, replies[start : start + len(its)])
-            start += len(its)
-        found.set_result(None)
+        await _look_up(reader, sought)
     for others in waits:
         await others
 
 
-class Known:
-    """What records were when they were last read, by all operations: one that has not changed is the same object."""
+async def _look_up(reader: Reader, sought: list[tuple[Loader[Any], list[int]]]) -> None:
+    found: asyncio.Future[None] = reader.loop.create_future()
+    asked = [(loader, things, loader.ask(things, found)) for loader, things in sought]
+    kept = _Reading([one for one in asked if one[0].shelf and one[2]])
+    others = _Reading([one for one in asked if not (one[0].shelf and one[2])])
+    reading = reader.read(kept) if kept.commands else None
+    try:
+        replies = await reader.attempt(others.commands) if others.commands else []
+        if reading:
+            await reading
+    except BaseException as error:
+        found.set_exception(error)
+        found.exception()  # often nobody else waits
+        raise
+    others.take(replies)
+    found.set_result(None)
 
-    def __init__(self) -> None:
-        self.users: dict[int, Kept] = {}
-        self.posts: dict[int, Kept] = {}
-        self.comments: dict[int, Kept] = {}
+
+class Known:
+    """What the process keeps of what operations have read, as long as it does not change."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self.users = mirror.records("user")
+        self.posts = mirror.records("status")
+        self.comments = mirror.records("comment")
+        self.bonds = mirror.relations("following", "blocked", "blocked-by", "muted")
+        self.sources = mirror.relations("sources")
 
 
 class Loaders:
@@ -148,7 +179,7 @@ class Loaders:
 
     def __init__(self, reader: Reader, known: Known, viewer: int | None) -> None:
         self._reader = reader
-        self._records = known
+        self._kept = known
         self._viewer = viewer
         self._me = viewer or 0
 
@@ -159,23 +190,23 @@ class Loaders:
 
     @cached_property
     def user(self) -> Loader[User | None]:
-        return _records(self._reader, keys.user, User.read, self._records.users)
+        return _records(self._reader, keys.user, User.read, self._kept.users)
 
     @cached_property
     def post(self) -> Loader[Post | None]:
-        return _records(self._reader, keys.status, read_post, self._records.posts)
+        return _records(self._reader, keys.status, read_post, self._kept.posts)
 
     @cached_property
     def comment(self) -> Loader[Comment | None]:
-        return _records(self._reader, keys.comment, Comment.read, self._records.comments)
+        return _records(self._reader, keys.comment, Comment.read, self._kept.comments)
 
     @cached_property
     def promotion(self) -> Loader[Promotion | None]:
-        return _records(self._reader, keys.promotion, Promotion.read, {})
+        return _records(self._reader, keys.promotion, Promotion.read)
 
     @cached_property
     def credentials(self) -> Loader[Credentials | None]:
-        return _records(self._reader, keys.credentials, lambda _, fields: Credentials.read(fields), {})
+        return _records(self._reader, keys.credentials, lambda _, fields: Credentials.read(fields))
 
     @cached_property
     def has_liked(self) -> Loader[bool]:
@@ -200,7 +231,7 @@ class Loaders:
 
     @cached_property
     def bond(self) -> Loader[Bond]:
-        return _bonds(self._reader, self._viewer)
+        return _bonds(self._reader, self._viewer, self._kept.bonds)
 
     @cached_property
     def place(self) -> Loader[int | None]:
@@ -210,7 +241,8 @@ class Loaders:
 
     @cached_property
     def sources(self) -> Loader[tuple[Source, ...]]:
-        return _one_reply(self._reader, "HMGET", keys.sources(self._me), read_sources)
+        key = keys.sources(self._me)
+        return _one_reply(self._reader, "HMGET", key, read_sources, self._kept.sources.of(self._me))
 
     @cached_property
     def notification(self) -> Loader[Notification | None]:
@@ -238,29 +270,30 @@ def _records(
     reader: Reader,
     key: Callable[[int], str],
     read: Callable[[int, dict[str, str]], Value | None],
-    kept: dict[int, Kept],
+    shelf: Shelf | None = None,
 ) -> Loader[Value | None]:
     def record(thing: int, reply: Any) -> Value | Exception | None:
-        known = kept.get(thing)
-        if known is not None and known[0] == reply:
-            return cast("Value", known[1])
         # A broken record fails for who asks for it, and not for all who ask at the same time.
         try:
-            found = reply if isinstance(reply, Exception) else read(thing, read_pairs(reply))
+            if isinstance(reply, Exception):
+                return reply
+            return read(thing, reply if type(reply) is dict else read_pairs(reply))
         except Exception as error:  # noqa: BLE001  the loader raises it
             return error
-        if len(kept) == RECORDS_KEPT:
-            kept.clear()
-        kept[thing] = (reply, found)
-        return found
 
-    return Loader(
-        reader, lambda things: [("HGETALL", key(thing)) for thing in things], lambda *found: map(record, *found)
-    )
+    def records(things: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
+        return map(record, things, replies)
+
+    return Loader(reader, lambda things: [("HGETALL", key(thing)) for thing in things], records, shelf)
 
 
-def _one_reply(reader: Reader, command: str, key: str, read: Callable[[Any], Value]) -> Loader[Value]:
-    return Loader(reader, lambda things: [(command, key, *things)], lambda _, replies: map(read, _sound(replies)[0]))
+def _one_reply(
+    reader: Reader, command: str, key: str, read: Callable[[Any], Value], shelf: Shelf | None = None
+) -> Loader[Value]:
+    def values(_: list[int], replies: list[Any]) -> Iterable[Value]:
+        return map(read, _sound(replies)[0])
+
+    return Loader(reader, lambda things: [(command, key, *things)], values, shelf)
 
 
 def _flags(reader: Reader, command: str, key: str) -> Loader[bool]:
@@ -271,7 +304,7 @@ def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:
     return [reply is not None for reply in _sound(replies)]
 
 
-def _bonds(reader: Reader, viewer: int | None) -> Loader[Bond]:
+def _bonds(reader: Reader, viewer: int | None, kept: Relations) -> Loader[Bond]:
     if viewer is None:
         return Loader(reader, lambda _: [], lambda users, _: [NO_BOND] * len(users))
     sets = (keys.following(viewer), keys.blocked(viewer), keys.blocked_by(viewer), keys.muted(viewer))
@@ -280,7 +313,7 @@ def _bonds(reader: Reader, viewer: int | None) -> Loader[Bond]:
         rows = zip(*_sound(columns), strict=True)
         return [Bond(*[score is not None for score in row]) if any(row) else NO_BOND for row in rows]
 
-    return Loader(reader, lambda users: [("ZMSCORE", key, *users) for key in sets], bonds)
+    return Loader(reader, lambda users: [("ZMSCORE", key, *users) for key in sets], bonds, kept.of(viewer))
 
 
 def _sound(replies: list[Any]) -> list[Any]:

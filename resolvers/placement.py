@@ -51,22 +51,39 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
 
 
 class _Showing:
-    """The look-up of promotions beside a page: a task of its own as soon as there are any, and none otherwise."""
+    """The look-up of promotions beside a page: a task of its own as soon as there are any, and none otherwise.
+
+    While none run, it is only asked whether any do.
+    """
 
     def __init__(self, context: Context, asked: Window, count: int) -> None:
         self._context = context
+        self._command = promotions.running(_seed(context, asked), count)
         self._task: asyncio.Task[list[Promotion]] | None = None
-        self._running = context.reader.ask([promotions.running(_seed(context, asked), count)])
+        self._is_sure = context.services.promotions_run
+        self._running = context.reader.ask([self._command if self._is_sure else promotions.number()])
         self._running.add_done_callback(self._begin)
 
     def _begin(self, running: asyncio.Future[list[Any]]) -> None:
         if running.cancelled() or running.exception():
             return  # the page fails with it, too
         (found,) = running.result()
+        if self._is_broken(found):
+            return
+        self._context.services.promotions_run = bool(found)
+        if found:
+            self._task = self._context.reader.loop.create_task(self._show(found if self._is_sure else None))
+
+    async def _show(self, found: Sequence[tuple[str, Sequence[str]]] | None) -> list[Promotion]:
+        if found is None:
+            with contextlib.suppress(RequestError):  # the page fails with it, too
+                (found,) = await self._context.reader.attempt([self._command])
+        return await _showable(self._context, found) if found and not self._is_broken(found) else []
+
+    def _is_broken(self, found: object) -> bool:
         if isinstance(found, Exception):
             log.error("promotions_failed", request_id=self._context.request_id, exc_info=found)
-        elif found:
-            self._task = self._context.reader.loop.create_task(_showable(self._context, found))
+        return isinstance(found, Exception)
 
     async def found(self) -> list[Promotion]:
         """Return the promotions that the viewer may see; never raises."""

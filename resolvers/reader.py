@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from resolvers.errors import UNREACHABLE, RequestError, ServiceUnavailable
 from store.connection import Command, Database, Unavailable
+from store.mirror import Reading
 
 QUIET_TURNS = 1  # turns of the event loop without a new look-up, after which those gathered are sent
 
@@ -37,6 +38,9 @@ class Reader:
         self._db = db
         self._checks = checks
         self._waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]] = []
+        self._reading: list[tuple[Reading, asyncio.Future[None]]] = []
+        self.is_current = False  # whether what the process keeps is at least as new as the operation
+        self._writes = 0
         self._flushing = False
         self._sending: set[asyncio.Task[None]] = set()
         self._checked: asyncio.Future[None] | None = None
@@ -63,51 +67,88 @@ class Reader:
         """Have some commands sent with the next round trip; the future has their replies, as `attempt` returns them."""
         future: asyncio.Future[list[Any]] = self.loop.create_future()
         self._waiting.append((commands, future))
+        self._begin()
+        return future
+
+    def read(self, reading: Reading) -> asyncio.Future[None]:
+        """Have something read with the next round trip that may be kept; the future is done once it was taken."""
+        future: asyncio.Future[None] = self.loop.create_future()
+        self._reading.append((reading, future))
+        self._begin()
+        return future
+
+    def outdate(self) -> None:
+        """Have nothing taken from what is kept until the store has been asked again: something was written."""
+        self._writes += 1
+        self.is_current = False
+
+    def _begin(self) -> None:
         if not self._flushing:
             self._flushing = True
             self.loop.call_soon(self._wait, 0, 0)
-        return future
 
     def _wait(self, known: int, quiet: int) -> None:
         """Let turns of the event loop pass until nothing more is asked for, then send."""
-        quiet = quiet + 1 if len(self._waiting) == known else 0
+        count = len(self._waiting) + len(self._reading)
+        quiet = quiet + 1 if count == known else 0
         if quiet < QUIET_TURNS:
-            self.loop.call_soon(self._wait, len(self._waiting), quiet)
+            self.loop.call_soon(self._wait, count, quiet)
             return
-        waiting, self._waiting, self._flushing = self._waiting, [], False
-        sending = self.loop.create_task(self._flush(waiting))
+        waiting, reading = self._waiting, self._reading
+        self._waiting, self._reading, self._flushing = [], [], False
+        sending = self.loop.create_task(self._flush(waiting, reading))
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
 
-    async def _flush(self, waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]]) -> None:
+    async def _flush(
+        self,
+        waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]],
+        reading: list[tuple[Reading, asyncio.Future[None]]],
+    ) -> None:
         try:
-            replies = await self._send([command for commands, _ in waiting for command in commands])
+            commands = [command for asked, _ in waiting for command in asked]
+            replies = await self._send(commands, [one for one, _ in reading])
         except BaseException as error:  # noqa: BLE001  handed to everybody who waits
-            for _, future in waiting:
+            futures: list[asyncio.Future[Any]] = [
+                *(future for _, future in waiting),
+                *(future for _, future in reading),
+            ]
+            for future in futures:
                 if not future.done():
                     future.set_exception(error)
                     future.exception()  # whoever waited may be gone
             return
+        for _, taken in reading:
+            if not taken.done():
+                taken.set_result(None)
         start = 0
-        for commands, future in waiting:
-            if not future.done():
-                future.set_result(replies[start : start + len(commands)])
-            start += len(commands)
+        for asked, waits in waiting:
+            if not waits.done():
+                waits.set_result(replies[start : start + len(asked)])
+            start += len(asked)
 
-    async def _send(self, commands: list[Command]) -> list[Any]:
+    async def _send(self, commands: list[Command], readings: list[Reading]) -> list[Any]:
         if self._checked is None:
-            return await self._send_first(commands)
+            return await self._send_first(commands, readings)
         await self._checked
         try:
-            return await self._db.run(commands)
+            return await self._run(commands, readings)
         except Unavailable as error:
             raise self._fatal(error) from error
 
-    async def _send_first(self, commands: list[Command]) -> list[Any]:
+    async def _run(self, commands: list[Command], readings: list[Reading]) -> list[Any]:
+        if not readings and (self.is_current or not commands):
+            return await self._db.run(commands)
+        writes = self._writes
+        replies, is_current = await self._db.read(commands, readings)
+        self.is_current = is_current and writes == self._writes
+        return replies
+
+    async def _send_first(self, commands: list[Command], readings: list[Reading]) -> list[Any]:
         checked = self._checked = self.loop.create_future()
         checks = self._checks.commands()
         try:
-            replies = await self._db.run([*checks, *commands])
+            replies = await self._run([*checks, *commands], readings)
             for reply in replies[: len(checks)]:
                 if isinstance(reply, Exception):
                     raise reply  # noqa: TRY301  whoever waits for the checks gets it, too

@@ -118,8 +118,9 @@ class SharedEvent:
 
     async def _render(self) -> Rendering | None:
         executor = self._subscription.for_all(self._told)
-        looked_at = executor.context_value.load.members
+        load = executor.context_value.load
         result = await executor.execute_operation()
+        looked_at = load.members
         if result.errors or any(u is None or u.is_private or u.is_suspended for u in looked_at.values()):
             return None
         return Rendering(SharedResult(result.data), frozenset(looked_at), self._subscription.context_value.selection)

@@ -18,8 +18,8 @@ from store import records
 TIMELINES = "schema.timelines"  # has the connections of posts, and needs this module
 
 
-def _author(roots: list[records.Post | records.Comment], info: Info) -> Awaitable[Any]:
-    return hydrate.users(info.context, [root.author for root in roots])
+def _author(roots: list[records.Post | records.Comment], info: Info) -> Any:
+    return hydrate.users_soon(info.context, [root.author for root in roots])
 
 
 def _mentions(roots: list[records.Post], info: Info) -> Awaitable[Any]:

@@ -27,6 +27,7 @@ from redis.exceptions import (
 from store.ids import PARTITIONS
 from store.keys import minted
 from store.lua import DIGESTS, SCRIPTS
+from store.mirror import Mirror, Reading
 from store.settings import Settings
 from store.wires import Wires
 
@@ -35,6 +36,7 @@ Command = tuple[Any, ...]
 OLDEST_SERVER = (7, 0)  # SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
 REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
 NO_SUCH_MEMBER = "PERCH no such member"  # what scripts answer where the acting member has no record
+_LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 _AWAY = frozenset({BusyLoadingError, ReadOnlyError})  # replies of a server that cannot answer now
 
 
@@ -75,7 +77,36 @@ class Database:
         pool = _pool(url)
         self.client = redis.Redis(connection_pool=pool)  # for Pub/Sub
         self._wires = Wires(pool.make_connection, settings.redis_connections, REPLY_SECONDS)
+        # The newer protocol has what is pushed beside replies.
+        self.mirror = Mirror(_pool(url, protocol=3).make_connection, settings.records_kept, REPLY_SECONDS)
         self.channel_prefix = f"perch:{pool.connection_kwargs.get('db', 0)}:"
+
+    async def read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:
+        """Send commands and what may be kept of what is read, in one round trip.
+
+        Returns the replies to the commands, and whether all that is kept is as new as this call. Raises as `run` does.
+        """
+        try:
+            told = await self.mirror.begin(readings) if self.mirror.is_on else None
+        except _LOST as error:
+            raise Unavailable(str(error)) from error
+        if told is None:
+            return await self._read_at_once(commands, readings), False
+        replies = await self.run(commands)
+        self.round_trips += not commands
+        try:
+            await told
+        except _LOST as error:
+            raise Unavailable(str(error)) from error
+        return replies, True
+
+    async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:
+        replies = await self.run([*commands, *(command for reading in readings for command in reading.commands)])
+        start = len(commands)
+        for reading in readings:
+            reading.take(replies[start : start + len(reading.commands)], None)
+            start += len(reading.commands)
+        return replies[: len(commands)]
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands in one round trip and return their replies in order.
@@ -122,7 +153,7 @@ class Database:
         self.round_trips += 1
         try:
             replies = await self._wires.run(commands)
-        except (RedisConnectionError, RedisTimeoutError, OSError) as error:
+        except _LOST as error:
             raise Unavailable(str(error)) from error
         if not _AWAY.isdisjoint(map(type, replies)):
             away = next(reply for reply in replies if type(reply) in _AWAY)
@@ -167,17 +198,18 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection, once what is under way has been answered."""
+        await self.mirror.close()
         await self._wires.close()
         await self.client.aclose()
         await self.client.connection_pool.disconnect()
 
 
-def _pool(url: str) -> redis.ConnectionPool:
+def _pool(url: str, protocol: int = 2) -> redis.ConnectionPool:
     # A lost connection is reported, not retried: what a repeated script would answer is not what the first did.
     return redis.ConnectionPool.from_url(
         url,
         decode_responses=True,
-        protocol=2,
+        protocol=protocol,
         socket_timeout=REPLY_SECONDS,
         socket_connect_timeout=REPLY_SECONDS,
         retry=Retry(NoBackoff(), 0),

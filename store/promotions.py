@@ -69,6 +69,11 @@ async def end(db: Database, promotion: int) -> Promotion | None:
     return Promotion.read(promotion, read_pairs(await db.call("end_promotion", own, promotion)))
 
 
+def number() -> Command:
+    """Return the command that counts the running promotions."""
+    return ("ZCOUNT", keys.promotions(), f"({_now()}", "+inf")
+
+
 def running(seed: int, count: int) -> Command:
     """Return the command that reads so many of the running promotions; of many, the seed says which."""
     return script("running_promotions", [keys.promotions()], [_now(), seed, count, keys.promotion_prefix()])

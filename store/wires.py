@@ -12,7 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import hiredis
 from redis.asyncio.connection import AbstractConnection
@@ -23,7 +23,8 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 Commands = Sequence[tuple[Any, ...]]
 
 _ERRORS = {"NOSCRIPT": NoScriptError, "LOADING": BusyLoadingError, "READONLY": ReadOnlyError}
-_UNFINISHED = object()
+AnyWire = TypeVar("AnyWire", bound="Wire")
+UNFINISHED = object()  # in place of a reply that has not come whole
 
 
 def _error(text: str) -> Exception:
@@ -32,11 +33,12 @@ def _error(text: str) -> Exception:
 
 
 @dataclass(slots=True)
-class _Batch:
+class Batch:
     """Commands that were sent together, and their replies as far as they have come."""
 
     size: int
     replied: asyncio.Future[list[Any]]
+    take: Callable[[list[Any]], None] | None
     replies: list[Any] = field(default_factory=list)
 
 
@@ -46,8 +48,8 @@ class Wire(asyncio.Protocol):
     def __init__(self, connection: AbstractConnection, reply_seconds: float) -> None:
         self._connection = connection  # keeps the transport open
         self._transport: Any = connection._writer.transport  # type: ignore[union-attr]  # noqa: SLF001  no public way to what it has opened
-        self._reader = hiredis.Reader(replyError=_error, encoding="utf-8", notEnoughData=_UNFINISHED)
-        self._awaited: deque[_Batch] = deque()
+        self._reader = hiredis.Reader(replyError=_error, encoding="utf-8", notEnoughData=UNFINISHED)
+        self._awaited: deque[Batch] = deque()
         self._reply_seconds = reply_seconds
         self._loop = asyncio.get_running_loop()
         self._heard = 0.0  # when something last came, by the loop's clock, or was first waited for
@@ -58,12 +60,15 @@ class Wire(asyncio.Protocol):
     def __len__(self) -> int:
         return len(self._awaited)
 
-    def send(self, commands: Commands) -> asyncio.Future[list[Any]]:
-        """Send commands; the future has their replies, a failed command's being the error itself."""
+    def send(self, commands: Commands, take: Callable[[list[Any]], None] | None = None) -> asyncio.Future[list[Any]]:
+        """Send commands; the future has their replies, a failed command's being the error itself.
+
+        `take` gets them first, before anything behind them is looked at.
+        """
         packed = b"".join(map(hiredis.pack_command, commands))
         if not self._awaited:
             self._heard = self._loop.time()
-        batch = _Batch(len(commands), self._loop.create_future())
+        batch = Batch(len(commands), self._loop.create_future(), take)
         self._awaited.append(batch)
         self._transport.write(packed)
         if self._watch is None:
@@ -77,19 +82,21 @@ class Wire(asyncio.Protocol):
         try:
             while self._awaited and self._complete(self._awaited[0]):
                 batch = self._awaited.popleft()
+                if batch.take:
+                    batch.take(batch.replies)
                 if not batch.replied.done():  # whoever waited may be gone
                     batch.replied.set_result(batch.replies)
         except hiredis.ProtocolError as error:
             self._end(RedisConnectionError(f"not a reply: {error}"))
 
-    def _complete(self, batch: _Batch) -> bool:
+    def _complete(self, batch: Batch) -> bool:
         read, replies = self._reader.gets, batch.replies
         while len(replies) < batch.size:
             try:
                 reply = read()
             except UnicodeDecodeError as error:
                 reply = error  # the reply was read whole: those behind it are not touched
-            if reply is _UNFINISHED:
+            if reply is UNFINISHED:
                 return False
             replies.append(reply)
         return True
@@ -128,6 +135,17 @@ class Wire(asyncio.Protocol):
         await self._connection.disconnect(nowait=True)
 
 
+async def connect(make: Callable[[], AbstractConnection], wired: Callable[[AbstractConnection], AnyWire]) -> AnyWire:
+    """Return a new connection, wired; raises redis-py's ConnectionError and TimeoutError, and OSError."""
+    connection = make()
+    try:
+        await connection.connect()  # type: ignore[no-untyped-call]
+        return wired(connection)
+    except BaseException:
+        await connection.disconnect(nowait=True)
+        raise
+
+
 class Wires:
     """A few connections; each batch takes the one with the least to answer."""
 
@@ -161,13 +179,7 @@ class Wires:
             for wire in [wire for wire in self._wires if not wire.is_open]:
                 self._wires.remove(wire)
                 await wire.close()
-            connection = self._make()
-            try:
-                await connection.connect()  # type: ignore[no-untyped-call]
-                wire = Wire(connection, self._reply_seconds)
-            except BaseException:
-                await connection.disconnect(nowait=True)
-                raise
+            wire = await connect(self._make, lambda connection: Wire(connection, self._reply_seconds))
             self._wires.append(wire)
             return wire
 

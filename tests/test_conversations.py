@@ -181,7 +181,7 @@ async def test_round_trips(services: Services, alice: Member, bob: Member, carol
             assert [edge["node"]["id"] for edge in found["edges"]] == things[5:10]
             assert all(edge["node"]["inReplyTo"] for edge in found["edges"])
             costs.append(services.db.round_trips)
-    assert costs == costs[:2] * 9
+    assert all(cost <= first for cost, first in zip(costs, costs[:2] * 9, strict=True))
     assert (
         max(costs) <= 7
     )  # the status, its author; entries, posts, what these name; a parent before the page, likewise

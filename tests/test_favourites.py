@@ -267,11 +267,11 @@ async def test_many_at_once(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_round_trips(services: Services, alice: Member, bob: Member) -> None:
-    """A page of favourites costs the same whatever its length: entries, posts, and what these name."""
+    """A page of favourites costs no more whatever its length: entries, posts, and what these name."""
     costs = []
     for i in range(MOST):
         await keep(alice, await bob.post(f"post {i}"))
         services.db.round_trips = 0
         assert len(await kept(alice)) == i + 1
         costs.append(services.db.round_trips)
-    assert set(costs) == {3}
+    assert max(costs) <= 3

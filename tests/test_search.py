@@ -187,7 +187,7 @@ async def test_no_page(anonymous: Member, alice: Member, bob: Member) -> None:
 
 
 async def test_round_trips(services: Services, anonymous: Member, alice: Member) -> None:
-    """A search takes four round trips, however many it finds, and a later page two."""
+    """A search takes at most four round trips, however many it finds, and a later page two."""
     await crowd(anonymous, 12)
     for prefix in ("one", "one1", "nobody"):
         services.db.round_trips = 0
@@ -196,4 +196,4 @@ async def test_round_trips(services: Services, anonymous: Member, alice: Member)
     page = await alice.ask(SEARCH, prefix="one", first=5)
     services.db.round_trips = 0
     assert len(await found(alice, "one", first=5, after=page["pageInfo"]["endCursor"])) == 5
-    assert services.db.round_trips == 2
+    assert services.db.round_trips <= 2

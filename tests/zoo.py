@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import strawberry
 from strawberry.schema.config import StrawberryConfig
@@ -57,6 +57,14 @@ class Bird(Beast):
 
 
 @dataclass(frozen=True)
+class Statue(Beast):
+    """Never changes; it counts how often it was looked at."""
+
+    is_steady: ClassVar[bool] = True
+    looks: list[int] = field(default_factory=list, compare=False)
+
+
+@dataclass(frozen=True)
 class Rock:
     mass: int
 
@@ -95,6 +103,12 @@ def _unlucky(root: Beast) -> int:
     return int(root.number)
 
 
+def _name(root: Beast) -> str:
+    if isinstance(root, Statue):
+        root.looks.append(1)
+    return f"number {root.number}"
+
+
 def _place(info: strawberry.Info) -> str:
     return str(info.path.as_list())
 
@@ -126,6 +140,7 @@ class Animal:
     sometimes_late = strawberry.field(resolver=_sometimes_late, graphql_type=int)
     unlucky = strawberry.field(resolver=_unlucky, graphql_type=int)
     unlucky_or_none = strawberry.field(resolver=_unlucky, graphql_type=int | None)
+    name = strawberry.field(resolver=_name, graphql_type=str)
     place: str = strawberry.field(resolver=_place)
     double = strawberry.field(resolver=_double, graphql_type=int | None)
     count = strawberry.field(resolver=_count, graphql_type=list[int])
@@ -135,7 +150,7 @@ class Animal:
 @strawberry.type
 class Cat(Animal):
     friends: list[Animal]
-    is_type_of = is_a(Beast)
+    is_type_of = is_a(Beast, Statue)
 
 
 @strawberry.type
@@ -157,9 +172,12 @@ class Stone:
 
 Thing = Annotated[Cat | Owl | Stone, strawberry.union("Thing")]
 LUCKY = [Beast(1, friends=[Bird(2, friends=[None, Beast(3)])]), Bird(4, weight=2), Beast(5, friends=[Beast(6)])]
+STATUES = [Statue(7), Statue(8, friends=[Statue(9)])]
 ANIMALS: dict[str, list[Any]] = {
     "lucky": LUCKY,
     "unlucky": [Beast(1), Beast(13), Beast(3)],
+    "steady": [Statue(1), *STATUES, *STATUES],
+    "broken": [Statue(1), Statue(2**31)],
     "deep": [Beast(1, friends=[Beast(2, friends=[Bird(13)])])],
     "large": [Beast(2**31)],
     "text": [Beast("7")],

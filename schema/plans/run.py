@@ -88,17 +88,18 @@ class Run:
             raise
         if waiting:
             begun = [asyncio.ensure_future(taken[place], loop=self._loop) for place in waiting]
-            future = asyncio.gather(*begun, return_exceptions=True)
+            future = begun[0] if len(begun) == 1 else asyncio.gather(*begun, return_exceptions=True)
             self._waiting.add(future)
             future.add_done_callback(partial(self._came, taken, waiting, then))
 
     def _came(
-        self, taken: list[Any], places: list[int], then: Callable[[list[Any]], None], future: asyncio.Future[list[Any]]
+        self, taken: list[Any], places: list[int], then: Callable[[list[Any]], None], future: asyncio.Future[Any]
     ) -> None:
         self._waiting.discard(future)
         self._is_given_up |= future.cancelled()
         if not future.cancelled():
-            for place, value in zip(places, future.result(), strict=True):
+            came = [future.exception() or future.result()] if len(places) == 1 else future.result()
+            for place, value in zip(places, came, strict=True):
                 taken[place] = value
             if not self._is_given_up:
                 self._attempt(lambda: then(taken))

@@ -1,0 +1,275 @@
+"""Records and relations that were read, kept until the store says that they have changed (client-side caching).
+
+Most pages show the same posts and members again, so most of what a page needs is here already. It is read through one
+connection of its own on which the server tracks what it sends: it pushes the name of a key as soon as that changes, in
+the same stream as the replies. So whoever has had any reply on this connection since they began has heard of every
+change that was made before they began; what they find here then is no older than what they would be sent. That reply
+is what `Mirror.begin` waits for: to what is read anew or, where nothing is, to a PING that all share who begin in the
+same turn of the event loop.
+
+Invariants: what is kept is as the store has it, or the push that says otherwise is on its way behind the replies that
+are here. A push that comes between the replies of one batch overtakes them: what it names is handed on, and not kept.
+With the connection all that is kept goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import hiredis
+import structlog
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
+
+from store.wires import UNFINISHED, Batch, Commands, Wire, connect
+
+RELATIONS_KEPT = 500  # of one member
+OWNERS_KEPT = 1_000  # members whose relations are kept, of each sort
+
+Changed = set[tuple[str, int]]  # kinds of keys, and the things or members they belong to
+
+log = structlog.get_logger(__name__)
+
+
+class Shelf(Protocol):
+    """Where things are kept by their ids."""
+
+    def find(self, things: Iterable[int]) -> dict[int, Any]:
+        """Return those that are kept."""
+
+    def keep(self, values: Mapping[int, Any], changed: Changed) -> None:
+        """Keep what was read, but for what has changed since."""
+
+
+class Reading(Protocol):
+    """Commands whose replies may be kept."""
+
+    @property
+    def commands(self) -> Commands:
+        """What to send."""
+
+    def take(self, replies: list[Any], changed: Changed | None) -> None:
+        """Take the replies, at once; where `changed` is None, nothing may be kept."""
+
+
+class Records:
+    """Records of one kind, those read longest ago forgotten first."""
+
+    def __init__(self, kind: str, most: int) -> None:
+        self._kind = kind
+        self._most = most
+        self._kept: OrderedDict[int, Any] = OrderedDict()
+
+    def find(self, things: Iterable[int]) -> dict[int, Any]:
+        """Return those that are kept."""
+        kept = self._kept
+        return {thing: kept[thing] for thing in things if thing in kept}
+
+    def keep(self, values: Mapping[int, Any], changed: Changed) -> None:
+        """Keep what was read, but for what has changed since."""
+        kept = self._kept
+        for thing, value in values.items():
+            if (self._kind, thing) not in changed:
+                kept[thing] = value
+        while len(kept) > self._most:
+            kept.popitem(last=False)
+
+    def drop(self, thing: int) -> None:
+        """Forget what has changed."""
+        self._kept.pop(thing, None)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+
+class Relations:
+    """How members stand to things, by whose keys tell it; one of the keys has changed, and all that they told goes."""
+
+    def __init__(self, kinds: Sequence[str]) -> None:
+        self._kinds = kinds
+        self._kept: OrderedDict[int, dict[int, Any]] = OrderedDict()
+
+    def of(self, owner: int) -> Shelf:
+        """Return where the relations of one member are kept."""
+        return _Own(self._kept, self._kinds, owner)
+
+    def drop(self, owner: int) -> None:
+        """Forget what has changed."""
+        self._kept.pop(owner, None)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+
+class _Own:
+    """Where the relations of one member are kept."""
+
+    def __init__(self, kept: OrderedDict[int, dict[int, Any]], kinds: Sequence[str], owner: int) -> None:
+        self._kept = kept
+        self._kinds = kinds
+        self._owner = owner
+
+    def find(self, things: Iterable[int]) -> dict[int, Any]:
+        kept = self._kept.get(self._owner)
+        return {thing: kept[thing] for thing in things if thing in kept} if kept else {}
+
+    def keep(self, values: Mapping[int, Any], changed: Changed) -> None:
+        if changed and any((kind, self._owner) in changed for kind in self._kinds):
+            return
+        known = self._kept.get(self._owner, {})
+        self._kept[self._owner] = {**known, **values} if len(known) + len(values) <= RELATIONS_KEPT else dict(values)
+        while len(self._kept) > OWNERS_KEPT:
+            self._kept.popitem(last=False)
+
+
+class Mirror:
+    """What this process keeps of the store, and the connection that keeps it right."""
+
+    def __init__(self, make: Callable[[], AbstractConnection], most: int, reply_seconds: float) -> None:
+        self._make = make
+        self._most = most
+        self._reply_seconds = reply_seconds
+        self._shelves: dict[str, Records | Relations] = {}
+        self._wire: _Tracked | None = None
+        self._opening = asyncio.Lock()
+        self._synchronising: asyncio.Future[list[Any]] | None = None
+        self.is_on = most > 0
+
+    def records(self, kind: str) -> Records:
+        """Return where records are kept whose keys are of a kind."""
+        shelf = self._shelves[kind] = Records(kind, self._most)
+        return shelf
+
+    def relations(self, *kinds: str) -> Relations:
+        """Return where relations are kept that keys of some kinds tell."""
+        shelf = Relations(kinds)
+        self._shelves |= dict.fromkeys(kinds, shelf)
+        return shelf
+
+    async def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
+        """Send what is to be read; once the future is done, all that is kept is as new as this call.
+
+        None where the store does not track what is read, so that nothing may be kept. Raises redis-py's
+        ConnectionError and TimeoutError, and OSError.
+        """
+        wire = self._wire
+        if wire is None or not wire.is_open:
+            wire = await self._open()
+        if not self.is_on:
+            return None
+        if readings:
+            return wire.read(readings)
+        if self._synchronising is None:
+            self._synchronising = wire.send([("PING",)])
+            asyncio.get_running_loop().call_soon(self._synchronised)
+        return self._synchronising
+
+    def _synchronised(self) -> None:
+        self._synchronising = None
+
+    async def _open(self) -> _Tracked:
+        async with self._opening:
+            if not self.is_on:
+                raise RedisConnectionError("the connections were closed")
+            if self._wire is not None:  # it has a length, which may be nought
+                if self._wire.is_open:
+                    return self._wire  # others have opened it meanwhile
+                await self._wire.close()
+            self._wire = await connect(self._make, lambda made: _Tracked(made, self._reply_seconds, self))
+            (answer,) = await self._wire.send([("CLIENT", "TRACKING", "ON")])
+            if isinstance(answer, ResponseError):
+                log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
+                self.is_on = False
+            return self._wire
+
+    def drop(self, key: str) -> tuple[str, int] | None:
+        """Forget what a key that has changed told; returns its kind and whose it is."""
+        kind, _, rest = key.partition(":")
+        shelf = self._shelves.get(kind)
+        if shelf is None:
+            return None
+        owner = int(rest.rpartition(":")[2])
+        shelf.drop(owner)
+        return kind, owner
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for shelf in self._shelves.values():
+            shelf.clear()
+
+    async def close(self) -> None:
+        """Close the connection, once what is under way has been answered; no other is opened any more."""
+        async with self._opening:
+            self.is_on = False
+            if self._wire is not None:
+                await self._wire.close()
+            self.clear()
+
+
+class _Tracked(Wire):
+    """The connection on which the server tells what has changed."""
+
+    def __init__(self, connection: AbstractConnection, reply_seconds: float, mirror: Mirror) -> None:
+        super().__init__(connection, reply_seconds)
+        self._mirror = mirror
+        self._changed: Changed | None = set()  # since the first reply of the oldest batch awaited; None: everything
+
+    def read(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]]:
+        """Send what is to be read; the replies are taken in the order in which they come."""
+
+        def take(replies: list[Any]) -> None:
+            changed, self._changed = self._changed, set()
+            start = 0
+            for reading in readings:
+                end = start + len(reading.commands)
+                reading.take(replies[start:end], changed)
+                start = end
+
+        return self.send([command for reading in readings for command in reading.commands], take)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand replies to those who wait for them, and hear of what has changed."""
+        super().data_received(data)
+        try:
+            while self.is_open and not self._awaited and (news := self._reader.gets()) is not UNFINISHED:
+                self._hear(news, is_overtaking=False)
+        except (hiredis.ProtocolError, UnicodeDecodeError) as error:
+            self._end(RedisConnectionError(f"not a reply: {error}"))
+
+    def _complete(self, batch: Batch) -> bool:
+        read, replies = self._reader.gets, batch.replies
+        while len(replies) < batch.size:
+            try:
+                reply = read()
+            except UnicodeDecodeError as error:
+                reply = error
+            if reply is UNFINISHED:
+                return False
+            if type(reply) is hiredis.PushNotification:
+                self._hear(reply, is_overtaking=bool(replies))
+            else:
+                replies.append(reply)
+        return True
+
+    def _hear(self, news: Sequence[Any], *, is_overtaking: bool) -> None:
+        kind, keys = news
+        if kind != "invalidate":
+            return
+        if keys is None:  # the whole database was emptied
+            self._mirror.clear()
+            self._changed = None if is_overtaking else self._changed
+            return
+        for key in keys:
+            told = self._mirror.drop(key)
+            if told and is_overtaking and self._changed is not None:
+                self._changed.add(told)
+
+    def _end(self, error: Exception) -> None:
+        self._mirror.clear()
+        super()._end(error)
