@@ -40,7 +40,7 @@ def users_soon(context: Context, members: Sequence[int]) -> list[User | None] | 
 
 
 def _seen(sight: Sight, members: Sequence[int]) -> list[User | None]:
-    seen = {member: user if visibility.sees(sight, user) else None for member, user in sight.users.items()}
+    seen = {m: user if visibility.sees_member(sight, m) else None for m, user in sight.users.items()}
     return [seen[member] for member in members]
 
 
@@ -139,7 +139,8 @@ def _sight(context: Context, wanted: Sequence[int], posts: Sequence[int]) -> Sig
         is_moderator=context.is_moderator,
         users=dict(zip(wanted, load.user.known(wanted), strict=True)),
         bonds=dict(zip(wanted, load.bond.known(wanted), strict=True)),
-        posts=dict(zip(posts, load.post.known(posts), strict=True)),
+        posts=dict(zip(posts, load.post.known(posts), strict=True)) if posts else {},
+        decided=load.decided,
     )
 
 

@@ -182,6 +182,7 @@ class Loaders:
         self._kept = known
         self._viewer = viewer
         self._me = viewer or 0
+        self.decided: dict[int, Any] = {}  # what the rules have made of members
 
     @property
     def members(self) -> dict[int, User | None]:

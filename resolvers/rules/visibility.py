@@ -47,7 +47,7 @@ class Sight(Struct, frozen=True):
     users: Mapping[int, User | None]
     bonds: Mapping[int, Bond]
     posts: Mapping[int, Post | None]
-    decided: dict[int, Standing] = field(default_factory=dict)  # of members that were looked at before
+    decided: dict[int, Standing] = field(default_factory=dict)  # of members looked at before
 
 
 def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
@@ -60,7 +60,7 @@ def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
                 return False
             return _standing(sight, thing.author).posts
         case User():
-            return _standing(sight, thing.id).member
+            return sees_member(sight, thing.id)
         case Comment():
             return sees_words(sight, thing.author) and sees(sight, sight.posts.get(thing.post_id))
         case None:
@@ -75,12 +75,17 @@ def timeline(sight: Sight, posts: Sequence[Post | None]) -> list[Post | None]:
         is_shown = False
         if post is not None:
             if post.author not in wanted:
-                wanted[post.author] = wants(sight, post.author) and sees_posts(sight, post.author)
+                wanted[post.author] = _standing(sight, post.author).posts and hears(sight, post.author)
             # Nothing but its author decides whether a status is seen that is not hidden.
             is_plain = type(post) is Status and not post.is_hidden
             is_shown = wanted[post.author] and (is_plain or sees(sight, post))
         shown.append(post if is_shown else None)
     return shown
+
+
+def sees_member(sight: Sight, member: int) -> bool:
+    """Return whether a member can be seen."""
+    return _standing(sight, member).member
 
 
 def sees_words(sight: Sight, member: int) -> bool:
@@ -117,7 +122,9 @@ def tells(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
 def _standing(sight: Sight, member: int) -> Standing:
     found = sight.decided.get(member)
     if found is None:
-        found = sight.decided[member] = _decide(sight, member)
+        found = _decide(sight, member)
+        if member in sight.users:  # another sight of the same viewer may know more
+            sight.decided[member] = found
     return found
 
 
