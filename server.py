@@ -9,14 +9,15 @@ import contextlib
 import logging
 import os
 import signal
+import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import structlog
 import uvloop
-from aiohttp import web
 from tqdm import tqdm
 
 import schema
@@ -28,7 +29,8 @@ from resolvers.listeners import StreamEventKind
 from resolvers.tailing import Asked, TailRefused
 from resolvers.tokens import NO_PASSWORD
 from resolvers.upkeep import UpkeepRefused
-from schema.http import begin_shutdown, create_app, spare_the_collector
+from serving import endpoint, processes
+from serving.endpoint import StartError
 from store import opening
 from store.connection import Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
@@ -45,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     asked = _parser().parse_args(arguments)
     try:
-        settings = Settings.from_environment(os.environ)
+        settings = Settings.from_environment(os.environ | asked.settings)
     except SettingError as error:
         print(f"perch: {error}", file=sys.stderr)
         return USAGE_STATUS
@@ -64,10 +66,6 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
-class StartError(Exception):
-    """The command cannot start; the text is one line and says why."""
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="server.py", description="Perch, a social network's back end. Settings are environment variables: README."
@@ -78,10 +76,18 @@ def _parser() -> argparse.ArgumentParser:
         name: str, run: Callable[[Settings, argparse.Namespace], Awaitable[int]], text: str
     ) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
-        command.set_defaults(run=run)
+        command.set_defaults(run=run, settings={})
         return command
 
     serve = add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
+    serve.add_argument(
+        "--processes",
+        dest="settings",
+        type=lambda text: {"PROCESSES": text},
+        metavar="N",
+        help="so many on one port, 0 as many as processors (default: PROCESSES)",
+    )
+    serve.add_argument("--sockets", type=_descriptors, help=argparse.SUPPRESS)  # of the process that started this one
     serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
     add("worker", _work, "do the deferred work, without serving")
     load = add("import", _import, "load a network of members, follows and posts; run again, it goes on")
@@ -138,6 +144,10 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _descriptors(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
 def _job_or_all(text: str) -> int | str:
     return text if text == backlog.ALL else _count(text)
 
@@ -146,31 +156,28 @@ def _job_or_all(text: str) -> int | str:
 
 
 async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
-    async with _services(settings) as services:
-        worker = Worker(services.db)
-        # What an earlier process left is finished before anybody asks: names reserved by a sign-up among it.
-        await worker.run_once()
-        if asked.demo:
-            await _fill(services)
-        app = create_app(schema.build(settings), services)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
-        await runner.setup()
-        working = asyncio.create_task(worker.run(services.hearing)) if settings.run_worker else None
-        try:
-            site = web.TCPSite(runner, settings.host, settings.port)
-            try:
-                await site.start()
-            except OSError as error:
-                raise StartError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from error
-            spare_the_collector()
-            _announce(settings, runner, worker=working is not None)
-            await _until_stopped()
-            begin_shutdown(app)
-        finally:
-            await runner.cleanup()
-            if working:
-                await stop(working)
+    if asked.sockets:
+        await processes.serve_as_one(settings, asked.sockets)
+    elif processes.wanted(settings) == 1:
+        async with endpoint.opened(settings) as services:
+            await _prepare(services, asked)
+            with endpoint.listening(settings) as sockets:
+                await endpoint.serve(services, sockets, partial(_announce, settings, sockets))
+    else:
+        async with opening.database(settings):  # the store outlives each of the processes that use it
+            async with endpoint.opened(settings) as services:
+                await _prepare(services, asked)
+            with endpoint.listening(settings) as sockets:
+                command = [sys.executable, __file__, "serve", "--sockets"]
+                await processes.supervise(settings, sockets, command, partial(_announce, settings, sockets))
     return 0
+
+
+async def _prepare(services: Services, asked: argparse.Namespace) -> None:
+    # What an earlier process left is finished before anybody asks: names reserved by a sign-up among it.
+    await Worker(services.db).run_once()
+    if asked.demo:
+        await _fill(services)
 
 
 async def _fill(services: Services) -> None:
@@ -181,15 +188,15 @@ async def _fill(services: Services) -> None:
 
 
 async def _work(settings: Settings, _: argparse.Namespace) -> int:
-    async with _services(settings) as services:
+    async with endpoint.opened(settings) as services:
         print("Perch works; Ctrl-C ends it.", flush=True)
         await _run_until_stopped(Worker(services.db).run(services.hearing))
     return 0
 
 
 async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
-    options = {name: value for name, value in vars(asked).items() if name != "run"}
-    async with _services(settings) as services:
+    options = _options(asked)
+    async with endpoint.opened(settings) as services:
         print("Perch follows the site; Ctrl-C ends it.", flush=True)
         await _run_until_stopped(_print_lines(services, Asked(**options)))
     return 0
@@ -206,7 +213,7 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     network = imports.read_network(
         asked.follows, asked.posts, settings, total=asked.posts_total, most=asked.members, seed=asked.seed
     )
-    async with _services(settings) as services:
+    async with endpoint.opened(settings) as services:
         await Worker(services.db).run_once()
         hashed = await services.passwords.hash(asked.password) if asked.password else NO_PASSWORD
         print(await imports.load(services.db, network, hashed))
@@ -217,13 +224,17 @@ def _upkeep(task: Callable[..., Awaitable[upkeep.Said]]) -> Callable[..., Awaita
     """Return the command that does a task of upkeep with what was asked for, and prints what it says."""
 
     async def run(settings: Settings, asked: argparse.Namespace) -> int:
-        options = {name: value for name, value in vars(asked).items() if name != "run"}
+        options = _options(asked)
         async with opening.database(settings) as db:
             lines, status = await task(db, _bar, **options)
         print(*lines, sep="\n")
         return status
 
     return run
+
+
+def _options(asked: argparse.Namespace) -> dict[str, Any]:
+    return {name: value for name, value in vars(asked).items() if name not in {"run", "settings"}}
 
 
 def _bar(name: str, total: int) -> tqdm[NoReturn]:
@@ -243,35 +254,19 @@ async def _print_tables(_: Settings, __: argparse.Namespace) -> int:
 # ---------------------------------------------------------------- composition
 
 
-@contextlib.asynccontextmanager
-async def _services(settings: Settings) -> AsyncIterator[Services]:
-    async with opening.database(settings) as db:
-        services = Services(settings, db, opening.secret(settings))
-        try:
-            await services.start()
-            yield services
-        finally:
-            await services.close()
-
-
-def _announce(settings: Settings, runner: web.AppRunner, *, worker: bool) -> None:
-    host, port = runner.addresses[0][:2]
+def _announce(settings: Settings, sockets: Sequence[socket.socket], several: Sequence[int] = ()) -> None:
+    host, port = sockets[0].getsockname()[:2]
     where = settings.redis_url.rsplit("@", 1)[-1] if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
     shown = f"[{host}]" if ":" in host else host
-    print(f"Perch is running: server{' and worker' if worker else ''}, process {os.getpid()}")
+    does = f"server{' and worker' if settings.run_worker else ''}"
+    by = f"processes {' '.join(map(str, several))}, kept by process" if several else "process"
+    print(f"Perch is running: {does}, {by} {os.getpid()}")
     print(f"  data  {where}")
     print(f"  open  http://{shown}:{port}/graphql", flush=True)
 
 
-async def _until_stopped() -> None:
-    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
-
-
 async def _run_until_stopped(running: Coroutine[Any, Any, None]) -> None:
-    task, stopped = asyncio.create_task(running), asyncio.create_task(_until_stopped())
+    task, stopped = asyncio.create_task(running), asyncio.create_task(endpoint.until_stopped())
     try:
         await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
@@ -281,11 +276,16 @@ async def _run_until_stopped(running: Coroutine[Any, Any, None]) -> None:
         await stop(stopped)
 
 
+def _name_process(_: Any, __: str, line: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    return {**line, "process": os.getpid()}
+
+
 def _configure_logging(settings: Settings) -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
+            _name_process,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.dict_tracebacks,
             structlog.processors.JSONRenderer(),

@@ -26,6 +26,7 @@ class Settings:
 
     host: str = _setting("127.0.0.1", "address to listen on")
     port: int = _setting(8000, "port to listen on; 0 takes a free one", least=0, most=65535)
+    processes: int = _setting(1, "server processes on the port; 0 as many as processors", least=0, most=256)
     data_dir: Path = _setting(Path("data"), "folder of the embedded store")
     redis_url: str = _setting("", "a Redis or Valkey server to use instead of the embedded one")
     secret_key: str = _setting(

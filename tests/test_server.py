@@ -90,7 +90,7 @@ async def test_stops_gently(tmp_path: Path) -> None:
         async with subscribed(alice, HOME) as stream, following(alice, HOME) as feed:
             await db.one("CLIENT", "PAUSE", 60_000, "WRITE")
             posting = asyncio.create_task(alice.post("until the end"))
-            await until(lambda: _is_writing(db))
+            await until(lambda: is_writing(db))
             running.process.terminate()
             assert await stream.closed() == 1001
             await feed.completed()
@@ -103,7 +103,8 @@ async def test_stops_gently(tmp_path: Path) -> None:
         assert await db.one("EXISTS", keys.status(number(post)))
 
 
-async def _is_writing(db: Database) -> bool:
+async def is_writing(db: Database) -> bool:
+    """Whether a script waits for the store to take writes again."""
     clients = str(await db.one("CLIENT", "LIST"))
     return any("flags=b" in line and "cmd=evalsha" in line for line in clients.splitlines())
 

@@ -1,0 +1,1 @@
+"""Serves the API: in one process, or in several on one port."""

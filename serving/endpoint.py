@@ -1,0 +1,94 @@
+"""What one process serves, on sockets that it has opened or inherited."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
+
+from aiohttp import web
+
+import schema
+from resolvers.context import Services
+from resolvers.fanout import Worker
+from schema.http import begin_shutdown, create_app, spare_the_collector
+from store import opening
+from store.settings import Settings
+from store.tasks import stop
+
+BACKLOG = 128  # connections that wait to be taken
+
+
+class StartError(Exception):
+    """The server cannot start; the text is one line and says why."""
+
+
+@contextlib.asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Services]:
+    """Open the database, and what a process has once."""
+    async with opening.database(settings) as db:
+        services = Services(settings, db, opening.secret(settings))
+        try:
+            await services.start()
+            yield services
+        finally:
+            await services.close()
+
+
+@contextlib.contextmanager
+def listening(settings: Settings) -> Iterator[list[socket.socket]]:
+    """Listen on every address of the host; raises StartError where that cannot be."""
+    with contextlib.ExitStack() as stack:
+        try:
+            found = socket.getaddrinfo(
+                settings.host or None, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )
+            addresses = dict.fromkeys((family, address[:2]) for family, _, _, _, address in found)
+            sockets = [stack.enter_context(_listen(family, address)) for family, address in addresses]
+        except OSError as error:
+            # What Python makes of an error of the system repeats the address.
+            reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0).lower()
+            raise StartError(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
+        yield sockets
+
+
+def _listen(family: int, address: Any) -> socket.socket:
+    return socket.create_server(address, family=family, backlog=BACKLOG)
+
+
+async def serve(
+    services: Services, sockets: Sequence[socket.socket], ready: Callable[[], None], lifeline: int | None = None
+) -> None:
+    """Serve, call `ready` once that is so, and go on as `until_stopped` does; then let requests finish."""
+    settings = services.settings
+    app = create_app(schema.build(settings), services)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
+    await runner.setup()
+    working = asyncio.create_task(Worker(services.db).run(services.hearing)) if settings.run_worker else None
+    try:
+        for each in sockets:
+            await web.SockSite(runner, each, backlog=BACKLOG).start()
+        spare_the_collector()
+        ready()
+        await until_stopped(lifeline)
+        begin_shutdown(app)
+    finally:
+        await runner.cleanup()
+        if working:
+            await stop(working)
+
+
+async def until_stopped(lifeline: int | None = None) -> None:
+    """Wait for SIGINT or SIGTERM, or for the end of what a descriptor reads."""
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    if lifeline is not None:
+        loop.add_reader(lifeline, stopped.set)
+    await stopped.wait()
+    if lifeline is not None:
+        loop.remove_reader(lifeline)
