@@ -277,7 +277,8 @@ async def _run_until_stopped(running: Coroutine[Any, Any, None]) -> None:
 
 
 def _name_process(_: Any, __: str, line: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    return {**line, "process": os.getpid()}
+    line["process"] = os.getpid()
+    return line
 
 
 def _configure_logging(settings: Settings) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
 import pytest
 
 import schema
-from benchmarks.versus import graph, queries
+from benchmarks.versus import graph, plots, queries
 from store.settings import Settings
 
+ROOT = Path(__file__).parent.parent
 DEEPEST = 2  # authors within authors
 
 
@@ -43,3 +49,29 @@ def test_wire_is_http() -> None:
     sent = queries.wire(request, graphql=False)
     assert sent["head"].startswith("GET /users/alice?first=30 HTTP/1.1\r\n")
     assert sent["body"] == ""
+
+
+def test_alterations_find_what_they_alter() -> None:
+    """Each part of Perch that the benchmarks take out, or cut short, is where they look for it."""
+    program = (
+        "from benchmarks.rivals.altered import ALTERATIONS\nfor alter in ALTERATIONS.values(): alter()\nprint('all')"
+    )
+    environment = {"CONSTANT_BYTES": "1"}
+    done = subprocess.run(  # noqa: S603  own program
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "all\n"), done.stderr
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_charts(linear: bool, tmp_path: Path) -> None:
+    """A chart has a line for each series and a dot for each point, all within its frame; linear axes begin at zero."""
+    points = [(0 if linear else 1, 75.0), (20_000, 83.25), (200_000, 91.5)]
+    plots.lines(tmp_path / "charts/a.svg", "A < B", "pages", "MiB", {"Perch": points, "Node": points}, linear=linear)
+    drawn = list(ET.parse(tmp_path / "charts/a.svg").iter())  # noqa: S314  own file
+    circles = [(float(e.attrib["cx"]), float(e.attrib["cy"])) for e in drawn if e.tag.endswith("circle")]
+    assert len(circles) == 2 * len(points)
+    assert all(plots.LEFT <= x <= plots.WIDTH - plots.RIGHT and plots.TOP <= y <= plots.HEIGHT for x, y in circles)
+    texts = [element.text for element in drawn if element.tag.endswith("text")]
+    assert {"A < B", "Perch", "Node", "200,000"} <= set(texts)
+    assert ("0" in texts) is linear

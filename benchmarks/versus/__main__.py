@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import io
 import logging
 import os
 import platform
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import psutil
 import structlog
@@ -18,10 +21,11 @@ from benchmarks.versus import contenders, graph, processors, stage
 from benchmarks.versus.contenders import BenchmarkError
 from benchmarks.versus.parts import PARTS, USUAL, Run
 
+ALL = "all"
+
 
 async def main(asked: argparse.Namespace) -> None:
     """Run what was asked for."""
-    contenders.need_node()
     processors.pin(psutil.Process(), processors.LOAD)
     with contenders.temporary_folder() as folder:
         scratch = Path(folder)
@@ -29,12 +33,13 @@ async def main(asked: argparse.Namespace) -> None:
             network = graph.read(asked.graph, asked.posts, asked.seed, scratch)
         else:
             network = graph.generated(asked.members, asked.posts, asked.seed)
-        print(f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}")
+        print(f"{processors.model()}, {os.cpu_count()} processors, {platform.platform()};")
+        print(f"Python {platform.python_version()}, Node {contenders.need_node()};")
         print("servers on one, store and load on another" if processors.can_pin() else "NOT PINNED", flush=True)
         async with stage.opened(scratch) as opened:
             await opened.load(network)
             print(f"{len(network.members):,} members, {network.edges:,} follows, {network.total:,} posts")
-            for part in asked.parts or USUAL:
+            for part in PARTS if asked.parts == [ALL] else asked.parts or USUAL:
                 await PARTS[part](Run(opened, network, asked, scratch))
 
 
@@ -44,7 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     listed = "; ".join(f"{name}: {part.__doc__}" for name, part in PARTS.items())
-    add("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=f"{' '.join(USUAL)} by default. {listed}")
+    said = f"{' '.join(USUAL)} by default, {ALL} for all. {listed}"
+    add("parts", nargs="*", choices=[*PARTS, ALL, []], metavar="PART", help=said)
     add("--rounds", type=int, default=5, help="turns that each contender has")
     add("--seconds", type=float, default=10, help="length of a turn")
     add("--warmup", type=float, default=2, help="seconds before it that are not measured")
@@ -58,14 +64,44 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=1)
     add("--followers", type=int, nargs="+", default=[10, 1_000, 10_000, 100_000], help="of the authors of `writes`")
     add("--amount", type=int, default=200_000, help="requests of `many`")
+    add("--requests", type=int, default=200_000, help="of `memory`")
+    add("--processes", type=int, nargs="+", default=[1, 2], help="server processes of `processes`")
     add("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000], help="members of the sites of `members`")
-    add("--charts", type=Path, metavar="FOLDER", help="draw `writes`, `growth` and `members` as SVG there")
+    add("--charts", type=Path, metavar="FOLDER", help="draw curves as SVG there")
+    add("--markdown", type=Path, metavar="FILE", help="write there, too, what is printed")
     return parser
+
+
+class Copied(io.TextIOBase):
+    """Standard output, and a file that has the same."""
+
+    def __init__(self, *files: TextIO) -> None:
+        self._files = files
+
+    def write(self, text: str) -> int:
+        """Write to both."""
+        for file in self._files:
+            file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush both."""
+        for file in self._files:
+            file.flush()
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Run what was asked for, and keep what is printed where that was asked for."""
+    with contextlib.ExitStack() as stack:
+        if asked.markdown:
+            file = stack.enter_context(asked.markdown.open("w", encoding="utf-8"))
+            stack.enter_context(contextlib.redirect_stdout(Copied(sys.stdout, file)))
+        asyncio.run(main(asked))
 
 
 if __name__ == "__main__":
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
-        asyncio.run(main(_parser().parse_args()))
+        run(_parser().parse_args())
     except BenchmarkError as error:
         sys.exit(f"versus: {error}")

@@ -11,8 +11,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -39,12 +39,14 @@ class Kind:
     command: Sequence[str]
     folder: Path = ROOT
     graphql: bool = True
+    settings: Mapping[str, str] = field(default_factory=dict)  # beside those that all have
 
 
 PERCH = Kind("Perch", [sys.executable, "server.py", "serve"])
 STRAWBERRY = Kind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
 BY_HAND = Kind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
 MERCURIUS = Kind("Node, Mercurius", ["node", "server.js"], NODE)
+PERCH_CUT = [sys.executable, "-m", "benchmarks.rivals.altered"]  # and what of it is switched off
 ALL = {"perch": PERCH, "strawberry": STRAWBERRY, "hand": BY_HAND, "mercurius": MERCURIUS}
 
 
@@ -55,6 +57,33 @@ class Contender:
     kind: Kind
     port: int
     process: psutil.Process
+    which: int | None = processors.SERVER  # processor that it may use
+
+    @property
+    def processes(self) -> list[psutil.Process]:
+        """The process that was started, and those that it has started."""
+        return [self.process, *self.process.children(recursive=True)]
+
+    @property
+    def memory(self) -> int:
+        """Resident memory of all of them, bytes; what they share counts for each."""
+        return sum(process.memory_info().rss for process in self.processes)
+
+    @property
+    def cpu(self) -> float:
+        """Processor time that all of them have had, s."""
+        times = [process.cpu_times() for process in self.processes]
+        return float(sum(each.user + each.system for each in times))
+
+    def pause(self) -> None:
+        """Let it do nothing."""
+        for process in self.processes:
+            process.suspend()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        for process in self.processes:
+            process.resume()
 
     def connect(self) -> http.client.HTTPConnection:
         """Return a connection for many requests."""
@@ -77,25 +106,27 @@ class Contender:
 
 
 @contextlib.asynccontextmanager
-async def running(stage: Stage, kinds: Sequence[Kind]) -> AsyncIterator[list[Contender]]:
-    """Start contenders, and stop them at the end."""
+async def running(
+    stage: Stage, kinds: Sequence[Kind], *, which: int | None = processors.SERVER, url: str | None = None
+) -> AsyncIterator[list[Contender]]:
+    """Start contenders on a processor, with the stage's store or another address of it, and stop them at the end."""
     if MERCURIUS in kinds:
         install_node_packages()
     started: list[tuple[Contender, subprocess.Popen[bytes]]] = []
     try:
         for kind in kinds:
-            begun = await _start(stage, kind)
+            begun = await _start(kind, url or stage.url, which)
             started.append(begun)
         yield [contender for contender, _ in started]
     finally:
         for contender, process in started:
-            contender.process.resume()
+            contender.resume()
             process.terminate()
         for _, process in started:
             process.wait(START_SECONDS)
 
 
-async def _start(stage: Stage, kind: Kind) -> tuple[Contender, subprocess.Popen[bytes]]:
+async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, subprocess.Popen[bytes]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -103,12 +134,13 @@ async def _start(stage: Stage, kind: Kind) -> tuple[Contender, subprocess.Popen[
         **os.environ,
         "HOST": "127.0.0.1",
         "PORT": str(port),
-        "REDIS_URL": stage.url,
+        "REDIS_URL": url,
         "SECRET_KEY": SECRET,
         "RATE_LIMIT": "0",
         "BIG_AUTHOR": str(ALL_PUSHED),
         "LOG_LEVEL": "WARNING",  # no contender writes a line per request
         "NODE_ENV": "production",
+        **kind.settings,
     }
     process = subprocess.Popen(kind.command, cwd=kind.folder, env=environment, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
     for _ in range(START_SECONDS * 20):
@@ -116,8 +148,9 @@ async def _start(stage: Stage, kind: Kind) -> tuple[Contender, subprocess.Popen[
             break
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
-                contender = Contender(kind, port, psutil.Process(process.pid))
-                processors.pin(contender.process, processors.SERVER)
+                contender = Contender(kind, port, psutil.Process(process.pid), which)
+                for each in contender.processes:
+                    processors.pin(each, which)
                 return contender, process
         await asyncio.sleep(0.05)
     process.kill()
@@ -141,12 +174,13 @@ def check_equal(contenders: Sequence[Contender], requests: Sequence[Request]) ->
     return total
 
 
-def need_node() -> None:
-    """Raise BenchmarkError unless Node is there and new enough."""
+def need_node() -> str:
+    """Return the version of Node; raises BenchmarkError unless it is there and new enough."""
     node = shutil.which("node")
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout if node else ""  # noqa: S603
     if not node or int(version[1:].split(".")[0]) < LEAST_NODE:
         raise BenchmarkError(f"Node {LEAST_NODE} or newer is needed, this is {version.strip() or 'none'}")
+    return version.strip().removeprefix("v")
 
 
 def install_node_packages() -> None:

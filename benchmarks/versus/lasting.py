@@ -6,11 +6,12 @@ import asyncio
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.versus import load, queries
+from benchmarks.versus import load, plots, queries
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.load import MIB, Plan
 from benchmarks.versus.queries import Request
@@ -19,6 +20,7 @@ from benchmarks.versus.tables import spread, table
 
 NEW_TEXTS = 100
 SAMPLES = 20  # of memory, in one run
+STEPS = 10  # of `memory`
 
 
 def first_and_later(contenders: Sequence[Contender], readers: Sequence[Reader]) -> None:
@@ -57,17 +59,17 @@ async def many(
     """Send very many requests to each contender, and watch its memory meanwhile."""
     rows = []
     for contender in contenders:
-        contender.process.suspend()
+        contender.pause()
     for contender in tqdm(contenders, desc=f"{plan.amount:,} requests", leave=False):
-        contender.process.resume()
-        before = contender.process.memory_info().rss / MIB
+        contender.resume()
+        before = contender.memory / MIB
         measuring = asyncio.create_task(load.run(contender, stage.process, requests, plan, scratch))
         memory = [before]
         while not measuring.done():
             await asyncio.wait([measuring], timeout=1)
-            memory.append(contender.process.memory_info().rss / MIB)
+            memory.append(contender.memory / MIB)
         result = await measuring
-        contender.process.suspend()
+        contender.pause()
         steps = memory[:: max(1, len(memory) // SAMPLES)]
         rows.append(
             [
@@ -83,7 +85,40 @@ async def many(
             ]
         )
     for contender in contenders:
-        contender.process.resume()
+        contender.resume()
     print(f"\n### {plan.amount:,} home pages over {plan.connections} connections\n")
     head = ["", "s", "requests/s", "p50 ms", "p99 ms", "MiB before", "half way", "at the end", "median and extremes"]
     table(head, rows)
+
+
+async def memory(
+    stage: Stage,
+    contenders: Sequence[Contender],
+    requests: Sequence[Request],
+    plan: Plan,
+    scratch: Path,
+    charts: Path | None,
+) -> None:
+    """Send the plan's amount of requests to each contender in steps, look at its memory after each, and draw it."""
+    found: dict[str, list[float]] = {}
+    step = replace(plan, amount=plan.amount // STEPS, warmup=0)
+    for contender in contenders:
+        contender.pause()
+    for contender in tqdm(contenders, desc=f"memory in {plan.amount:,} requests", leave=False):
+        contender.resume()
+        held = found[contender.kind.name] = [contender.memory / MIB]
+        for _ in range(STEPS):
+            await load.run(contender, stage.process, requests, step, scratch)
+            held.append(contender.memory / MIB)
+        contender.pause()
+    for contender in contenders:
+        contender.resume()
+    counts = [step.amount * i for i in range(STEPS + 1)]
+    rows = [
+        [name, *(f"{mib:.1f}" for mib in held), f"{held[-1] - held[STEPS // 2]:+.1f}"] for name, held in found.items()
+    ]
+    print("\n### Memory of a server over its requests\n\nResident, MiB, after so many home pages.")
+    table(["", *(f"{count:,}" for count in counts), "growth, last half"], rows)
+    if charts:
+        series = {name: list(zip(counts, held, strict=True)) for name, held in found.items()}
+        plots.lines(charts / "memory.svg", "Memory of a server", "home pages answered", "MiB", series, linear=True)

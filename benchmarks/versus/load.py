@@ -85,13 +85,11 @@ async def run(
     path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": wired}), "utf-8")
     process = await asyncio.create_subprocess_exec("node", str(SCRIPT), str(path), stdout=asyncio.subprocess.PIPE)
     assert process.stdout
-    processors.pin(psutil.Process(process.pid), processors.LOAD)
+    processors.pin(psutil.Process(process.pid), processors.ALL if contender.which is None else processors.LOAD)
     await process.stdout.readline()  # `begin`
-    before = _spent(contender.process, store)
+    before = _spent(contender, store)
     line = await process.stdout.readline()
-    server_cpu, store_cpu, processor = (
-        now - then for now, then in zip(_spent(contender.process, store), before, strict=True)
-    )
+    server_cpu, store_cpu, processor = (now - then for now, then in zip(_spent(contender, store), before, strict=True))
     await process.wait()
     if not line:
         raise BenchmarkError(f"{contender.kind.name}: the load could not be made")
@@ -109,15 +107,10 @@ async def run(
         store_cpu=store_cpu,
         load_cpu=found["cpu"],
         processor=processor,
-        memory=contender.process.memory_info().rss / MIB,
+        memory=contender.memory / MIB,
     )
 
 
-def _spent(server: psutil.Process, store: psutil.Process) -> tuple[float, float, float]:
-    return cpu(server), cpu(store), processors.busy(processors.SERVER)
-
-
-def cpu(process: psutil.Process) -> float:
-    """Return the processor time that a process has had, s."""
-    times = process.cpu_times()
-    return float(times.user + times.system)
+def _spent(contender: Contender, store: psutil.Process) -> tuple[float, float, float]:
+    times = store.cpu_times()
+    return contender.cpu, float(times.user + times.system), processors.busy(processors.SERVER)

@@ -7,7 +7,26 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.versus import contenders, graph, growing, lasting, mixing, queries, reading, writing
+from benchmarks.versus import (
+    budget as budgets,
+)
+from benchmarks.versus import (
+    contenders,
+    graph,
+    growing,
+    lasting,
+    mixing,
+    queries,
+    reading,
+    scaling,
+    writing,
+)
+from benchmarks.versus import (
+    limit as limits,
+)
+from benchmarks.versus import (
+    steps as stepping,
+)
 from benchmarks.versus.load import Plan
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Reader, Stage
@@ -40,6 +59,10 @@ class Run:
         """Return signed-in members who have more than a page at home."""
         return await self.stage.readers(READERS, queries.PAGE, self.asked.seed)
 
+    async def homes(self) -> list[queries.Request]:
+        """Return what asks for a page of each of their homes."""
+        return [queries.home(reader.token) for reader in await self.readers()]
+
     async def measure(
         self, title: str, running: Sequence[contenders.Contender], requests: Sequence[queries.Request]
     ) -> None:
@@ -49,7 +72,7 @@ class Run:
 
 async def home(run: Run) -> None:
     """The first page of the home."""
-    requests = [queries.home(reader.token) for reader in await run.readers()]
+    requests = await run.homes()
     async with contenders.running(run.stage, run.kinds) as running:
         size = contenders.check_equal(running, requests)
         print(f"\n{len(requests)} homes, {size / len(requests):,.0f} bytes each: all contenders answer the same bytes.")
@@ -99,10 +122,38 @@ async def first(run: Run) -> None:
 
 async def many(run: Run) -> None:
     """Very many home pages, and memory meanwhile."""
-    requests = [queries.home(reader.token) for reader in await run.readers()]
+    requests = await run.homes()
     plan = Plan(MANY_CONNECTIONS, run.asked.warmup, 0, amount=run.asked.amount)
     async with contenders.running(run.stage, run.kinds) as running:
         await lasting.many(run.stage, running, requests, plan, run.scratch)
+
+
+async def memory(run: Run) -> None:
+    """Memory of each server over very many home pages, in steps."""
+    requests = await run.homes()
+    plan = Plan(run.asked.connections, 0, 0, amount=run.asked.requests)
+    async with contenders.running(run.stage, run.kinds) as running:
+        await lasting.memory(run.stage, running, requests, plan, run.scratch, run.asked.charts)
+
+
+async def limit(run: Run) -> None:
+    """How many home pages the store itself could serve."""
+    await limits.measure(run.stage, run.kinds, await run.homes(), run.effort, run.scratch)
+
+
+async def steps(run: Run) -> None:
+    """What each step has brought, from plain Strawberry on."""
+    await stepping.measure(run.stage, await run.homes(), run.effort, run.scratch)
+
+
+async def budget(run: Run) -> None:
+    """What the parts of a home page may cost, and do."""
+    await budgets.measure(run.stage, await run.homes(), run.effort, run.scratch)
+
+
+async def processes(run: Run) -> None:
+    """Home pages by several server processes, nothing pinned."""
+    await scaling.measure(run.stage, run.asked.processes, await run.homes(), run.effort, run.scratch)
 
 
 async def growth(run: Run) -> None:
@@ -122,7 +173,7 @@ async def members(run: Run) -> None:
     for size in run.asked.sizes:
         await run.stage.db.one("FLUSHDB")
         await run.stage.load(graph.generated(size, size * POSTS_PER_MEMBER, run.asked.seed))
-        requests = [queries.home(reader.token) for reader in await run.readers()]
+        requests = await run.homes()
         async with contenders.running(run.stage, run.kinds) as running:
             contenders.check_equal(running, requests)
             found[size] = [
@@ -132,7 +183,10 @@ async def members(run: Run) -> None:
     growing.report(growing.MEMBERS, found, run.asked.charts)
 
 
+# In this order they do not disturb each other: `mixed` and `alternating` add posts, `growth` cuts homes, `writes` adds
+# members whose homes name posts that are not there, `members` empties the store.
+_ORDERED = (home, profile, first, memory, many, limit, steps, budget, processes, mixed, alternating)
 PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {
-    part.__name__: part for part in (home, mixed, writes, profile, alternating, first, growth, many, members)
+    part.__name__: part for part in (*_ORDERED, growth, writes, members)
 }
 USUAL = ("home", "mixed", "writes")

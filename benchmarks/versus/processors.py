@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
+from pathlib import Path
 
 import psutil
 
 SERVER, LOAD = 0, 1  # among the processors that this process may use
+ALL = None  # any of them
 
 
-def pin(process: psutil.Process, which: int) -> None:
-    """Let all threads of a process run on one processor only, where the system has such a thing."""
+def pin(process: psutil.Process, which: int | None) -> None:
+    """Let all threads of a process run on one processor only, or on all, where the system has such a thing."""
     if sys.platform != "linux" or not can_pin():
         return
-    processor = _ALL[which]
+    allowed = set(_ALL) if which is None else {_ALL[which]}
     for thread in process.threads():
         try:
-            os.sched_setaffinity(thread.id, {processor})
+            os.sched_setaffinity(thread.id, allowed)
         except ProcessLookupError:
             continue  # it has ended since
 
@@ -25,6 +28,21 @@ def pin(process: psutil.Process, which: int) -> None:
 def can_pin() -> bool:
     """Return whether processes can be kept apart here."""
     return len(_ALL) > 1
+
+
+def count() -> int:
+    """Return how many processors there are to be used."""
+    return len(_ALL) or os.cpu_count() or 1
+
+
+def model() -> str:
+    """Return what the maker calls the processors, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.machine()
 
 
 def busy(which: int) -> float:

@@ -39,15 +39,15 @@ async def take_turns(
 ) -> dict[str, Result]:
     """Measure each contender once, the others paused."""
     for contender in contenders:
-        contender.process.suspend()
+        contender.pause()
     found = {}
     for contender in contenders:
-        contender.process.resume()
+        contender.resume()
         plan = plans[contender.kind.name]
         found[contender.kind.name] = await load.run(contender, stage.process, requests, plan, scratch)
-        contender.process.suspend()
+        contender.pause()
     for contender in contenders:
-        contender.process.resume()
+        contender.resume()
     return found
 
 

@@ -1,0 +1,168 @@
+"""Perch with parts of it taken out or answering from memory, so that what they cost can be told from the rest.
+
+    python -m benchmarks.rivals.altered NAME...
+
+serves as `server.py serve` does, each NAME being one of ALTERATIONS. They are made here, from outside, so that the
+product needs no switches that nobody else would use; one that no longer finds what it alters ends with an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import redis.asyncio as redis
+import uvloop
+from aiohttp import hdrs, web
+from redis.asyncio.connection import AbstractConnection
+
+import schema.responses
+import serving.endpoint
+import store.connection
+from resolvers import hydrate, timelines
+from resolvers.context import Context
+from schema.operations import Schema
+from store.wires import Commands, Wires
+
+SIZE = "CONSTANT_BYTES"  # the variable that says how long an answer from memory is
+CONNECTIONS = 100  # of redis-py's pool
+
+
+class Pipelines:
+    """Connections as redis-py has them: each batch takes one of a pool, and has it to itself until it is answered."""
+
+    def __init__(self, make: Callable[[], AbstractConnection], _count: int, _reply_seconds: float) -> None:
+        kwargs: dict[str, Any] = make.__self__.connection_kwargs  # type: ignore[attr-defined]  # of the pool it is of
+        kind = make.__self__.connection_class  # type: ignore[attr-defined]
+        pool = redis.BlockingConnectionPool(connection_class=kind, max_connections=CONNECTIONS, **kwargs)
+        self._client = redis.Redis(connection_pool=pool)
+        self._client.response_callbacks.clear()  # Perch reads replies raw
+
+    async def run(self, commands: Commands) -> list[Any]:
+        """Return the replies to some commands."""
+        async with self._client.pipeline(transaction=False) as pipeline:
+            for command in commands:
+                pipeline.execute_command(*command)
+            replies: list[Any] = await pipeline.execute(raise_on_error=False)
+        return replies
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+        await self._client.connection_pool.disconnect()
+
+
+def _swap(owner: Any, name: str, value: Any) -> None:
+    if not hasattr(owner, name):
+        raise SystemExit(f"altered: there is no {owner.__name__}.{name} any more")
+    setattr(owner, name, value)
+
+
+def _log_requests() -> None:
+    os.environ["LOG_LEVEL"] = "INFO"
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def _dump(data: object) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _remember_replies() -> None:
+    """Have the store asked only once for the same thing.
+
+    Commands are compared at a few places, since to compare them all would cost as much as what is taken out.
+    """
+    known: dict[object, list[Any]] = {}
+    ask = Wires.run
+
+    async def run(self: Wires, commands: Commands) -> list[Any]:
+        count = len(commands)
+        key = (count, *(commands[i * count // 4] for i in range(4)), commands[-1])
+        if key not in known:
+            known[key] = await ask(self, commands)
+        return known[key]
+
+    _swap(Wires, "run", run)
+
+
+def _remember_pages() -> None:
+    """Have each home read only once."""
+    _remember_replies()
+    known: dict[int | None, Any] = {}
+    read = timelines.home
+
+    async def home(context: Context, span: timelines.Span) -> Any:
+        if context.viewer not in known:
+            known[context.viewer] = await read(context, span)
+        return known[context.viewer]
+
+    _swap(timelines, "home", home)
+
+
+def _answer_requests() -> None:
+    """Have every operation answered with the same bytes, unexecuted."""
+    body = _constant()
+
+    async def execute(*_: object, **__: object) -> None:
+        pass
+
+    def answer(_: object, media: str) -> web.Response:
+        return web.Response(body=body, content_type=media, charset="utf-8")
+
+    _swap(Schema, "execute", execute)
+    _swap(schema.responses, "answer", answer)
+
+
+def _answer_at_once() -> None:
+    """Have aiohttp answer with the same bytes, and nothing else."""
+    body = _constant()
+
+    async def answer(request: web.Request) -> web.Response:
+        await request.read()
+        return web.Response(body=body, content_type="application/json", headers={hdrs.CACHE_CONTROL: "no-store"})
+
+    def create(*_: object) -> web.Application:
+        app = web.Application()
+        app.router.add_post("/graphql", answer)
+        return app
+
+    _swap(serving.endpoint, "create_app", create)
+    _swap(serving.endpoint, "begin_shutdown", lambda _: None)
+
+
+def _constant() -> bytes:
+    return b"x" * int(os.environ[SIZE])
+
+
+ALTERATIONS: dict[str, Callable[[], None]] = {
+    # Switched off
+    "quiet": _log_requests,
+    "uvloop": lambda: _swap(uvloop, "new_event_loop", asyncio.new_event_loop),
+    "collector": lambda: _swap(serving.endpoint, "spare_the_collector", lambda: None),
+    "wires": lambda: _swap(store.connection, "Wires", Pipelines),
+    "msgspec": lambda: _swap(schema.responses, "encode", _dump),
+    "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
+    "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),
+    # Cut short
+    "replies": _remember_replies,
+    "pages": _remember_pages,
+    "requests": _answer_requests,
+    "constant": _answer_at_once,
+}
+
+
+def main(names: Sequence[str]) -> int:
+    """Serve with some alterations."""
+    import server  # after all that is altered beneath it
+
+    for name in names:
+        ALTERATIONS[name]()
+    return server.main(["serve"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

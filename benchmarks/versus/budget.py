@@ -1,0 +1,161 @@
+"""What the parts of a home page cost, beside what each may cost for the whole to take half of what Mercurius takes.
+
+Perch is measured whole, and cut short at four places (`benchmarks.rivals.altered`): where aiohttp has read a request,
+where the request layer would hand it on, where the page would be read, and where the store would be asked. Each answers
+as much, from memory from there on. Costs are differences between medians of processor time a request, the kernel's
+for sockets included, so that together they are the whole. What is too small for a difference is called directly, in
+this process, on what the store has for the same pages: reading records, and writing JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from tqdm import tqdm
+
+from benchmarks.rivals.altered import SIZE
+from benchmarks.versus import contenders, load
+from benchmarks.versus.contenders import MERCURIUS, PERCH, PERCH_CUT, BenchmarkError, Contender, Kind
+from benchmarks.versus.load import Plan, Result
+from benchmarks.versus.queries import Request
+from benchmarks.versus.reading import Effort
+from benchmarks.versus.stage import Stage
+from benchmarks.versus.tables import table
+from schema.encoding import encode
+from store import keys
+from store.records import User, read_pairs, read_post
+
+DIRECT = 20  # times that what is called directly goes through all pages
+NOTHING = "query Nothing { __typename }"
+IDLE = 0.02  # of the store's processor time for a whole page, above which a cut has let something through
+
+WHOLE, REPLIES, PAGES, REQUESTS, CONSTANT = (
+    PERCH,
+    Kind("without the store", [*PERCH_CUT, "replies"]),
+    Kind("without reading pages", [*PERCH_CUT, "pages"]),
+    Kind("the request layer alone", [*PERCH_CUT, "requests"]),
+    Kind("aiohttp alone", [*PERCH_CUT, "constant"]),
+)
+BUDGET = {  # part → its share of half of what Mercurius takes
+    "HTTP, parsed and answered by aiohttp": 0.10,
+    "the request layer: headers, token, body, context": 0.10,
+    "document and plan": 0.05,
+    "round trips: commands packed, sent, replies parsed": 0.20,
+    "records read": 0.10,
+    "look-ups gathered, visibility, placement": 0.20,
+    "rows": 0.20,
+    "JSON": 0.05,
+}
+
+
+async def measure(stage: Stage, requests: Sequence[Request], effort: Effort, scratch: Path) -> None:
+    """Measure the whole and the cuts in turns, and print the table."""
+    async with contenders.running(stage, [PERCH]) as (perch,):
+        answers = [perch.ask(request) for request in requests]
+    size = {SIZE: str(round(statistics.mean(map(len, answers))))}
+    cuts = [replace(kind, settings=size) for kind in (REPLIES, PAGES, REQUESTS, CONSTANT)]
+    nothing = [replace(request, document=NOTHING, variables={}) for request in requests]
+    async with contenders.running(stage, [PERCH, MERCURIUS, *cuts]) as running:
+        for _ in range(2):  # the second time from memory
+            contenders.check_equal([running[0], *running[2:4]], requests)
+        asked = {contender.kind.name: (contender, requests) for contender in running}
+        asked["nothing"] = (next(one for one in running if one.kind.name == REPLIES.name), nothing)
+        found = await _take_turns(stage, asked, effort, scratch)
+    for name in (REPLIES.name, PAGES.name, REQUESTS.name, CONSTANT.name):
+        if _median(found[name], lambda r: r.store_ms) > IDLE * _median(found[PERCH.name], lambda r: r.store_ms):
+            raise BenchmarkError(f"{name}: the store is asked all the same")
+    costs = {name: _median(results, lambda r: r.server_ms * 1000) for name, results in found.items()}
+    _report(costs, await _records(stage, answers), _json(answers))
+
+
+async def _take_turns(
+    stage: Stage, asked: dict[str, tuple[Contender, Sequence[Request]]], effort: Effort, scratch: Path
+) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = {name: [] for name in asked}
+    plan = Plan(effort.connections, effort.warmup, effort.seconds)
+    for contender, _ in asked.values():
+        contender.pause()
+    for _ in tqdm(range(effort.rounds), desc="budget", leave=False):
+        for name, (contender, requests) in asked.items():
+            contender.resume()
+            found[name].append(await load.run(contender, stage.process, requests, plan, scratch))
+            contender.pause()
+    return found
+
+
+def _median(results: Sequence[Result], value: Callable[[Result], float]) -> float:
+    return statistics.median(map(value, results))
+
+
+async def _records(stage: Stage, answers: Sequence[bytes]) -> float:
+    """Return what it takes to read the records of a page, µs: of its posts, and of their authors."""
+    pages = []
+    for answer in answers:
+        nodes = [edge["node"] for edge in json.loads(answer)["data"]["homeTimeline"]["edges"]]
+        posts = [_number(node["id"]) for node in nodes]
+        users = list({_number(node["author"]["id"]) for node in nodes})
+        hashes = [("HGETALL", key) for key in chain(map(keys.status, posts), map(keys.user, users))]
+        replies = await stage.db.ask(*hashes)
+        pages.append((list(zip(posts, replies, strict=False)), list(zip(users, replies[len(posts) :], strict=True))))
+
+    def read() -> None:
+        for posts, users in pages:
+            for post, reply in posts:
+                read_post(post, read_pairs(reply))
+            for user, reply in users:
+                User.read(user, read_pairs(reply))
+
+    return _direct(read) / len(pages)
+
+
+def _number(identity: str) -> int:
+    return int(identity.rpartition("_")[2], 16)
+
+
+def _json(answers: Sequence[bytes]) -> float:
+    """Return what it takes to write the answer of a page, µs."""
+    values = [json.loads(answer) for answer in answers]
+
+    def write() -> None:
+        for value in values:
+            encode(value)
+
+    return _direct(write) / len(values)
+
+
+def _direct(call: Callable[[], None]) -> float:
+    call()
+    began = time.process_time()
+    for _ in range(DIRECT):
+        call()
+    return (time.process_time() - began) / DIRECT * 1e6
+
+
+def _report(costs: dict[str, float], records: float, written: float) -> None:
+    whole, half = costs[PERCH.name], costs[MERCURIUS.name] / 2
+    parts = [
+        costs[CONSTANT.name],
+        costs[REQUESTS.name] - costs[CONSTANT.name],
+        costs["nothing"] - costs[REQUESTS.name],
+        whole - costs[REPLIES.name],
+        records,
+        costs[REPLIES.name] - costs[PAGES.name] - records,
+        costs[PAGES.name] - costs["nothing"] - written,
+        written,
+    ]
+    rows = [
+        [name, f"{share * half:,.0f}", f"{cost:,.0f}", f"{cost / (share * half):.2f}", f"{cost / whole:.0%}"]
+        for (name, share), cost in zip(BUDGET.items(), parts, strict=True)
+    ]
+    rows.append(["all", f"{half:,.0f}", f"{whole:,.0f}", f"{whole / half:.2f}", "100%"])
+    print(
+        "\n### What a home page of 30 may cost, and does\n\nIn µs of the server's processor time."
+        f" {MERCURIUS.name} takes {costs[MERCURIUS.name]:,.0f}; the budget is half of that."
+    )
+    table(["part", "may cost", "costs", "costs / may", "share"], rows)
