@@ -9,9 +9,8 @@ import contextlib
 import logging
 import os
 import signal
-import socket
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -162,14 +161,14 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
         async with endpoint.opened(settings) as services:
             await _prepare(services, asked)
             with endpoint.listening(settings) as sockets:
-                await endpoint.serve(services, sockets, partial(_announce, settings, sockets))
+                await endpoint.serve(services, sockets, partial(endpoint.announce, settings, sockets))
     else:
         async with opening.database(settings):  # the store outlives each of the processes that use it
             async with endpoint.opened(settings) as services:
                 await _prepare(services, asked)
             with endpoint.listening(settings) as sockets:
                 command = [sys.executable, __file__, "serve", "--sockets"]
-                await processes.supervise(settings, sockets, command, partial(_announce, settings, sockets))
+                await processes.supervise(settings, sockets, command, partial(endpoint.announce, settings, sockets))
     return 0
 
 
@@ -252,17 +251,6 @@ async def _print_tables(_: Settings, __: argparse.Namespace) -> int:
 
 
 # ---------------------------------------------------------------- composition
-
-
-def _announce(settings: Settings, sockets: Sequence[socket.socket], several: Sequence[int] = ()) -> None:
-    host, port = sockets[0].getsockname()[:2]
-    where = settings.redis_url.rsplit("@", 1)[-1] if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
-    shown = f"[{host}]" if ":" in host else host
-    does = f"server{' and worker' if settings.run_worker else ''}"
-    by = f"processes {' '.join(map(str, several))}, kept by process" if several else "process"
-    print(f"Perch is running: {does}, {by} {os.getpid()}")
-    print(f"  data  {where}")
-    print(f"  open  http://{shown}:{port}/graphql", flush=True)
 
 
 async def _run_until_stopped(running: Coroutine[Any, Any, None]) -> None:

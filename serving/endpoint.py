@@ -82,6 +82,18 @@ async def serve(
             await stop(working)
 
 
+def announce(settings: Settings, sockets: Sequence[socket.socket], several: Sequence[int] = ()) -> None:
+    """Say that it serves, and where; of several processes their numbers, too."""
+    host, port = sockets[0].getsockname()[:2]
+    where = settings.redis_url.rsplit("@", 1)[-1] if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
+    shown = f"[{host}]" if ":" in host else host
+    does = f"server{' and worker' if settings.run_worker else ''}"
+    by = f"processes {' '.join(map(str, several))}, kept by process" if several else "process"
+    print(f"Perch is running: {does}, {by} {os.getpid()}")
+    print(f"  data  {where}")
+    print(f"  open  http://{shown}:{port}/graphql", flush=True)
+
+
 async def until_stopped(lifeline: int | None = None) -> None:
     """Wait for SIGINT or SIGTERM, or for the end of what a descriptor reads."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()

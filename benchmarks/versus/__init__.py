@@ -5,7 +5,8 @@ Run it from a checkout with Perch and its extra `bench` installed, and Node 20 o
     pip install -e '.[bench]'
     python -m benchmarks.versus
 
-By default that takes about twenty minutes; `--seconds 2 --rounds 1 home` gives a first idea in one.
+By default that takes about twenty minutes; `--seconds 2 --rounds 1 home` gives a first idea in one. `all` takes some
+three hours, and with `--markdown benchmarks/RESULTS.md --charts benchmarks/charts` leaves the tables and charts there.
 
 It starts a store of its own in a folder that is removed at the end, loads one network into it, and lets the contenders
 answer the same requests by many readers, each with a token of their own. They are processes with one processor for
@@ -30,6 +31,9 @@ same homes; it is neither counted among tags nor told to subscribers, no mention
 delivered. None of that is charged to the rivals: the comparison is in their favour.
 
 No author counts as a big one here, since the rivals could not read their posts, and the network has no plain reposts.
+
+`processes` is the exception: nothing is pinned, and servers, store and load generator share all processors. `limit` asks
+what the store could do alone; `steps` and `budget` measure Perch with parts taken out (`benchmarks.rivals.altered`).
 
 The load generator is `load.mjs`. Common ones were tried first: those that send at a fixed rate send the requests of
 each second at its beginning, which measures a queue of their own making. Its processor time is part of the output.
