@@ -157,18 +157,18 @@ def _job_or_all(text: str) -> int | str:
 async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
     if asked.sockets:
         await processes.serve_as_one(settings, asked.sockets)
-    elif processes.wanted(settings) == 1:
+    elif (count := processes.wanted(settings)) == 1:
         async with endpoint.opened(settings) as services:
             await _prepare(services, asked)
-            with endpoint.listening(settings) as sockets:
+            with endpoint.listening(settings) as (sockets,):
                 await endpoint.serve(services, sockets, partial(endpoint.announce, settings, sockets))
     else:
         async with opening.database(settings):  # the store outlives each of the processes that use it
             async with endpoint.opened(settings) as services:
                 await _prepare(services, asked)
-            with endpoint.listening(settings) as sockets:
+            with endpoint.listening(settings, count) as sockets:
                 command = [sys.executable, __file__, "serve", "--sockets"]
-                await processes.supervise(settings, sockets, command, partial(endpoint.announce, settings, sockets))
+                await processes.supervise(settings, sockets, command, partial(endpoint.announce, settings, sockets[0]))
     return 0
 
 

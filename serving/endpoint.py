@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from store.settings import Settings
 from store.tasks import stop
 
 BACKLOG = 128  # connections that wait to be taken
+
+Sockets = Sequence[socket.socket]  # that one process listens on: one for each address
 
 
 class StartError(Exception):
@@ -40,31 +43,39 @@ async def opened(settings: Settings) -> AsyncIterator[Services]:
 
 
 @contextlib.contextmanager
-def listening(settings: Settings) -> Iterator[list[socket.socket]]:
-    """Listen on every address of the host; raises StartError where that cannot be."""
+def listening(settings: Settings, count: int = 1) -> Iterator[list[Sockets]]:
+    """Listen on every address of the host, for so many processes; raises StartError where that cannot be."""
     with contextlib.ExitStack() as stack:
         try:
             found = socket.getaddrinfo(
                 settings.host or None, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )
             addresses = dict.fromkeys((family, address[:2]) for family, _, _, _, address in found)
-            sockets = [stack.enter_context(_listen(family, address)) for family, address in addresses]
+            queues = [_listen(stack, family, address, count) for family, address in addresses]
         except OSError as error:
             # What Python makes of an error of the system repeats the address.
             reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0).lower()
             raise StartError(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
-        yield sockets
+        yield list(zip(*queues, strict=True))
 
 
-def _listen(family: int, address: Any) -> socket.socket:
-    return socket.create_server(address, family=family, backlog=BACKLOG)
+def _listen(stack: contextlib.ExitStack, family: int, address: Any, count: int) -> list[socket.socket]:
+    """Listen on an address: for several processes with a queue for each, among which Linux shares connections out."""
+    alone = stack.enter_context(socket.create_server(address, family=family, backlog=BACKLOG))
+    if count == 1 or sys.platform != "linux":
+        return [alone] * count
+    # A port that is in use has been refused by now. Race: who takes it at this moment, for sharing, too, shares it.
+    address = alone.getsockname()[:2]
+    alone.close()
+    return [
+        stack.enter_context(socket.create_server(address, family=family, backlog=BACKLOG, reuse_port=True))
+        for _ in range(count)
+    ]
 
 
-async def serve(
-    services: Services, sockets: Sequence[socket.socket], ready: Callable[[], None], lifeline: int | None = None
-) -> None:
-    """Serve, call `ready` once that is so, and go on as `until_stopped` does; then let requests finish."""
-    settings = services.settings
+async def serve(services: Services, sockets: Sockets, ready: Callable[[], None], lifeline: int | None = None) -> None:
+    """Serve, call `ready` once that is so, and go on until `stopping` is set; then let requests finish."""
+    settings, stopped = services.settings, stopping(lifeline)
     app = create_app(schema.build(settings), services)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
     await runner.setup()
@@ -74,7 +85,7 @@ async def serve(
             await web.SockSite(runner, each, backlog=BACKLOG).start()
         spare_the_collector()
         ready()
-        await until_stopped(lifeline)
+        await stopped.wait()
         begin_shutdown(app)
     finally:
         await runner.cleanup()
@@ -82,7 +93,7 @@ async def serve(
             await stop(working)
 
 
-def announce(settings: Settings, sockets: Sequence[socket.socket], several: Sequence[int] = ()) -> None:
+def announce(settings: Settings, sockets: Sockets, several: Sequence[int] = ()) -> None:
     """Say that it serves, and where; of several processes their numbers, too."""
     host, port = sockets[0].getsockname()[:2]
     where = settings.redis_url.rsplit("@", 1)[-1] if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
@@ -94,13 +105,21 @@ def announce(settings: Settings, sockets: Sequence[socket.socket], several: Sequ
     print(f"  open  http://{shown}:{port}/graphql", flush=True)
 
 
-async def until_stopped(lifeline: int | None = None) -> None:
-    """Wait for SIGINT or SIGTERM, or for the end of what a descriptor reads."""
+def stopping(lifeline: int | None = None) -> asyncio.Event:
+    """Return what is set by SIGINT and SIGTERM from now on, and by the end of what a descriptor reads."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     if lifeline is not None:
-        loop.add_reader(lifeline, stopped.set)
-    await stopped.wait()
-    if lifeline is not None:
-        loop.remove_reader(lifeline)
+
+        def end() -> None:
+            loop.remove_reader(lifeline)
+            stopped.set()
+
+        loop.add_reader(lifeline, end)
+    return stopped
+
+
+async def until_stopped() -> None:
+    """Wait for SIGINT or SIGTERM."""
+    await stopping().wait()

@@ -1,9 +1,10 @@
 """Several server processes on one port, and the parent that keeps them running.
 
-The parent opens the store and the listening sockets, and serves nobody. The others inherit the sockets: whichever has
-time takes the next connection, and a connection that nobody has taken yet outlives each of them. Sockets of their own
-(SO_REUSEPORT) would have queues of their own, which end with their process; macOS gives all to one of them; and a port
-that somebody else uses would not be refused.
+The parent opens the store and the listening sockets, and serves nobody. Each of the others inherits its socket, with a
+queue of connections, and the kernel shares connections out among the queues (SO_REUSEPORT). The parent holds them too:
+what nobody has taken yet outlives the process, and its successor takes it. Where the kernel does not share out, as on
+macOS, all inherit the same socket. That is not done everywhere: whichever process wakes first would take most of the
+connections that come together, and keep them.
 
 A process says on its standard output that it serves. It stops on SIGTERM, and when its standard input ends: so also
 when the parent is gone, however that ended. One that dies is replaced; one that ends before it has served ends all, as
@@ -18,11 +19,12 @@ import socket
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import structlog
 
 from serving import endpoint
-from serving.endpoint import StartError, until_stopped
+from serving.endpoint import Sockets, StartError, until_stopped
 from store.settings import Settings
 
 END_SECONDS = 5  # for what a process does after its last request, before it is killed
@@ -48,13 +50,14 @@ async def serve_as_one(settings: Settings, descriptors: Sequence[int]) -> None:
 
 
 async def supervise(
-    settings: Settings, sockets: Sequence[socket.socket], command: Sequence[str], ready: Callable[[list[int]], None]
+    settings: Settings, sockets: Sequence[Sockets], command: Sequence[str], ready: Callable[[list[int]], None]
 ) -> None:
-    """Keep processes running until SIGINT or SIGTERM, then end them; `ready` is called with their numbers, once.
+    """Keep a process running on each of some sockets until SIGINT or SIGTERM, then end them.
 
-    The command starts one, given the sockets' descriptors. Raises StartError when one ends before it has served.
+    The command starts one, given the descriptors; `ready` is called with their numbers once all serve. Raises
+    StartError when one ends before it has served.
     """
-    places = [_Place(command, sockets, settings.shutdown_seconds + END_SECONDS) for _ in range(wanted(settings))]
+    places = [_Place(command, its, settings.shutdown_seconds + END_SECONDS) for its in sockets]
 
     async def tell() -> None:
         ready([await place.served for place in places])
@@ -65,7 +68,7 @@ async def supervise(
     try:
         await asyncio.wait([stopped, *keeping], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in sockets:
+        for each in chain.from_iterable(sockets):
             each.close()  # or connections would wait here for nobody
         tasks = [stopped, telling, *keeping]
         for task in tasks:
@@ -79,7 +82,7 @@ async def supervise(
 class _Place:
     """One of the processes, and after its end the one that takes its place."""
 
-    def __init__(self, command: Sequence[str], sockets: Sequence[socket.socket], patience: float) -> None:
+    def __init__(self, command: Sequence[str], sockets: Sockets, patience: float) -> None:
         self._descriptors = [each.fileno() for each in sockets]
         self._command = [*command, ",".join(map(str, self._descriptors))]
         self._patience = patience  # s

@@ -32,8 +32,9 @@ delivered. None of that is charged to the rivals: the comparison is in their fav
 
 No author counts as a big one here, since the rivals could not read their posts, and the network has no plain reposts.
 
-`processes` is the exception: nothing is pinned, and servers, store and load generator share all processors. `limit` asks
-what the store could do alone; `steps` and `budget` measure Perch with parts taken out (`benchmarks.rivals.altered`).
+`processes` is the exception: nothing is pinned, and servers, store and load generator share all processors. `limit`
+asks what the store could do alone; `steps` and `budget` measure Perch with parts taken out, or answering from memory
+(`benchmarks.rivals.altered`).
 
 The load generator is `load.mjs`. Common ones were tried first: those that send at a fixed rate send the requests of
 each second at its beginning, which measures a queue of their own making. Its processor time is part of the output.

@@ -33,6 +33,7 @@ async def main(asked: argparse.Namespace) -> None:
             network = graph.read(asked.graph, asked.posts, asked.seed, scratch)
         else:
             network = graph.generated(asked.members, asked.posts, asked.seed)
+        print("## Perch beside other ways to build it\n")
         print(f"{processors.model()}, {os.cpu_count()} processors, {platform.platform()};")
         print(f"Python {platform.python_version()}, Node {contenders.need_node()};")
         print("servers on one, store and load on another" if processors.can_pin() else "NOT PINNED", flush=True)

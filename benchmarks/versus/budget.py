@@ -33,7 +33,7 @@ from store.records import User, read_pairs, read_post
 
 DIRECT = 20  # times that what is called directly goes through all pages
 NOTHING = "query Nothing { __typename }"
-IDLE = 0.02  # of the store's processor time for a whole page, above which a cut has let something through
+IDLE = 0.25  # of the store's time for a page, which is told in steps of 10 ms, above which a cut lets something through
 
 WHOLE, REPLIES, PAGES, REQUESTS, CONSTANT = (
     PERCH,
