@@ -40,7 +40,7 @@ async def main(asked: argparse.Namespace) -> None:
         async with stage.opened(scratch) as opened:
             await opened.load(network)
             print(f"{len(network.members):,} members, {network.edges:,} follows, {network.total:,} posts")
-            for part in PARTS if asked.parts == [ALL] else asked.parts or USUAL:
+            for part in PARTS if ALL in asked.parts else asked.parts or USUAL:
                 await PARTS[part](Run(opened, network, asked, scratch))
 
 

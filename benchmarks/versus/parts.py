@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.versus import (
-    budget as budgets,
-)
-from benchmarks.versus import (
+    budgeting,
     contenders,
     graph,
     growing,
@@ -18,14 +16,10 @@ from benchmarks.versus import (
     mixing,
     queries,
     reading,
+    replaying,
     scaling,
+    stepping,
     writing,
-)
-from benchmarks.versus import (
-    limit as limits,
-)
-from benchmarks.versus import (
-    steps as stepping,
 )
 from benchmarks.versus.load import Plan
 from benchmarks.versus.reading import Effort
@@ -138,7 +132,7 @@ async def memory(run: Run) -> None:
 
 async def limit(run: Run) -> None:
     """How many home pages the store itself could serve."""
-    await limits.measure(run.stage, run.kinds, await run.homes(), run.effort, run.scratch)
+    await replaying.measure(run.stage, run.kinds, await run.homes(), run.effort, run.scratch)
 
 
 async def steps(run: Run) -> None:
@@ -148,7 +142,7 @@ async def steps(run: Run) -> None:
 
 async def budget(run: Run) -> None:
     """What the parts of a home page may cost, and do."""
-    await budgets.measure(run.stage, await run.homes(), run.effort, run.scratch)
+    await budgeting.measure(run.stage, await run.homes(), run.effort, run.scratch)
 
 
 async def processes(run: Run) -> None:

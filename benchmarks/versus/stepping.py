@@ -1,4 +1,4 @@
-"""What each step to a fast home page has brought, each on top of those before, and what the parts of one cost now."""
+"""What each step to a fast home page has brought, each on top of those before it, from plain Strawberry on."""
 
 from __future__ import annotations
 
