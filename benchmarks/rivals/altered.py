@@ -20,12 +20,15 @@ import uvloop
 from aiohttp import hdrs, web
 from redis.asyncio.connection import AbstractConnection
 
+import schema.plans.resolving
+import schema.plans.selection
 import schema.responses
 import serving.endpoint
 import store.connection
 from resolvers import hydrate, timelines
 from resolvers.context import Context
 from schema.operations import Schema
+from store.mirror import Mirror, Reading
 from store.wires import Commands, Wires
 
 SIZE = "CONSTANT_BYTES"  # the variable that says how long an answer from memory is
@@ -86,7 +89,17 @@ def _remember_replies() -> None:
             known[key] = await ask(self, commands)
         return known[key]
 
+    begin = Mirror.begin
+
+    async def begun(self: Mirror, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
+        if readings or not known:
+            return await begin(self, readings)
+        done: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        done.set_result([])
+        return done
+
     _swap(Wires, "run", run)
+    _swap(Mirror, "begin", begun)
 
 
 def _remember_pages() -> None:
@@ -146,7 +159,10 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "wires": lambda: _swap(store.connection, "Wires", Pipelines),
     "msgspec": lambda: _swap(schema.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
+    "calls": lambda: _swap(schema.plans.resolving, "_is_bare", lambda _: False),
     "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),
+    "mirror": lambda: os.environ.update(RECORDS_KEPT="0"),
+    "rows": lambda: _swap(schema.plans.selection, "STEADY", "nothing has it"),
     # Cut short
     "replies": _remember_replies,
     "pages": _remember_pages,
