@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
+from collections.abc import Collection
 
 import structlog
 
@@ -17,9 +19,10 @@ from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs
 from store.connection import Database, Unavailable
 from store.hearing import Hearing
+from store.ids import PARTITIONS
 from store.records import Job
 
-SWEEP_SECONDS = 1.0  # between two looks for jobs whose worker has died
+SWEEP_SECONDS = 1.0  # between two looks for jobs whose worker has died, each at a part of the partitions
 IDLE_SECONDS = 3600.0  # between two looks for homes that nobody reads
 
 log = structlog.get_logger()
@@ -90,10 +93,12 @@ class Worker:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._woken = asyncio.Event()
+        self._wanted = set(range(PARTITIONS))  # partitions to look at next
+        self._swept = 0
 
-    async def run_once(self) -> int:
-        """Take over and finish the jobs that wait now; returns how many were tried."""
-        taken = await jobs.take_over(self._db)
+    async def run_once(self, partitions: Collection[int] = range(PARTITIONS)) -> int:
+        """Take over and finish the jobs that wait now in some partitions; returns how many were tried."""
+        taken = await jobs.take_over(self._db, partitions)
         for job in taken:
             await self._try(job)
         return len(taken)
@@ -101,22 +106,23 @@ class Worker:
     async def run(self, hearing: Hearing) -> None:
         """Work until cancelled."""
 
-        def wake(_: str) -> None:
+        def wake(told: str) -> None:
+            self._wanted |= {int(told)} if told else set(range(PARTITIONS))  # nothing: some may have been missed
             self._woken.set()
 
         hearing.listen(jobs.WAKE, wake)
-        looked = rescored = 0.0
+        looked = swept = 0.0
         try:
             while True:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._woken.wait(), SWEEP_SECONDS)
                 self._woken.clear()
                 try:
-                    while await self.run_once():
-                        pass
-                    if time.monotonic() >= rescored + SWEEP_SECONDS:
-                        rescored = time.monotonic()
+                    if time.monotonic() >= swept + SWEEP_SECONDS:
+                        swept = time.monotonic()
+                        self._sweep()
                         await self._rescore()
+                    await self._finish_wanted()
                     if time.monotonic() >= looked + IDLE_SECONDS:
                         looked = time.monotonic()
                         await homes.let_go_idle(self._db)
@@ -124,6 +130,22 @@ class Worker:
                     log.warning("worker_waits", error=str(error))
         finally:
             hearing.ignore(jobs.WAKE, wake)
+
+    def _sweep(self) -> None:
+        """Want the partitions whose turn it is: each has one within a lease."""
+        share = math.ceil(PARTITIONS * SWEEP_SECONDS / self._db.settings.job_lease_seconds)
+        self._wanted |= {p % PARTITIONS for p in range(self._swept, self._swept + min(share, PARTITIONS))}
+        self._swept = (self._swept + share) % PARTITIONS
+
+    async def _finish_wanted(self) -> None:
+        while self._wanted:
+            wanted, self._wanted = self._wanted, set()
+            try:
+                while await self.run_once(wanted):
+                    pass
+            except BaseException:
+                self._wanted |= wanted
+                raise
 
     async def _rescore(self) -> None:
         try:
