@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from resolvers import merges
 from resolvers.work import Budget, Outcome, text
@@ -42,8 +42,9 @@ async def _let_in(db: Database, member: int, edges: Edges) -> None:
     for (follower, edge), stands in zip(edges, stand, strict=True):
         if stands:
             await _merge(db, follower, [(member, edge)])
-        else:  # taken back meanwhile
+        else:  # taken back meanwhile, and perhaps something was delivered
             await relations.tell_followed(db, follower, [(member, edge)], "remove")
+            await _take_out(db, follower, {member})
 
 
 async def _merge(db: Database, follower: int, edges: Edges) -> None:
@@ -72,11 +73,15 @@ async def remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def _unmerge(db: Database, follower: int, edges: Edges) -> None:
-    for member, _edge in edges:
-        await merges.unmerge(db, follower, member)
-    await merges.sweep(db, follower, {member for member, _ in edges})
+    await _take_out(db, follower, {member for member, _ in edges})
     for member, edge in edges:
         await events.append(db, f"unfollow:{edge}", "unfollow", follower, member=member)
+
+
+async def _take_out(db: Database, follower: int, members: Collection[int]) -> None:
+    for member in members:
+        await merges.unmerge(db, follower, member)
+    await merges.sweep(db, follower, members)
 
 
 async def reject(db: Database, job: Job, _: Budget) -> Outcome:

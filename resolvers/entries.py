@@ -42,7 +42,7 @@ async def home_edges(
     """
     ids, load = [entry.thing for entry in found], context.load
     stored: list[Lookup] = [(load.post, ids), (load.sources, ids), *hydrate.ahead(context, ids)]
-    if big or floor:
+    if big or any(entry.place <= (floor or 0) for entry in found):
         known, _ = await asyncio.gather(
             _not_stored(context, found, big, floor or 0), load.all(*stored, (load.place, ids))
         )

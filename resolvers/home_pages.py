@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from resolvers.inputs import batches
 from resolvers.paging import Window
 from store import keys, reach, timelines
 from store.ids import partition
-from store.records import Entry, read_entries
+from store.records import Entry
 from store.timelines import Slice
 
 PROFILES_READ = 500  # profiles per round trip below the floor
@@ -86,8 +87,7 @@ class HomePages:
     async def _stored(self, part: Slice) -> Found:
         if not self._is_read:
             return await self._read_state(part)
-        (reply,) = await self._context.reader.run([timelines.read_slice(keys.home(self._viewer), part)])
-        return _found(read_entries(reply))
+        return _found(part, await self._context.reader.run(timelines.read_home(self._viewer, part)))
 
     async def _read_state(self, part: Slice) -> Found:
         """Read what is stored, and what says how to go on; a home that is absent is built first."""
@@ -96,14 +96,14 @@ class HomePages:
         expected, members = known.version, known.members
         replies = await self._context.reader.run(
             [
-                timelines.read_slice(keys.home(viewer), part),
+                *timelines.read_home(viewer, part),
                 ("HMGET", keys.home_state(viewer), "floor", "building"),
                 ("ZSCORE", keys.active(partition(viewer)), viewer),
                 reach.VERSION,
                 *([("ZMSCORE", keys.following(viewer), *members)] if members else []),
             ]
         )
-        stored, (floor, building), day, version, *followed = replies
+        waiting, listed, (floor, building), day, version, *followed = replies
         if floor is None or building:
             await homes.build(self._context.db, viewer)
             return await self._read_state(part)
@@ -115,7 +115,7 @@ class HomePages:
         self._floor = int(floor)
         self._touches = day != str(timelines.today())
         self._is_read = True
-        return _found(read_entries(stored))
+        return _found(part, [waiting, listed])
 
     async def _above(self, part: Slice, stored: Found) -> list[Entry]:
         lowest = max(self._floor, part.above or 0)
@@ -171,8 +171,8 @@ class HomePages:
         return whole, end
 
 
-def _found(stored: Iterable[Entry]) -> Found:
-    return {entry.place: entry.thing for entry in stored}
+def _found(part: Slice, replies: Sequence[Any]) -> Found:
+    return {entry.place: entry.thing for entry in timelines.home_slice(part, *replies)}
 
 
 def _published(reply: Sequence[str], *, reposts: bool) -> list[tuple[int, int]]:

@@ -54,7 +54,7 @@ async def rebuild(db: Database, member: int) -> int:
     """Let go of a home and build it anew; returns how many entries it has."""
     await db.one(*timelines.drop_home(member))
     await build(db, member)
-    return int(await db.one("ZCARD", keys.home(member)))
+    return int(await db.one("LLEN", keys.home(member)))
 
 
 async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) -> int:

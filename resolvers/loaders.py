@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from resolvers.reader import Reader
-from store import keys
+from store import keys, timelines
 from store.connection import Command
 from store.mirror import Changed, Mirror, Relations, Shelf
 from store.notifications import Notification, look_up, read_notifications
@@ -236,8 +236,11 @@ class Loaders:
 
     @cached_property
     def place(self) -> Loader[int | None]:
-        return _one_reply(
-            self._reader, "ZMSCORE", keys.home(self._me), lambda score: None if score is None else int(score)
+        me = self._me
+        return Loader(
+            self._reader,
+            lambda posts: [timelines.places(me, posts)],
+            lambda _, replies: [None if place is None else int(place) for place in _sound(replies)[0]],
         )
 
     @cached_property

@@ -76,7 +76,7 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
 async def _standing_below(db: Database, follower: int) -> list[Delivery]:
     """Return the posts of which a home knows newer reposts while they stand at or below its floor."""
     known = list(await timelines.sources(db, follower))
-    placed = await timelines.places(db, follower, known)
+    placed = {entry.thing for entry in await timelines.home(db, follower)}
     found = [await posts.post(db, post) for post in known if post not in placed]
     below = [Delivery(post.author, post.id, post.author) for post in found if post]
     return await _with_earlier(db, below, ended=True, all_of_them=True)

@@ -115,7 +115,7 @@ async def delete(db: Database, member: int, proved: str) -> Job | None:
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.active(p)]
     own += [keys.user(member), keys.credentials(member), keys.sessions(member)]
-    own += [keys.home(member), keys.home_state(member), keys.sources(member)]
+    own += keys.home_keys(member)
     reply = await db.call("delete_member", own, p, member, proved)
     if reply is None:
         return None
@@ -143,7 +143,7 @@ async def forget(db: Database, member: int) -> None:
         keys.discussed,
         keys.muted,
     )
-    homes = (keys.home, keys.home_state, keys.sources)  # one that was being read is built once more
+    homes = (keys.home, keys.home_state, keys.sources, keys.newest)  # one that was being read is built once more
     told = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, *told, keys.former_logins))),

@@ -255,7 +255,8 @@ def _server_command(data_dir: Path, socket: Path, appendfsync: str) -> list[str]
         "aof-use-rdb-preamble": "yes",
         "save": "",  # the append-only file is the only copy
         "maxmemory-policy": "noeviction",
-        "zset-max-listpack-entries": "850",  # a home at its size and slack stays a compact list
+        "list-max-listpack-size": "128",  # entries in one piece of a home: what adds one to it copies that piece
+        "zset-max-listpack-entries": "850",
         "zset-max-listpack-value": "64",  # bytes
     }
     return [str(server), *(word for name, value in settings.items() for word in (f"--{name}", value))]

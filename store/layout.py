@@ -11,7 +11,7 @@ from store.ids import partition
 from store.keys import members, posts, site
 
 _EXAMPLE_PARTITION = 209
-_KINDS = ("string", "hash", "zset", "stream")
+_KINDS = ("string", "hash", "list", "zset", "stream")
 
 
 @dataclass(frozen=True, slots=True)

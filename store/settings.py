@@ -109,7 +109,7 @@ class Settings:
     )
     mentions_kept: int = _setting(1_000, "newest posts and comments kept that name a member", least=1, most=10_000)
     fanout_inline: int = _setting(
-        1_000, "followers reached before a post is answered; the worker reaches the rest", least=0
+        200, "followers reached before a post is answered; the worker reaches the rest", least=0
     )
     fanout_batch: int = _setting(1_000, "followers reached per step of the worker", least=1, most=10_000)
     job_lease_seconds: int = _setting(10, "silence after which unfinished work is taken over, s", least=1)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
 from store import keys
 from store.connection import Command, Database, script
-from store.ids import PARTITIONS, first_of, partition
-from store.records import Entry, Source, read_entries, read_pairs, read_sources
+from store.ids import LARGEST, PARTITIONS, first_of, partition
+from store.records import Entry, Source, read_pairs, read_sources
+
+APPENDED = 500  # homes that one script adds a newest post to: 1 to 2 ms in which the server does nothing else
+WAITING = 8  # entries: more make each delivery longer, fewer have it add to the list more often
+WIDTH = 17  # characters of an entry that waits, as the scripts have it
+CHANGED = 100  # homes that one script changes in another way: 2 to 5 ms
 
 
 class Delivery(Struct, frozen=True):
@@ -34,38 +38,42 @@ class Slice(Struct, frozen=True):
     count: int
 
 
-def _prefixes(p: int) -> list[str]:
-    return [keys.prefix(key, p) for key in (keys.following, keys.home, keys.home_state, keys.sources)]
-
-
-def _by_partition(members: Iterable[int]) -> dict[int, list[int]]:
-    groups: dict[int, list[int]] = defaultdict(list)
-    for member in members:
-        groups[partition(member)].append(member)
-    return groups
-
-
-async def deliver(db: Database, delivery: Delivery, followers: Iterable[int]) -> None:
-    """Bring a post to followers' homes, one script per partition."""
+async def deliver(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
+    """Bring a post to the homes of those among some members who follow the deliverer."""
     d = delivery
-    what = [d.deliverer, d.post, d.author, d.repost or "", d.earlier]
+    args = [
+        *_stems(),
+        *_limits(db),
+        min(WAITING, db.settings.home_slack),
+        d.deliverer,
+        d.post,
+        d.author,
+        d.repost or "",
+        d.earlier,
+    ]
+    edges, most = [keys.followers(d.deliverer)], CHANGED if d.repost else APPENDED
     await db.ask(
-        *(
-            script("deliver", [keys.minted(p)], [*_prefixes(p), *_limits(db), *what, *members])
-            for p, members in _by_partition(followers).items()
-        )
+        *(script("deliver", edges, [*args, *some, *map(keys.newest, some)]) for some in _together(followers, most))
     )
 
 
-async def retract(db: Database, delivery: Delivery, followers: Iterable[int]) -> None:
+async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
     """Take a deleted post, or an undone plain repost, out of homes."""
-    what = [delivery.post, delivery.author, delivery.repost or "", delivery.earlier]
-    await db.ask(
-        *(
-            script("retract", [keys.minted(p)], [*_prefixes(p), *_limits(db), *what, *members])
-            for p, members in _by_partition(followers).items()
-        )
-    )
+    d = delivery
+    args = [*_stems(), *_limits(db), d.post, d.author, d.repost or "", d.earlier]
+    await db.ask(*(script("retract", [], [*args, *map(keys.tag, some)]) for some in _together(followers, CHANGED)))
+
+
+def _together(members: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    """Yield members whose homes one script may touch, with the followers of who delivers: on one server any, in groups.
+
+    A cluster would allow those of one partition only, and would have each home's own `following` tell who follows.
+    """
+    return (members[i : i + most] for i in range(0, len(members), most))
+
+
+def _stems() -> list[str]:
+    return [keys.stem(key) for key in (keys.following, keys.home, keys.home_state, keys.sources, keys.newest)]
 
 
 def _limits(db: Database) -> list[int]:
@@ -82,17 +90,14 @@ async def merge(
     db: Database, follower: int, followed: int, edge: int, entries: Sequence[Delivery], horizon: int
 ) -> None:
     """Bring a newly followed member's posts into a home; below `horizon` their profile was not read."""
-    p = partition(follower)
-    args = [*_prefixes(p), *_limits(db), follower, followed, edge, horizon]
-    await db.call("merge_home", [keys.minted(p)], *args, *_written(entries))
+    args = [*_limits(db), follower, followed, edge, horizon]
+    await db.call("merge_home", [keys.following(follower), *keys.home_keys(follower)], *args, *_written(entries))
 
 
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
     """Take what an unfollowed member brought out of a home."""
-    p = partition(follower)
-    await db.call(
-        "unmerge_home", [keys.minted(p)], *_prefixes(p), *_limits(db), follower, unfollowed, *_written(entries)
-    )
+    own = [keys.following(follower), *keys.home_keys(follower)]
+    await db.call("unmerge_home", own, *_limits(db), follower, unfollowed, *_written(entries))
 
 
 def _written(entries: Sequence[Delivery]) -> list[str | int]:
@@ -126,15 +131,44 @@ def probe(key: str, edge: int, *, newer: bool) -> Command:
     return ("ZRANGE", key, edge, "-inf", "BYSCORE", "REV", "LIMIT", 0, 1)
 
 
-async def places(db: Database, member: int, posts: Sequence[int]) -> dict[int, int]:
-    """Return where posts stand in a home; those that do not are left out."""
-    scores = await db.one("ZMSCORE", keys.home(member), *posts) if posts else []
-    return {post: int(score) for post, score in zip(posts, scores, strict=True) if score is not None}
+def read_home(member: int, part: Slice) -> list[Command]:
+    """Return the commands that read part of a home; `home_slice` makes of their replies what was asked for.
+
+    In this order: what is added to the list in between is read twice, not overlooked.
+    """
+    waiting = ("GET", keys.newest(member))
+    if part.below is None and part.newest_first:
+        return [waiting, ("LRANGE", keys.home(member), -part.count, -1)]
+    bounds = [part.above or 0, "" if part.below is None else part.below, "1" if part.newest_first else "", part.count]
+    return [waiting, script("slice_home", [keys.home(member)], bounds)]
+
+
+def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[Entry]:
+    """Return the entries of part of a home in the order asked for."""
+    found = {entry.place: entry for entry in [*home_entries(listed), *_waiting(waiting)]}
+    above, below = part.above or 0, part.below or LARGEST + 1
+    places = sorted((place for place in found if above < place < below), reverse=part.newest_first)
+    return [found[place] for place in places[: part.count]]
+
+
+def home_entries(listed: Sequence[str]) -> list[Entry]:
+    """Return entries of the list of a home, in its order."""
+    return [Entry(int(post), int(place or post)) for post, _, place in (entry.partition(":") for entry in listed)]
+
+
+def _waiting(text: str | None) -> list[Entry]:
+    return [Entry(int(post), int(post)) for post in (text or "").split()[1:]]
+
+
+def places(member: int, posts: Sequence[int]) -> Command:
+    """Return the command that tells where posts stand in a home, None for those that do not."""
+    return script("places", [keys.home(member), keys.newest(member)], posts)
 
 
 async def home(db: Database, member: int) -> list[Entry]:
     """Return a whole stored home, newest first."""
-    return read_entries(await db.one("ZRANGE", keys.home(member), 0, -1, "REV", "WITHSCORES"))
+    whole = Slice(None, None, newest_first=True, count=LARGEST)
+    return home_slice(whole, *await db.ask(("GET", keys.newest(member)), ("LRANGE", keys.home(member), 0, -1)))
 
 
 def begin_home(member: int, *, again: bool = False) -> Command:
@@ -150,21 +184,19 @@ def write_home(db: Database, member: int, changed: str, places: str, sources: Ma
 
     `places` are its entries, as `post` or `post:place` separated by spaces.
     """
-    p = partition(member)
-    own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.scratch(p), keys.active(p)]
+    own = [*keys.home_keys(member), keys.active(partition(member))]
     args = [member, changed, floor, today(), db.settings.home_size, db.settings.home_slack, places]
     return script("write_home", own, [*args, *(part for pair in sources.items() for part in pair)])
 
 
 def trim_home(db: Database, member: int) -> Command:
     """Return the command that bounds a home; its reply is how many entries went."""
-    own = [keys.home(member), keys.home_state(member), keys.sources(member)]
-    return script("trim_home", own, _limits(db))
+    return script("trim_home", keys.home_keys(member), _limits(db))
 
 
 def drop_home(member: int, last_read: int | None = None) -> Command:
     """Return the command that lets go of a home, of one read later than a day only if none is given."""
-    own = [keys.home(member), keys.home_state(member), keys.sources(member), keys.active(partition(member))]
+    own = [*keys.home_keys(member), keys.active(partition(member))]
     return script("drop_home", own, [member, "" if last_read is None else last_read])
 
 

@@ -263,6 +263,7 @@ READS: dict[str, Callable[[str], tuple[Any, ...]]] = {
     "string": lambda key: ("GET", key),
     "hash": lambda key: ("HGETALL", key),
     "zset": lambda key: ("ZRANGE", key, 0, -1, "WITHSCORES"),
+    "list": lambda key: ("LRANGE", key, 0, -1),
     "stream": lambda key: ("XRANGE", key, "-", "+"),
 }
 

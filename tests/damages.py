@@ -83,16 +83,34 @@ MENDABLE = [
         lambda s: keys.profile(s.ben),
         lambda s: [("ZADD", keys.profile(s.ben), GHOST, GHOST)],
     ),
-    Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("ZREM", keys.home(s.ann), s.word)]),
+    Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("LREM", keys.home(s.ann), 1, s.word)]),
     Damage(
         "post too many in a home",
         lambda s: keys.home(s.ann),
-        lambda s: [("ZADD", keys.home(s.ann), s.quote, s.quote)],
+        lambda s: [("RPUSH", keys.home(s.ann), s.quote)],
     ),
     Damage(
         "post misplaced in a home",
         lambda s: keys.home(s.ann),
-        lambda s: [("ZADD", keys.home(s.ann), s.word + 1, s.post)],
+        lambda s: [
+            ("LREM", keys.home(s.ann), 1, f"{s.post}:{s.repost}"),
+            ("RPUSH", keys.home(s.ann), f"{s.post}:{s.answer + 1}"),
+        ],
+    ),
+    Damage(
+        "home out of order",
+        lambda s: keys.home(s.ann),
+        lambda s: [("LREM", keys.home(s.ann), 1, s.word), ("LPUSH", keys.home(s.ann), s.word)],
+    ),
+    Damage(
+        "post twice in a home",
+        lambda s: keys.home(s.ann),
+        lambda s: [("LINSERT", keys.home(s.ann), "BEFORE", s.word, s.word)],
+    ),
+    Damage(
+        "home that is no list",
+        lambda s: keys.home(s.ann),
+        lambda s: [("DEL", keys.home(s.ann)), ("ZADD", keys.home(s.ann), s.word, s.word)],
     ),
     Damage(
         "sources of another member",

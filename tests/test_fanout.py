@@ -72,7 +72,7 @@ async def test_the_worker_goes_on_from_the_checkpoint(
     """The worker does not go over those again whom the request has reached."""
     post = await alice.post("to all")
     first = keys.home(number(fans[0].id))
-    await services.db.one("ZREM", first, number(post))
+    await services.db.one("LREM", first, 1, number(post))
     await worker.run_once()
     assert await reached(fans, post) == [False] + [True] * (FOLLOWERS - 1)
 

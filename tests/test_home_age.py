@@ -14,7 +14,7 @@ from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.site import Site
 from tests.test_trimmed import read, seen, walk
-from tests.work import number, work_off
+from tests.work import number, work_off, write_home
 
 SIZE, SLACK = 10, 2
 
@@ -44,8 +44,9 @@ async def published(site: Site, login: str, *, hours_ago: int, turn: int = 0) ->
         ("ZADD", keys.profile(author), post, post),
         ("HINCRBY", keys.user(author), "posts", 1),
         ("ZADD", keys.public(), post, post),
-        *(("ZADD", keys.home(home), post, post) for home in homes),
     )
+    for home in homes:
+        await write_home(site.db, home, {*(e.thing for e in await timelines.home(site.db, home)), post})
     return f"status_{post:014x}"
 
 

@@ -79,7 +79,7 @@ async def totals(db: Database, network: Network) -> dict[str, tuple[Any, ...]]:
         user = await accounts.user(db, who)
         own = [await posts.post(db, p.id) for p in await posts.published(db, who, below=None, above=0, count=1000)]
         texts = sorted(post.text for post in own if post)
-        home = await db.one("ZCARD", keys.home(who))
+        home = await db.one("LLEN", keys.home(who))
         assert user
         facts[login] = user.follower_count, user.following_count, user.post_count, texts, home
     return facts

@@ -34,7 +34,7 @@ async def test_a_home_is_rebuilt(tmp_path: Path) -> None:
     async with opened(tmp_path) as db, perch(tmp_path, "serve") as running:
         async with visiting(await running.url()) as anonymous:
             alice, posts = await fill(anonymous)
-            await db.one("ZREM", keys.home(number(alice.id)), number(posts[3]))
+            await db.one("LREM", keys.home(number(alice.id)), 1, number(posts[3]))
             for _ in range(2):
                 told = f"the home of ALICE has {POSTS} entries"
                 assert await run(tmp_path, "rebuild-home", "ALICE") == (0, told, ANY)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Coroutine, Iterator, Sequence
-from typing import Any
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from typing import Any, cast
 
 import redis.asyncio as redis
 
@@ -96,13 +96,23 @@ async def dump(db: Database) -> dict[str, object]:
     names = sorted(name for name in await db.one("KEYS", "*") if not name.startswith(BOOKKEEPING))
     kinds = await db.ask(*(("TYPE", name) for name in names))
     replies = await db.ask(*(_read(name, kind) for name, kind in zip(names, kinds, strict=True)))
-    return {name: _readable(name, kind, reply) for name, kind, reply in zip(names, kinds, replies, strict=True)}
+    held = {name: _readable(name, kind, reply) for name, kind, reply in zip(names, kinds, replies, strict=True)}
+    # When what waits is added to the list of a home depends on what else happens to the home.
+    for name in [name for name in held if name.startswith("newest:")]:
+        waiting, home = str(held.pop(name)).split()[1:], name.replace("newest", "home")
+        held[home] = [*cast("list[str]", held[home]), *waiting]
+    return held
 
 
 def _read(name: str, kind: str) -> Command:
     if kind == "zset":
         return ("ZRANGE", name, 0, -1) if name.startswith(TIMED) else ("ZRANGE", name, 0, -1, "WITHSCORES")
-    return {"string": ("GET", name), "hash": ("HGETALL", name), "stream": ("XRANGE", name, "-", "+")}[kind]
+    return {
+        "string": ("GET", name),
+        "hash": ("HGETALL", name),
+        "list": ("LRANGE", name, 0, -1),
+        "stream": ("XRANGE", name, "-", "+"),
+    }[kind]
 
 
 def _readable(name: str, kind: str, reply: Any) -> object:
@@ -111,6 +121,11 @@ def _readable(name: str, kind: str, reply: Any) -> object:
     if kind == "stream":
         return sorted(fields for _, fields in reply)
     return sorted(reply) if name.startswith(TIMED) else reply
+
+
+async def write_home(db: Database, member: int, posts: Iterable[int]) -> None:
+    """Make a home hold posts, each at its own place."""
+    await db.ask(("DEL", keys.home(member)), ("RPUSH", keys.home(member), *sorted(posts)))
 
 
 class Crash(Exception):

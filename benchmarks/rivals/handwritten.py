@@ -11,7 +11,7 @@ import redis.asyncio as redis
 from aiohttp import web
 
 from benchmarks.rivals import layout
-from benchmarks.rivals.layout import Hash, Viewer, check, hashes, read_entries
+from benchmarks.rivals.layout import Entries, Hash, Viewer, check, hashes, read_entries, read_home
 from store import keys
 from store.ids import EPOCH
 
@@ -25,10 +25,11 @@ async def home(request: web.Request) -> web.Response:
     viewer = _viewer(request)
     async with db.pipeline(transaction=False) as pipeline:
         pipeline.hget(keys.sessions(viewer.member), viewer.session)
-        pipeline.zrevrange(keys.home(viewer.member), 0, first, withscores=True)
-        session, scanned = await pipeline.execute()
+        pipeline.get(keys.newest(viewer.member))
+        pipeline.lrange(keys.home(viewer.member), -first - 1, -1)
+        session, waiting, listed = await pipeline.execute()
     check(session)
-    return _json({"homeTimeline": await _page(db, "home", first, scanned)})
+    return _json({"homeTimeline": await _page(db, "home", first, read_home(waiting, listed, first))})
 
 
 async def profile(request: web.Request) -> web.Response:
@@ -55,7 +56,7 @@ async def profile(request: web.Request) -> web.Response:
                 "followerCount": int(user["followers"]),
                 "followingCount": int(user["following"]),
                 "postCount": int(user["posts"]),
-                "timeline": await _page(db, "profile", first, scanned),
+                "timeline": await _page(db, "profile", first, read_entries(scanned)),
             }
         }
     )
@@ -84,8 +85,8 @@ def _json(data: Json) -> web.Response:
     return web.Response(body=orjson.dumps({"data": data}), content_type="application/json")
 
 
-async def _page(db: redis.Redis, kind: str, first: int, scanned: list[Any]) -> Json:
-    entries = read_entries(scanned[:first])
+async def _page(db: redis.Redis, kind: str, first: int, scanned: Entries) -> Json:
+    entries = scanned[:first]
     found = await hashes(db, [keys.status(int(post)) for post, _ in entries])
     shown = [
         (int(post), place, status)

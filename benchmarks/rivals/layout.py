@@ -92,8 +92,8 @@ async def _deliver(db: redis.Redis, post: int, members: Sequence[int]) -> None:
     for begin in range(0, len(members), FANOUT_INLINE):
         async with db.pipeline(transaction=False) as pipeline:
             for home in map(keys.home, members[begin : begin + FANOUT_INLINE]):
-                pipeline.zadd(home, {str(post): post})
-                pipeline.zremrangebyrank(home, 0, -1 - HOME_SIZE)
+                pipeline.rpush(home, post)
+                pipeline.ltrim(home, -HOME_SIZE, -1)
             await pipeline.execute()
 
 
@@ -115,6 +115,14 @@ async def hashes(db: redis.Redis, names: Sequence[str]) -> list[Hash]:
 
 
 Entries = list[tuple[str, int]]  # thing and place
+
+
+def read_home(waiting: str | None, listed: Sequence[str], first: int) -> Entries:
+    """Return the newest entries of a home, newest first, and one more where there is one."""
+    parts = [entry.partition(":") for entry in listed]
+    found = {int(place or post): post for post, _, place in parts}
+    found |= {int(post): post for post in (waiting or "").split()[1:]}  # not in the list as yet
+    return [(found[place], place) for place in sorted(found, reverse=True)[: first + 1]]
 
 
 def read_entries(reply: Sequence[Sequence[Any]]) -> Entries:

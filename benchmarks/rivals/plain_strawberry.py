@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import orjson
 import redis.asyncio as redis
@@ -20,7 +20,7 @@ from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 
 from benchmarks.rivals import layout
-from benchmarks.rivals.layout import Hash, Viewer, check, hashes, read_entries
+from benchmarks.rivals.layout import Entries, Hash, Viewer, check, hashes, read_entries, read_home
 from store import keys
 from store.ids import instant
 
@@ -63,7 +63,7 @@ class User:
     @strawberry.field
     async def timeline(self, info: Info, first: int) -> Timeline:
         scanned = await info.context.db.zrevrange(keys.profile(self.number), 0, first, withscores=True)
-        return await read_page(info.context, "profile", first, scanned)
+        return await read_page(info.context, "profile", first, read_entries(scanned))
 
 
 @strawberry.interface
@@ -152,9 +152,9 @@ def read_post(number: int, fields: Hash) -> Status | Repost | None:
     )
 
 
-async def read_page(context: Context, kind: str, first: int, scanned: Sequence[Any]) -> Timeline:
+async def read_page(context: Context, kind: str, first: int, scanned: Entries) -> Timeline:
     """Return the posts that some entries name."""
-    entries = read_entries(scanned[:first])
+    entries = scanned[:first]
     posts = await context.posts.load_many([int(post) for post, _ in entries])
     return Timeline(
         edges=[
@@ -175,10 +175,11 @@ class Query:
         viewer = info.context.viewer
         async with info.context.db.pipeline(transaction=False) as pipeline:
             pipeline.hget(keys.sessions(viewer.member), viewer.session)
-            pipeline.zrevrange(keys.home(viewer.member), 0, first, withscores=True)
-            session, scanned = await pipeline.execute()
+            pipeline.get(keys.newest(viewer.member))
+            pipeline.lrange(keys.home(viewer.member), -first - 1, -1)
+            session, waiting, listed = await pipeline.execute()
         check(session)
-        return await read_page(info.context, "home", first, scanned)
+        return await read_page(info.context, "home", first, read_home(waiting, listed, first))
 
     @strawberry.field
     async def user(self, info: Info, login: str) -> User | None:

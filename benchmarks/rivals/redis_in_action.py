@@ -8,7 +8,7 @@ a pass that began with the last follower of the one before, a worker that is not
 A crash between two commands leaves a post half delivered, and the edge of a follow that ended meanwhile still brings
 posts home. Perch has neither; that is part of what its figures pay for.
 
-Only the names of the keys are Perch's, so that both write to the same followers' homes.
+Members, followers, posts and profiles are Perch's; homes are sorted sets of the book's own, as it has them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ PASS = 1_000  # followers
 HOME_SIZE = 800
 COUNTER = "status:id:"
 QUEUE = "queue:default"
+
+
+def home(member: int) -> str:
+    """Return the key of a member's home."""
+    return f"book-home:{member}"
 
 
 def post_status(db: redis.Redis, member: int, message: str) -> int:
@@ -67,9 +72,8 @@ def _syndicate(db: redis.Redis, member: int, status: int, start: str) -> None:
     found: Any = db.zrangebyscore(keys.followers(member), start, "+inf", start=0, num=PASS, withscores=True)
     with db.pipeline(transaction=False) as pipeline:
         for follower, _ in found:
-            home = keys.home(int(follower))
-            pipeline.zadd(home, {str(status): status})
-            pipeline.zremrangebyrank(home, 0, -1 - HOME_SIZE)
+            pipeline.zadd(home(follower), {str(status): status})
+            pipeline.zremrangebyrank(home(follower), 0, -1 - HOME_SIZE)
         pipeline.execute()
     if len(found) == PASS:
         db.rpush(QUEUE, json.dumps([member, status, f"({int(found[-1][1])}"]))

@@ -62,7 +62,7 @@ async def lengths(stage: Stage, seed: int) -> Curve:
     requests: dict[int, Sequence[Request]] = {}
     for length in sorted(LENGTHS, reverse=True):
         group = await stage.readers(GROUP, length, seed)
-        await stage.db.ask(*(("ZREMRANGEBYRANK", keys.home(r.member), 0, -1 - length) for r in group), ("PING",))
+        await stage.db.ask(*(("LTRIM", keys.home(r.member), -length, -1) for r in group), ("PING",))
         if group:
             requests[length] = [queries.home(reader.token) for reader in group]
     requests = dict(sorted(requests.items()))

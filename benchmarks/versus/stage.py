@@ -82,7 +82,7 @@ class Stage:
     async def readers(self, count: int, entries: int, seed: int) -> list[Reader]:
         """Sign members in, drawn among those whose homes hold more than some entries."""
         logins = list(self.members)
-        sizes = await self.db.ask(*(("ZCARD", keys.home(self.members[login])) for login in logins))
+        sizes = await self.db.ask(*(("LLEN", keys.home(self.members[login])) for login in logins))
         fit = [login for login, size in zip(logins, sizes, strict=True) if size > entries]
         chosen = random.Random(seed).sample(fit, min(count, len(fit)))  # noqa: S311
         return [await self.sign_in(login) for login in chosen]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import redis
 from tqdm import tqdm
@@ -19,7 +20,8 @@ from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
 from resolvers.imports import Network, create_follows, create_members
-from store import keys
+from store import keys, timelines
+from store.connection import Command
 
 INSERTS = 20_000  # into homes, of one turn
 MOST_POSTS = 200  # of one turn
@@ -34,6 +36,9 @@ TEXT = "to all of you, as long as most posts are, more or less"
 PERCH, BOOK = "Perch", "Redis in Action"
 
 Publish = Callable[[], Awaitable[int]]  # returns the post
+Look = Callable[
+    [int], tuple[Sequence[Command], Callable[[Any], bool]]
+]  # how it is seen that the last follower has a post
 Finish = Callable[[], Awaitable[None]]  # what the writer does itself after it has answered
 
 
@@ -53,7 +58,7 @@ def network(sizes: Sequence[int]) -> Network:
 
 
 async def load(stage: Stage, sizes: Sequence[int]) -> None:
-    """Make the authors and their followers, and fill the homes of these."""
+    """Make the authors and their followers, and fill the homes of these, as Perch and as the book have them."""
     wanted = network(sizes)
     with tqdm(total=len(wanted.members) + wanted.edges, desc="followers", leave=False) as bar:
         members = await create_members(stage.db, wanted, "no password", bar.update)
@@ -61,10 +66,15 @@ async def load(stage: Stage, sizes: Sequence[int]) -> None:
         await create_follows(stage.db, wanted, members, bar.update)
     await stage.work_off()
     oldest = int(await stage.db.mint()) - OLD
-    pairs = [part for i in range(ENTRIES) for part in (oldest + i, oldest + i)]
+    entries = range(oldest, oldest + ENTRIES)
+    pairs = [part for entry in entries for part in (entry, entry)]
     fans = [members[f"fan{i}"] for i in range(min(FILLED, max(sizes)))]
     for begin in range(0, len(fans), BATCH):
-        await stage.db.ask(*(("ZADD", keys.home(fan), *pairs) for fan in fans[begin : begin + BATCH]))
+        some = fans[begin : begin + BATCH]
+        await stage.db.ask(
+            *(("RPUSH", keys.home(fan), *entries) for fan in some),
+            *(("ZADD", redis_in_action.home(fan), *pairs) for fan in some),
+        )
 
 
 async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: int, charts: Path | None) -> None:
@@ -79,10 +89,10 @@ async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: in
         turns: dict[str, list[Turn]] = {PERCH: [], BOOK: []}
         for _ in range(rounds):
             perch.process.resume()
-            turns[PERCH].append(await _turn(stage, last, _by_perch(perch, author), _nothing, count))
+            turns[PERCH].append(await _turn(stage, _in_perch(last), _by_perch(perch, author), _nothing, count))
             perch.process.suspend()
             by_book, later = _by_book(book, author), _worker_of(book)
-            turns[BOOK].append(await _turn(stage, last, by_book, later, count))
+            turns[BOOK].append(await _turn(stage, _in_book(last), by_book, later, count))
         perch.process.resume()
         found[size] = turns
     book.close()
@@ -118,22 +128,31 @@ def _cells(turns: dict[str, list[Turn]], inserts: int) -> list[str]:
     return [*(spread(found, 0) for found in speeds.values()), ratio(speeds[PERCH], speeds[BOOK]), *answered, *delivered]
 
 
-async def _turn(stage: Stage, last: int, publish: Publish, finish: Finish, count: int) -> Turn:
+async def _turn(stage: Stage, look: Look, publish: Publish, finish: Finish, count: int) -> Turn:
     answered, delivered, before = [], [], await stage.used_cpu()
     for _ in range(count):
         began = time.perf_counter()
         post = await publish()
         answered.append((time.perf_counter() - began) * 1000)
         await finish()
-        await _until_delivered(stage, last, post)
+        await _until_delivered(stage, *look(post))
         delivered.append((time.perf_counter() - began) * 1000)
     return Turn(answered, delivered, await stage.used_cpu() - before)
 
 
-async def _until_delivered(stage: Stage, last: int, post: int) -> None:
+def _in_perch(last: int) -> Look:
+    ends = [("GETRANGE", keys.newest(last), -timelines.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
+    return lambda post: (ends, lambda found: str(post) in {found[0].strip(), found[1]})
+
+
+def _in_book(last: int) -> Look:
+    return lambda post: ([("ZSCORE", redis_in_action.home(last), post)], lambda found: found != [None])
+
+
+async def _until_delivered(stage: Stage, probe: Sequence[Command], is_there: Callable[[Any], bool]) -> None:
     """Wait until the last follower has a post: followers are reached in the order in which they came."""
     async with asyncio.timeout(DELIVERY_SECONDS):
-        while await stage.db.one("ZSCORE", keys.home(last), post) is None:  # noqa: ASYNC110  nothing tells of it
+        while not is_there(await stage.db.ask(*probe)):  # noqa: ASYNC110  nothing tells of it
             await asyncio.sleep(POLL_SECONDS)
 
 

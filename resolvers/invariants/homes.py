@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,29 +16,35 @@ from store.records import Source
 
 
 async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
-    """A home has its bounded size, nothing at or below its floor, an owner, and a day when it was last read."""
+    """A home is a list of bounded size, has nothing at or below its floor, an owner, and a day of its last read."""
     most = db.settings.home_size + db.settings.home_slack
-    facts = await db.ask(
-        *(
+    facts = await db.run(
+        [
             command
             for member in members
             for command in (
-                ("ZCARD", keys.home(member)),
-                ("ZRANGE", keys.home(member), 0, 0, "WITHSCORES"),
+                ("LLEN", keys.home(member)),
+                ("STRLEN", keys.newest(member)),
+                ("LRANGE", keys.home(member), 0, 0),
                 ("HMGET", keys.home_state(member), "floor", "building"),
                 ("EXISTS", keys.user(member)),
                 ("ZSCORE", keys.active(partition(member)), member),
             )
-        )
+        ]
     )
     found: list[Finding] = []
     for i, member in enumerate(members):
-        size, lowest, (floor, building), owner, day = facts[5 * i : 5 * i + 5]
-        wrong = [
-            (size > most, f"has {size} entries, at most {most}"),
-            (lowest and int(lowest[1]) <= int(floor or 0), f"has entries at or below its floor {floor}"),
-            (not owner, "belongs to nobody"),
-        ]
+        size, waiting, lowest, (floor, building), owner, day = facts[6 * i : 6 * i + 6]
+        wrong = [(not owner, "belongs to nobody")]
+        if isinstance(size, Exception):
+            wrong.append((True, "is no list"))
+        else:
+            size += max(0, waiting // timelines.WIDTH - 1)
+            below = any(entry.place <= int(floor or 0) for entry in timelines.home_entries(lowest))
+            wrong += [
+                (size > most, f"has {size} entries, at most {most}"),
+                (below, f"has entries at or below its floor {floor}"),
+            ]
         found += [Finding(keys.home(member), message, _anew(member)) for is_wrong, message in wrong if is_wrong]
         if day is None and floor is not None and not building:
             mend = (timelines.touch_home(member),)
@@ -46,29 +53,37 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
-    """A home is what rule 3 makes of those its owner follows, above its floor.
+    """A home is what rule 3 makes of those its owner follows, above its floor, in order and each post once.
 
     What big authors bring is merged when it is read; a home may hold some of it from before they were big.
     """
     _, big = await reach.big_authors(db)
     found: list[Finding] = []
     for member in members:
-        home = await _stored(db, member)
+        home, in_order = await _stored(db, member)
         if home is None:
             continue
         least, whole = await homes.above(db, member, home.floor, set(big))
         message = _difference(home.above(whole.floor), least.above(whole.floor), whole)
-        if message:
+        if message or not in_order:
+            message = message or "is not in order, or has a post twice"
             found.append(Finding(keys.home(member), message, _anew(member)))
     return found
 
 
-async def _stored(db: Database, member: int) -> Home | None:
-    floor, building = await db.one("HMGET", keys.home_state(member), "floor", "building")
-    if floor is None or building:
-        return None
-    places = {entry.thing: entry.place for entry in await timelines.home(db, member)}
-    return Home(places, await timelines.sources(db, member), int(floor))
+async def _stored(db: Database, member: int) -> tuple[Home | None, bool]:
+    """Return a home as it is stored, None where it is absent, being built or no list; and whether it is in order."""
+    kind, (floor, building) = await db.ask(
+        ("TYPE", keys.home(member)), ("HMGET", keys.home_state(member), "floor", "building")
+    )
+    if floor is None or building or kind not in {"list", "none"}:
+        return None, False
+    listed = timelines.home_entries(await db.one("LRANGE", keys.home(member), 0, -1))
+    in_order = all(one.place < other.place for one, other in itertools.pairwise(listed))
+    entries = await timelines.home(db, member)
+    places = {entry.thing: entry.place for entry in entries}
+    sources = await timelines.sources(db, member)
+    return Home(places, sources, int(floor)), in_order and len(places) == len(entries)
 
 
 def _anew(member: int) -> tuple[tuple[Any, ...], ...]:

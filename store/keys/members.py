@@ -135,8 +135,13 @@ def profile(member: int) -> str:
 
 
 def home(member: int) -> str:
-    """zset: status or quote → id that brought it, its own or a plain repost's; newest `HOME_SIZE` and some slack"""
+    """list: status or quote, as `post:repost` where a plain repost brought it; by the id that did, newest last"""
     return f"home:{{{partition(member)}}}:{member}"
+
+
+def newest(member: int) -> str:
+    """string: at most 8 posts still to be added to the home, after an id that nothing in it is above; 17 wide each"""
+    return f"newest:{{{partition(member)}}}:{member}"
 
 
 def home_state(member: int) -> str:
@@ -162,11 +167,6 @@ def big() -> str:
 def big_version() -> str:
     """string: how often the set of big authors has changed"""
     return "big-version:{big}"
-
-
-def scratch(p: int) -> str:
-    """zset: a home being written; exists only within one script"""
-    return f"scratch:{{{p}}}"
 
 
 def reposted(member: int) -> str:

@@ -1,5 +1,5 @@
 -- Commits a status, quote or plain repost with all that its author's partition holds, and the job that delivers it.
--- KEYS minted, jobs, user, profile, home, home state, sources, reposted, hidden, idempotency (optional)
+-- KEYS minted, jobs, user, profile, home, home state, sources, newest, reposted, hidden, idempotency (optional)
 -- ARGV partition, author, status prefix, text, mentions, hashtags, original or '', original's author, digest,
 --      life of the idempotency key (s), home size, home slack, '1' when the original is a quote or '',
 --      post answered or '', root of its conversation or '', author of the post answered or '',
@@ -11,18 +11,18 @@ local plain = original ~= '' and text == ''
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return redis.error_reply('PERCH no such member')
 end
-if KEYS[10] then
-  local first = redis.call('GET', KEYS[10])
+if KEYS[11] then
+  local first = redis.call('GET', KEYS[11])
   if first then
     local digest, id = string.match(first, '^(%S+) (%d+)$')
     return digest == ARGV[9] and {'again', id} or {'conflict'}
   end
 end
 if plain then
-  local id = redis.call('HGET', KEYS[8], original)
+  local id = redis.call('HGET', KEYS[9], original)
   if id then
-    if KEYS[10] then
-      redis.call('SET', KEYS[10], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
+    if KEYS[11] then
+      redis.call('SET', KEYS[11], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
     end
     return {'again', id}
   end
@@ -45,15 +45,18 @@ if not is_public then
 end
 -- A plain repost names what it stands for, so that reading a profile is enough to know what it brings.
 redis.call('ZADD', KEYS[4], id, plain and id .. ':' .. original .. ':' .. ARGV[8] or id)
-count_posts(KEYS[3], KEYS[4], KEYS[9])
+count_posts(KEYS[3], KEYS[4], KEYS[10])
 if plain then
-  redis.call('HSET', KEYS[8], original, id)
-elseif redis.call('EXISTS', KEYS[6]) == 1 then
-  redis.call('ZADD', KEYS[5], id, id)
-  trim({home = KEYS[5], state = KEYS[6], sources = KEYS[7]}, tonumber(ARGV[11]), tonumber(ARGV[12]), 0)
+  redis.call('HSET', KEYS[9], original, id)
+else
+  local at = {home = KEYS[5], state = KEYS[6], sources = KEYS[7], newest = KEYS[8]}
+  if open_home(at) then
+    move(at, id, nil, tonumber(id))
+    trim(at, tonumber(ARGV[11]), tonumber(ARGV[12]), 0)
+  end
 end
-if KEYS[10] then
-  redis.call('SET', KEYS[10], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
+if KEYS[11] then
+  redis.call('SET', KEYS[11], ARGV[9] .. ' ' .. id, 'EX', ARGV[10])
 end
 local body = cjson.encode({
   author = author, hashtags = ARGV[6], original = original, original_author = ARGV[8], of_quote = ARGV[13],

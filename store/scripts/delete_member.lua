@@ -1,5 +1,5 @@
 -- Deletes a member: from this step on nothing of them is seen and nothing new is done by them. A job removes the rest.
--- KEYS minted, jobs, active, user, credentials, sessions, home, home state, sources
+-- KEYS minted, jobs, active, user, credentials, sessions, home, home state, sources, newest
 -- ARGV partition, member, hash of the password that was proved
 -- Returns the job's id and body and the sessions ended; false when the password has changed since, or they are gone.
 if redis.call('HGET', KEYS[5], 'password') ~= ARGV[3] then

@@ -1,6 +1,6 @@
 -- Deletes a post from its author's partition, with the job that removes it everywhere else. What hangs on it (likes,
 -- comments, reposts) stays until the job has read it; without the status nothing of it is shown or added.
--- KEYS minted, jobs, progress, status, user, profile, home, home state, sources, reposted, hidden, dead jobs
+-- KEYS minted, jobs, progress, status, user, profile, home, home state, sources, newest, reposted, hidden, dead jobs
 -- ARGV partition, post, author, channel
 -- Returns the job's id and body, false when the post is gone or is not the author's.
 local names = {
@@ -15,15 +15,15 @@ local original = fields[4] or ''
 local plain = original ~= '' and fields[2] == ''
 redis.call('DEL', KEYS[4])
 redis.call('ZREM', KEYS[6], plain and ARGV[2] .. ':' .. original .. ':' .. fields[5] or ARGV[2])
-redis.call('ZREM', KEYS[11], ARGV[2])
+redis.call('ZREM', KEYS[12], ARGV[2])
 if redis.call('EXISTS', KEYS[5]) == 1 then -- not while the whole account is being deleted
-  count_posts(KEYS[5], KEYS[6], KEYS[11])
+  count_posts(KEYS[5], KEYS[6], KEYS[12])
 end
-open_home({state = KEYS[8]}, true)
-redis.call('ZREM', KEYS[7], ARGV[2])
+open_home({home = KEYS[7], state = KEYS[8], newest = KEYS[10]}, true)
+redis.call('LREM', KEYS[7], -1, ARGV[2])
 redis.call('HDEL', KEYS[9], ARGV[2])
 if plain then
-  redis.call('HDEL', KEYS[10], original)
+  redis.call('HDEL', KEYS[11], original)
 end
 -- A delivery still running stops at its next checkpoint; `overtook` tells the job that one batch may be in flight.
 local overtook = 0
@@ -32,7 +32,7 @@ if redis.call('EXISTS', KEYS[2]) == 1 then
   if overtook == 1 then
     redis.call('XACK', KEYS[2], 'workers', ARGV[2] .. '-0')
     redis.call('HDEL', KEYS[3], ARGV[2])
-    redis.call('ZREM', KEYS[12], ARGV[2])
+    redis.call('ZREM', KEYS[13], ARGV[2])
   end
 end
 local id = mint(KEYS[1], ARGV[1])

@@ -1,24 +1,28 @@
 -- Brings the posts of a newly followed member into one home, as long as that very follow stands.
--- KEYS any key of the partition
--- ARGV prefixes of following, home, home state, sources; home size, home slack, oldest id kept,
---      follower, followed, edge, horizon; then post, its author, repost or '', earlier reposts; ...
+-- KEYS following, home, home state, sources, newest
+-- ARGV home size, home slack, oldest id kept, follower, followed, edge, horizon;
+--      then post, its author, repost or '', earlier reposts; ...
 -- Below `horizon` the followed member's profile was not read, so the home cannot be complete there.
-local at = home_of({ARGV[1], ARGV[2], ARGV[3], ARGV[4]}, ARGV[8])
-local horizon = tonumber(ARGV[11])
-local floor, edge = open_home(at, true), redis.call('ZSCORE', at.following, ARGV[9])
-if not floor or not edge or tonumber(edge) ~= tonumber(ARGV[10]) then
+local at = {
+  member = ARGV[4], following = KEYS[1], home = KEYS[2], state = KEYS[3], sources = KEYS[4], newest = KEYS[5],
+}
+local followed, horizon = ARGV[5], tonumber(ARGV[7])
+local floor, edge = open_home(at, true), redis.call('ZSCORE', at.following, followed)
+if not floor or not edge or tonumber(edge) ~= tonumber(ARGV[6]) then
   return 0
 end
 if horizon > floor then
   raise_floor(at, horizon)
   floor = horizon
 end
-for i = 12, #ARGV, 4 do
+load_home(at)
+for i = 8, #ARGV, 4 do
   if ARGV[i + 2] == '' then
     bring(at, floor, ARGV[i])
   else
-    bring_repost(at, floor, ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[9], ARGV[i + 3])
+    bring_repost(at, floor, ARGV[i], ARGV[i + 1], ARGV[i + 2], followed, ARGV[i + 3])
   end
 end
-trim(at, tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]))
+store_home(at)
+trim(at, tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
 return 1

@@ -1,18 +1,22 @@
 -- Takes what an unfollowed member brought out of one home, unless they are followed again.
--- KEYS any key of the partition
--- ARGV prefixes of following, home, home state, sources; home size, home slack, oldest id kept, follower, unfollowed;
+-- KEYS following, home, home state, sources, newest
+-- ARGV home size, home slack, oldest id kept, follower, unfollowed;
 --      then post, its author, repost or '', first reposts; ...
-local at = home_of({ARGV[1], ARGV[2], ARGV[3], ARGV[4]}, ARGV[8])
+local at = {
+  member = ARGV[4], following = KEYS[1], home = KEYS[2], state = KEYS[3], sources = KEYS[4], newest = KEYS[5],
+}
 local floor = open_home(at, true)
-if not floor or redis.call('ZSCORE', at.following, ARGV[9]) then
+if not floor or redis.call('ZSCORE', at.following, ARGV[5]) then
   return 0
 end
-for i = 10, #ARGV, 4 do
+load_home(at)
+for i = 6, #ARGV, 4 do
   if ARGV[i + 2] == '' then
-    settle(at, floor, ARGV[i], ARGV[i + 1], ARGV[i + 3])
+    settle(at, floor, ARGV[i], place_of(at, ARGV[i]), ARGV[i + 1], ARGV[i + 3])
   else
     take_source(at, floor, ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3])
   end
 end
-trim(at, tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]))
+store_home(at)
+trim(at, tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
 return 1

@@ -14,6 +14,23 @@ const key = (kind, id) => `${kind}:{${partition(id)}}:${id}`
 export const homeKey = (member) => key('home', Number(member))
 export const profileKey = (member) => key('profile', member)
 
+/** Returns post and place of the entries of a home, newest first: a place is written where it is not the post's id. */
+function readHome(waiting, listed) {
+  const found = new Map()
+  for (const entry of listed) {
+    const [post, place = post] = entry.split(':')
+    found.set(Number(place), Number(post))
+  }
+  // Not in the list as yet, after a place.
+  for (const post of (waiting ?? '').trim().split(/ +/).slice(1)) found.set(Number(post), Number(post))
+  return [...found].map(([place, post]) => [post, place]).sort((a, b) => b[1] - a[1])
+}
+
+/** Returns the same of a sorted set. */
+function readScored(reply) {
+  return reply.flatMap((thing, i) => (i % 2 ? [] : [[Number(thing), Number(reply[i + 1])]]))
+}
+
 function readPost(number, fields) {
   if (fields.author === undefined || fields.hidden !== undefined) return null
   const __typename = fields.original === undefined ? 'Status' : 'Repost'
@@ -78,12 +95,13 @@ export function createStore(url) {
 
   /** Returns the first page of a timeline; the check of the session rides along where claims are given. */
   async function firstPage(kind, timeline, first, claims) {
-    const read = ['zrevrange', timeline, 0, first, 'withscores']
-    const replies = await run(claims ? [sessionOf(claims), read] : [read])
-    if (claims) check(replies[0])
-    const flat = replies.at(-1)
-    const entries = []
-    for (let i = 0; i < Math.min(flat.length, 2 * first); i += 2) entries.push([Number(flat[i]), Number(flat[i + 1])])
+    const commands = kind === 'home'
+      ? [['get', timeline.replace('home', 'newest')], ['lrange', timeline, -first - 1, -1]]
+      : [['zrevrange', timeline, 0, first, 'withscores']]
+    const replies = await run(claims ? [sessionOf(claims), ...commands] : commands)
+    if (claims) check(replies.shift())
+    const scanned = kind === 'home' ? readHome(...replies) : readScored(...replies)
+    const entries = scanned.slice(0, first)
     const found = await records('status', entries.map(([post]) => post))
     const edges = []
     entries.forEach(([post, place], i) => {
@@ -91,7 +109,7 @@ export function createStore(url) {
       if (node) edges.push({ cursor: `${kind}.${digits(place)}`, node })
     })
     const endCursor = entries.length ? `${kind}.${digits(entries.at(-1)[1])}` : null
-    return { edges, pageInfo: { endCursor, hasNextPage: flat.length > 2 * first } }
+    return { edges, pageInfo: { endCursor, hasNextPage: scanned.length > first } }
   }
 
   async function userByLogin(login, claims) {
@@ -109,7 +127,7 @@ export function createStore(url) {
   async function deliver(post, followers) {
     for (let i = 0; i < followers.length; i += FANOUT_INLINE) {
       const batch = followers.slice(i, i + FANOUT_INLINE).map(homeKey)
-      await run(batch.flatMap((home) => [['zadd', home, post, post], ['zremrangebyrank', home, 0, -1 - HOME_SIZE]]))
+      await run(batch.flatMap((home) => [['rpush', home, post], ['ltrim', home, -HOME_SIZE, -1]]))
     }
   }
 

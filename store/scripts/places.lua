@@ -1,0 +1,11 @@
+-- Tells where posts stand in a home. KEYS home, newest; ARGV posts...
+-- Returns their places, false for those that do not.
+local at, found, waiting = {home = KEYS[1]}, {}, redis.call('GET', KEYS[2]) or ''
+load_home(at)
+for post in string.gmatch(string.sub(waiting, WIDTH + 1), '%d+') do
+  at.places[post] = tonumber(post)
+end
+for i, post in ipairs(ARGV) do
+  found[i] = at.places[post] and str(at.places[post]) or false
+end
+return found
