@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -43,11 +43,12 @@ class Kind:
 
 
 PERCH = Kind("Perch", [sys.executable, "server.py", "serve"])
+PERCH_ANEW = replace(PERCH, name="Perch, nothing kept", settings={"RECORDS_KEPT": "0"})
 STRAWBERRY = Kind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
 BY_HAND = Kind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
 MERCURIUS = Kind("Node, Mercurius", ["node", "server.js"], NODE)
 PERCH_CUT = [sys.executable, "-m", "benchmarks.rivals.altered"]  # and what of it is switched off
-ALL = {"perch": PERCH, "strawberry": STRAWBERRY, "hand": BY_HAND, "mercurius": MERCURIUS}
+ALL = {"perch": PERCH, "anew": PERCH_ANEW, "strawberry": STRAWBERRY, "hand": BY_HAND, "mercurius": MERCURIUS}
 
 
 @dataclass(frozen=True, slots=True)
