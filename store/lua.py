@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import resources
 
-SHARED = ("prelude", "mailbox")  # what they share, in this order
+SHARED = ("prelude", "home", "bringing", "mailbox")  # what they share, in this order
 
 _COMMENT = re.compile(r"--.*")
 _WORD = re.compile(r"\w+")

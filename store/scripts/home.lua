@@ -1,0 +1,249 @@
+-- Shared by all scripts, after the prelude: how a home is kept, opened, changed and trimmed.
+--
+-- A home is five keys; `tag` is what ends each of them, hash tag and member.
+--
+-- `home` is a list: a post's id where it stands at its own id, `post:place` where a repost has brought it. Invariant:
+-- places ascend, each post is there at most once, and nothing at or below the floor. `sources` has, of every post, the
+-- plain reposts by followed members that are above the floor: of all that stand elsewhere than at their own id, and also
+-- of posts that stand at or below the floor, so that such a post comes up again when what brought it first is gone.
+--
+-- `newest` has entries that are still to be added to the list, each at its own id, after a place that no entry of the
+-- list is above; all of them equally wide. So one command looks at the ends of many homes, and another adds
+-- to them. Whatever else is done to a home begins with adding these to the list, and removing `newest`.
+local function home_of(stems, tag)
+  return {
+    member = string.match(tag, '%d+$'),
+    following = stems[1] .. tag,
+    home = stems[2] .. tag,
+    state = stems[3] .. tag,
+    sources = stems[4] .. tag,
+    newest = stems[5] .. tag,
+  }
+end
+
+local WIDTH = 17 -- a space and the largest id
+local function wide(place)
+  return string.format('%17.0f', place)
+end
+
+local function place_in(entry)
+  return tonumber(entry) or tonumber(string.match(entry, ':(%d+)$'))
+end
+
+local function entry_of(post, place)
+  return tonumber(post) == place and post or post .. ':' .. str(place)
+end
+
+-- Returns how many entries of a home stand at or below a place.
+local function count_up_to(home, place)
+  local low, high = 0, redis.call('LLEN', home)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if place_in(redis.call('LINDEX', home, middle)) <= place then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+
+-- Puts a post, which stands at `from` or nowhere (nil), where it belongs.
+local function move(at, post, from, to)
+  if from == to then
+    return
+  end
+  if at.places then
+    at.places[post], at.is_changed = to, true
+  else
+    if from then
+      redis.call('LREM', at.home, -1, entry_of(post, from))
+    end
+    local last = to and redis.call('LINDEX', at.home, -1)
+    if last and place_in(last) > to then
+      local next = redis.call('LINDEX', at.home, count_up_to(at.home, to))
+      redis.call('LINSERT', at.home, 'BEFORE', next, entry_of(post, to))
+    elseif to then
+      redis.call('RPUSH', at.home, entry_of(post, to))
+    end
+  end
+end
+
+-- Adds what has waited in `newest` to the list; returns how many entries that has then.
+local function add_waiting(home, waiting)
+  local posts = {}
+  for post in string.gmatch(string.sub(waiting, WIDTH + 1), '%d+') do
+    posts[#posts + 1] = post
+  end
+  local last = redis.call('LINDEX', home, '-1')
+  if not last or place_in(last) < tonumber(posts[1]) then
+    return redis.call('RPUSH', home, unpack(posts))
+  end
+  for _, post in ipairs(posts) do
+    move({home = home}, post, nil, tonumber(post))
+  end
+  return redis.call('LLEN', home)
+end
+
+-- Returns how `newest` begins for a list with room for entries that wait; false where there is none.
+local function begin_waiting(home, most)
+  local last = redis.call('LINDEX', home, -1)
+  return last and redis.call('LLEN', home) <= most and wide(place_in(last))
+end
+
+local function gather(at)
+  local waiting = redis.call('GET', at.newest)
+  if waiting then
+    redis.call('DEL', at.newest)
+    if #waiting > WIDTH then
+      add_waiting(at.home, waiting)
+    end
+  end
+end
+
+-- Returns the floor, nil without a home. `is_change` says that what is about to be done is more than adding a post:
+-- a builder that has read before it must read again.
+local function open_home(at, is_change)
+  gather(at)
+  local state = redis.call('HMGET', at.state, 'floor', 'building')
+  if state[1] and state[2] and is_change then
+    redis.call('HINCRBY', at.state, 'changed', 1)
+  end
+  return state[1] and tonumber(state[1])
+end
+
+-- Reads a whole home, so that what follows changes `places`, post by post, until it is stored.
+local function load_home(at)
+  at.places = {}
+  for _, entry in ipairs(redis.call('LRANGE', at.home, 0, -1)) do
+    local place = tonumber(entry)
+    if place then
+      at.places[entry] = place
+    else
+      local post, brought = string.match(entry, '(%d+):(%d+)')
+      at.places[post] = tonumber(brought)
+    end
+  end
+end
+
+local PUSHED = 1000 -- entries in one command
+local function store_home(at)
+  if not at.is_changed then
+    return
+  end
+  local order, posts = {}, {}
+  for post, place in pairs(at.places) do
+    order[#order + 1] = place
+    posts[place] = post
+  end
+  table.sort(order)
+  redis.call('DEL', at.home)
+  local entries = {}
+  for i, place in ipairs(order) do
+    entries[#entries + 1] = entry_of(posts[place], place)
+    if #entries == PUSHED or i == #order then
+      redis.call('RPUSH', at.home, unpack(entries))
+      entries = {}
+    end
+  end
+end
+
+local function each_source(list)
+  return string.gmatch(list or '', '(%d+):(%d+)')
+end
+
+-- Returns where a post stands, nil where it does not.
+local function place_of(at, post)
+  if at.places then
+    return at.places[post]
+  end
+  if redis.call('LPOS', at.home, post, 'RANK', -1) then
+    return tonumber(post)
+  end
+  local first = each_source(redis.call('HGET', at.sources, post))()
+  if first and redis.call('LPOS', at.home, post .. ':' .. first, 'RANK', -1) then
+    return tonumber(first)
+  end
+  for _, entry in ipairs(first and redis.call('LRANGE', at.home, 0, -1) or {}) do
+    if string.find(entry, post .. ':', 1, true) == 1 then
+      return place_in(entry) -- a repost that is a source no more had brought it
+    end
+  end
+end
+
+-- Returns the sources of a post that are above the floor, and the first one of them.
+local function sources_above(at, floor, post)
+  local kept, first = {}, nil
+  for id, who in each_source(redis.call('HGET', at.sources, post)) do
+    if tonumber(id) > floor then
+      first = first or id
+      kept[#kept + 1] = id .. ':' .. who
+    end
+  end
+  return kept, first
+end
+
+local function set_sources(at, post, list)
+  if #list == 0 then
+    redis.call('HDEL', at.sources, post)
+  else
+    redis.call('HSET', at.sources, post, table.concat(list, ' '))
+  end
+end
+
+-- Lets nothing stand at or below a floor; `count` entries do, where that is known.
+local function raise_floor(at, floor, count)
+  redis.call('HSET', at.state, 'floor', str(floor))
+  count = count or count_up_to(at.home, floor)
+  if count == 0 then
+    return
+  end
+  local gone = redis.call('EXISTS', at.sources) == 1 and redis.call('LRANGE', at.home, 0, count - 1) or {}
+  redis.call('LTRIM', at.home, count, -1)
+  for _, entry in ipairs(gone) do
+    local post = string.match(entry, '%d+')
+    if redis.call('HEXISTS', at.sources, post) == 1 then
+      set_sources(at, post, (sources_above(at, floor, post)))
+    end
+  end
+end
+
+-- Bounds the sources of posts below the floor: of more than `most` the oldest go, and the floor rises above them.
+local function trim_sources(at, floor, most)
+  local all, newest, below = redis.call('HGETALL', at.sources), {}, {}
+  load_home(at)
+  for i = 1, #all, 2 do
+    local last = tonumber(string.match(all[i + 1], '(%d+):%d+$'))
+    if not at.places[all[i]] then
+      below[all[i]] = last
+      newest[#newest + 1] = last
+    end
+  end
+  at.places = nil
+  table.sort(newest)
+  local rises = #newest > most and newest[#newest - most] > floor
+  floor = rises and newest[#newest - most] or floor
+  for post, last in pairs(below) do
+    if last <= floor then
+      redis.call('HDEL', at.sources, post)
+    end
+  end
+  if rises then
+    raise_floor(at, floor)
+  end
+end
+
+-- Keeps the newest `size` once there are more than `size + slack`, and nothing at or below `oldest`.
+local function trim(at, size, slack, oldest)
+  local surplus = redis.call('LLEN', at.home) - size
+  if surplus > slack then
+    raise_floor(at, place_in(redis.call('LINDEX', at.home, surplus - 1)), surplus)
+  end
+  local lowest = oldest > 0 and redis.call('LINDEX', at.home, 0)
+  if lowest and place_in(lowest) <= oldest then
+    raise_floor(at, oldest)
+  end
+  if redis.call('HLEN', at.sources) > 2 * (size + slack) then
+    trim_sources(at, tonumber(redis.call('HGET', at.state, 'floor')), size)
+  end
+end
