@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from resolvers import identity
 from resolvers.context import Context
 from resolvers.errors import UserErrorCode, refuse
-from resolvers.loaders import Lookup
+from resolvers.lookups import Lookup
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
 from store.notifications import Notification

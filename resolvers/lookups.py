@@ -1,0 +1,147 @@
+"""Look-ups by id: each thing once per operation, and what several loaders are asked for together in one round trip."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, Generic, TypeVar
+
+from resolvers.reader import Reader
+from store.connection import Command
+from store.mirror import Changed, Shelf
+
+Value = TypeVar("Value")
+Ask = Callable[[list[int]], list[Command]]  # the commands that look things up
+Read = Callable[[list[int], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
+
+
+class Loader(Generic[Value]):
+    """Things by id, each looked up once per operation."""
+
+    def __init__(self, reader: Reader, ask: Ask, read: Read, shelf: Shelf | None = None) -> None:
+        self._reader = reader
+        self._ask = ask
+        self._read = read
+        self.shelf = shelf
+        self._known: dict[int, Any] = {}
+        self._sought: dict[int, asyncio.Future[None]] = {}
+        self._has_failed = False
+
+    async def load(self, thing: int) -> Value:
+        """Return one thing; raises what looking it up raised."""
+        (found,) = await self.load_many((thing,))
+        return found
+
+    async def load_many(self, things: Sequence[int]) -> list[Value]:
+        """Return things in order; raises the first error among them."""
+        await fetch(self._reader, (self, things))
+        return self.known(things)
+
+    @property
+    def found(self) -> Mapping[int, Any]:
+        """All things that are known, and the errors of those that could not be read."""
+        return self._known
+
+    def prime(self, values: Mapping[int, Value]) -> None:
+        """Take over things that were read in another way."""
+        self._known |= values
+
+    def known(self, things: Iterable[int]) -> list[Value]:
+        """Return things that have been fetched, in order; raises the first error among them."""
+        found = [self._known[thing] for thing in things]
+        if self._has_failed:
+            for value in found:
+                if isinstance(value, Exception):
+                    raise value
+        return found
+
+    def missing(self, things: Iterable[int]) -> list[int]:
+        """Return things that are not known yet, each once; what is kept and current is known."""
+        known = self._known
+        missing = list(dict.fromkeys([thing for thing in things if thing not in known]))
+        if missing and self.shelf and self._reader.is_current:
+            found = self.shelf.find(missing)
+            known |= found
+            missing = [thing for thing in missing if thing not in found]
+        return missing
+
+    def seek(self, missing: list[int], waits: set[asyncio.Future[None]]) -> list[int]:
+        """Return which of the things nobody looks up yet; where others do, what to wait for is added."""
+        if not self._sought:
+            return missing
+        waits.update(self._sought[thing] for thing in missing if thing in self._sought)
+        return [thing for thing in missing if thing not in self._sought]
+
+    def ask(self, things: list[int], found: asyncio.Future[None]) -> list[Command]:
+        """Return the commands that look things up; others wait for `found`."""
+        self._sought.update(dict.fromkeys(things, found))
+        return self._ask(things)
+
+    def settle(self, things: list[int], replies: list[Any], changed: Changed | None = None) -> None:
+        """Read the replies to the commands that looked things up; keep what may be kept, but for what has changed."""
+        try:
+            values = dict(zip(things, self._read(things, replies), strict=True))
+        except Exception as error:  # noqa: BLE001  whoever asks for one of them gets it
+            values = dict.fromkeys(things, error)
+        failed = {thing: value for thing, value in values.items() if isinstance(value, Exception)}
+        self._has_failed |= bool(failed)
+        self._known |= values
+        if self.shelf and changed is not None:
+            self.shelf.keep(
+                {thing: values[thing] for thing in things if thing not in failed} if failed else values, changed
+            )
+        sought = self._sought
+        for thing in things:
+            del sought[thing]
+
+
+Lookup = tuple[Loader[Any], Sequence[int]]
+Sought = tuple[Loader[Any], list[int], list[Command]]
+
+
+class _Reading:
+    """Look-ups that are made together."""
+
+    def __init__(self, sought: list[Sought]) -> None:
+        self._sought = sought
+        self.commands = list(chain.from_iterable(commands for _, _, commands in sought))
+
+    def take(self, replies: list[Any], changed: Changed | None = None) -> None:
+        start = 0
+        for loader, things, commands in self._sought:
+            end = start + len(commands)
+            loader.settle(things, replies[start:end], changed)
+            start = end
+
+
+async def fetch(reader: Reader, *wanted: Lookup) -> None:
+    """Look things of several loaders up, in one round trip; what is known already costs nothing."""
+    waits: set[asyncio.Future[None]] = set()
+    sought: list[tuple[Loader[Any], list[int]]] = []
+    for loader, things in wanted:
+        missing = loader.missing(things)
+        if missing and (new := loader.seek(missing, waits)):
+            sought.append((loader, new))
+    if sought:
+        await _look_up(reader, sought)
+    for others in waits:
+        await others
+
+
+async def _look_up(reader: Reader, sought: list[tuple[Loader[Any], list[int]]]) -> None:
+    found: asyncio.Future[None] = reader.loop.create_future()
+    asked = [(loader, things, loader.ask(things, found)) for loader, things in sought]
+    kept = _Reading([one for one in asked if one[0].shelf and one[2]])
+    others = _Reading([one for one in asked if not (one[0].shelf and one[2])])
+    reading = reader.read(kept) if kept.commands else None
+    try:
+        replies = await reader.attempt(others.commands) if others.commands else []
+        if reading:
+            await reading
+    except BaseException as error:
+        found.set_exception(error)
+        found.exception()  # often nobody else waits
+        raise
+    others.take(replies)
+    found.set_result(None)
