@@ -91,9 +91,12 @@ class Loader(Generic[Value]):
             self.shelf.keep(
                 {thing: values[thing] for thing in things if thing not in failed} if failed else values, changed
             )
-        sought = self._sought
+        self.leave(things)
+
+    def leave(self, things: Iterable[int]) -> None:
+        """Have things looked up by nobody: they have come, or whoever looked them up does not wait any more."""
         for thing in things:
-            del sought[thing]
+            self._sought.pop(thing, None)
 
 
 Lookup = tuple[Loader[Any], Sequence[int]]
@@ -117,31 +120,43 @@ class _Reading:
 
 async def fetch(reader: Reader, *wanted: Lookup) -> None:
     """Look things of several loaders up, in one round trip; what is known already costs nothing."""
-    waits: set[asyncio.Future[None]] = set()
-    sought: list[tuple[Loader[Any], list[int]]] = []
-    for loader, things in wanted:
-        missing = loader.missing(things)
-        if missing and (new := loader.seek(missing, waits)):
-            sought.append((loader, new))
-    if sought:
-        await _look_up(reader, sought)
-    for others in waits:
-        await others
+    while True:
+        waits: set[asyncio.Future[None]] = set()
+        sought: list[tuple[Loader[Any], list[int]]] = []
+        for loader, things in wanted:
+            missing = loader.missing(things)
+            if missing and (new := loader.seek(missing, waits)):
+                sought.append((loader, new))
+        if sought:
+            await _look_up(reader, sought)
+        if not waits:
+            return
+        # Who leaves does not end it for the others; what was left by who sought it is sought anew.
+        for others in waits:
+            await asyncio.shield(others)
 
 
 async def _look_up(reader: Reader, sought: list[tuple[Loader[Any], list[int]]]) -> None:
     found: asyncio.Future[None] = reader.loop.create_future()
-    asked = [(loader, things, loader.ask(things, found)) for loader, things in sought]
-    kept = _Reading([one for one in asked if one[0].shelf and one[2]])
-    others = _Reading([one for one in asked if not (one[0].shelf and one[2])])
-    reading = reader.read(kept) if kept.commands else None
     try:
-        replies = await reader.attempt(others.commands) if others.commands else []
-        if reading:
-            await reading
+        await _ask(reader, [(loader, things, loader.ask(things, found)) for loader, things in sought])
+    except asyncio.CancelledError:
+        for loader, things in sought:
+            loader.leave(things)
+        found.set_result(None)
+        raise
     except BaseException as error:
         found.set_exception(error)
         found.exception()  # often nobody else waits
         raise
-    others.take(replies)
     found.set_result(None)
+
+
+async def _ask(reader: Reader, asked: list[Sought]) -> None:
+    kept = _Reading([one for one in asked if one[0].shelf and one[2]])
+    others = _Reading([one for one in asked if not (one[0].shelf and one[2])])
+    reading = reader.read(kept) if kept.commands else None
+    replies = await reader.attempt(others.commands) if others.commands else []
+    if reading:
+        await reading
+    others.take(replies)
