@@ -95,7 +95,7 @@ class Database:
         replies = await self.run(commands)
         self.round_trips += not commands
         try:
-            await told
+            _check(await told)
         except _LOST as error:
             raise Unavailable(str(error)) from error
         return replies, True
@@ -155,9 +155,7 @@ class Database:
             replies = await self._wires.run(commands)
         except _LOST as error:
             raise Unavailable(str(error)) from error
-        if not _AWAY.isdisjoint(map(type, replies)):
-            away = next(reply for reply in replies if type(reply) in _AWAY)
-            raise Unavailable(str(away)) from away
+        _check(replies)
         return replies
 
     async def load_scripts(self) -> None:
@@ -202,6 +200,13 @@ class Database:
         await self._wires.close()
         await self.client.aclose()
         await self.client.connection_pool.disconnect()
+
+
+def _check(replies: Sequence[Any]) -> None:
+    """Raise Unavailable where the server cannot answer now."""
+    if not _AWAY.isdisjoint(map(type, replies)):
+        away = next(reply for reply in replies if type(reply) in _AWAY)
+        raise Unavailable(str(away)) from away
 
 
 def _pool(url: str, protocol: int = 2) -> redis.ConnectionPool:

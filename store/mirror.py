@@ -181,12 +181,17 @@ class Mirror:
                 if self._wire.is_open:
                     return self._wire  # others have opened it meanwhile
                 await self._wire.close()
-            self._wire = await connect(self._make, lambda made: _Tracked(made, self._reply_seconds, self))
-            (answer,) = await self._wire.send([("CLIENT", "TRACKING", "ON")])
+            wire = await connect(self._make, lambda made: _Tracked(made, self._reply_seconds, self))
+            try:
+                (answer,) = await wire.send([("CLIENT", "TRACKING", "ON")])
+            except BaseException:
+                await wire.close()
+                raise
             if isinstance(answer, ResponseError):
                 log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
                 self.is_on = False
-            return self._wire
+            self._wire = wire  # only now: nobody reads through it what might not be tracked
+            return wire
 
     def drop(self, key: str) -> tuple[str, int] | None:
         """Forget what a key that has changed told; returns its kind and whose it is."""
@@ -258,9 +263,9 @@ class _Tracked(Wire):
         return True
 
     def _hear(self, news: Sequence[Any], *, is_overtaking: bool) -> None:
-        kind, keys = news
-        if kind != "invalidate":
+        if news[0] != "invalidate":
             return
+        keys = news[1]
         if keys is None:  # the whole database was emptied
             self._mirror.clear()
             self._changed = None if is_overtaking else self._changed

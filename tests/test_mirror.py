@@ -16,7 +16,7 @@ import schema
 from resolvers.context import Services
 from schema.http import create_app
 from store import keys
-from store.connection import Database
+from store.connection import Database, Unavailable
 from store.mirror import Changed, Mirror, Records
 from store.settings import Settings
 from tests.conftest import Member, shrunk
@@ -135,23 +135,62 @@ async def test_bounds(db: Database, settings: Settings) -> None:
     assert relations.of(200).find([1, 2]) == {1: True}
 
 
+@pytest.fixture
+async def plain(db: Database, settings: Settings) -> AsyncIterator[str]:
+    """Where the store refuses to track what is read."""
+    await db.one("ACL", "SETUSER", "plain", "reset", "on", "nopass", "~*", "&*", "+@all", "-client|tracking")
+    yield settings.redis_url.replace("redis://", "redis://plain@").replace("unix://", "unix://plain@")
+    await db.one("ACL", "DELUSER", "plain")
+
+
 @pytest.mark.parametrize("how", ["off", "refused"])
-async def test_without(db: Database, settings: Settings, how: str) -> None:
+async def test_without(db: Database, settings: Settings, plain: str, how: str) -> None:
     """Where it is turned off, or the store refuses to track, the same is read and nothing is kept."""
     await db.one("HSET", keys.user(1), "name", "here")
-    url = settings.redis_url
-    if how == "refused":
-        await db.one("ACL", "SETUSER", "plain", "reset", "on", "nopass", "~*", "&*", "+@all", "-client|tracking")
-        url = url.replace("redis://", "redis://plain@").replace("unix://", "unix://plain@")
-    bare = Database(url, shrunk(settings, records_kept=0 if how == "off" else 10))
+    url, most = (settings.redis_url, 0) if how == "off" else (plain, 10)
+    bare = Database(url, shrunk(settings, records_kept=most))
     users = bare.mirror.records("user")
     reading = Reading(users, 1)
     replies, is_current = await bare.read([("PING",)], [reading])
     assert (replies, is_current, users.find([1])) == (["PONG"], False, {})
     assert not bare.mirror.is_on
     await bare.close()
-    if how == "refused":
-        await db.one("ACL", "DELUSER", "plain")
+
+
+async def test_who_leaves_before_it_is_refused(settings: Settings, plain: str) -> None:
+    """Whoever opens the connection and leaves at whatever moment, nothing that is not tracked is ever kept."""
+    is_open, turns = False, 0
+    while not is_open:
+        bare = Database(plain, settings)
+        users = bare.mirror.records("user")
+        opening = asyncio.create_task(bare.read([], [Reading(users, 1)]))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        is_open = opening.done()
+        opening.cancel()
+        await asyncio.wait([opening])
+        assert await bare.read([("PING",)], [Reading(users, 1)]) == (["PONG"], False)
+        assert users.find([1]) == {}
+        await bare.close()
+        turns += 1
+
+
+async def test_away(db: Database, mirror: Mirror) -> None:
+    """A server that cannot answer yet is away for who reads what may be kept, as for everybody else."""
+    users = mirror.records("user")
+    loading = ("EVAL", "return redis.error_reply('LOADING the data')", 0)
+    with pytest.raises(Unavailable, match="the data"):
+        await db.read([], [Reading(users, 1, also=loading)])
+
+
+async def test_other_news(db: Database, mirror: Mirror) -> None:
+    """Whatever else the server might push, and of however many parts, is passed over."""
+    users = mirror.records("user")
+    await db.read([], [Reading(users, 1)])
+    assert mirror._wire is not None  # noqa: SLF001  no server that is tested with has other news for this connection
+    mirror._wire.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")  # noqa: SLF001
+    await current(db)
+    assert users.find([1]) == {1: {}}
 
 
 async def test_a_page_read_again(services: Services, db: Database, alice: Member, bob: Member) -> None:
