@@ -12,7 +12,7 @@ from resolvers import fanout
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.work import Budget
-from store import accounts, blocks, keys, relations
+from store import accounts, blocks, keys, relations, timelines
 from store.connection import Database
 from store.records import Job
 from tests.conftest import Member
@@ -172,3 +172,25 @@ async def test_old_jobs_done_again(services: Services, alice: Member, bob: Membe
             await fanout.perform(db, job, Budget(float("inf")))
             await work_off(db, worker)
             assert await _sides(db, follower, member) == stood, (step, job.kind)
+
+
+async def test_an_approval_of_what_was_withdrawn(
+    services: Services, alice: Member, bob: Member, worker: Worker
+) -> None:
+    """A request withdrawn while its approval is under way: the approval takes out what was delivered in between."""
+    db, follower, member = services.db, number(alice.id), number(bob.id)
+    await make_private(bob)
+    assert await alice.home() == []
+    assert await _ask(db, follower, member)
+    await work_off(db, worker)
+    approval = await _approve(db, follower, member)
+    withdrawal = await _unfollow(db, follower, member)
+    assert approval
+    assert withdrawal
+    post = number(await bob.post("for friends"))
+    assert [entry.thing for entry in await timelines.home(db, follower)] == [post]  # though alice does not see it
+    await fanout.finish(db, approval)
+    assert await timelines.home(db, follower) == []
+    await fanout.finish(db, withdrawal)
+    assert await _sides(db, follower, member) == ""
+    assert await timelines.home(db, follower) == []
