@@ -10,8 +10,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import schema
-from benchmarks.versus import graph, plots, queries
+from benchmarks.versus import graph, growing, plots, queries
+from store import keys, timelines
+from store.connection import Database
 from store.settings import Settings
+from tests.conftest import Member
+from tests.work import number
 
 ROOT = Path(__file__).parent.parent
 DEEPEST = 2  # authors within authors
@@ -40,6 +44,17 @@ def test_popularity_is_unequal() -> None:
     followed = [other for others in made.following.values() for other in others]
     popular = set(made.members[:100])
     assert sum(other in popular for other in followed) > len(followed) / 3
+
+
+async def test_homes_are_cut(db: Database, alice: Member, bob: Member) -> None:
+    """A home is cut to its newest entries, those that wait to be added to the list included."""
+    await alice.follow(bob)
+    assert await alice.home() == []
+    posts = [number(await bob.post(f"post {i}")) for i in range(6)]
+    assert await db.one("EXISTS", keys.newest(number(alice.id)))
+    await growing.cut(db, [number(alice.id)], 4)
+    assert [entry.thing for entry in await timelines.home(db, number(alice.id))] == posts[:1:-1]
+    assert not await db.one("EXISTS", keys.newest(number(alice.id)))
 
 
 def test_wire_is_http() -> None:
