@@ -167,6 +167,8 @@ async def _merged(context: Context, event: Event, subscriber: Subscriber, floor:
     is_followed = (await context.load.bond.load(event.member)).follows
     was_heard = event.member in subscriber.follower.actors
     context.services.log.add(subscriber.follower, event.member)
+    if not was_heard:
+        context.forget()  # what they have deleted is heard of from now on, so what is read must be as new as that
     if is_followed:
         subscriber.following.add(event.member)
         subscriber.former.pop(event.member, None)
