@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from resolvers.lookups import Loader, Lookup, fetch
 from resolvers.reader import Reader
 from store import keys, timelines
+from store.connection import Command
 from store.mirror import Mirror, Relations, Shelf
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
@@ -26,6 +27,9 @@ from store.records import (
 )
 
 Value = TypeVar("Value")
+
+
+ANY = 0  # stands for all posts of a home
 
 
 class Known:
@@ -110,8 +114,7 @@ class Loaders:
 
     @cached_property
     def sources(self) -> Loader[tuple[Source, ...]]:
-        key = keys.sources(self._me)
-        return _one_reply(self._reader, "HMGET", key, read_sources, self._kept.sources.of(self._me))
+        return _Sources(self._reader, keys.sources(self._me), self._kept.sources.of(self._me))
 
     @cached_property
     def notification(self) -> Loader[Notification | None]:
@@ -133,6 +136,33 @@ class Loaders:
     async def all(self, *wanted: Lookup) -> None:
         """Look things of several loaders up, in one round trip."""
         await fetch(self._reader, *wanted)
+
+
+class _Sources(Loader[tuple[Source, ...]]):
+    """Who brought posts to a home by passing them on: nobody any of them, where there is nothing of that kind.
+
+    That is asked and kept as well: else every new post at home would have to be looked up.
+    """
+
+    def __init__(self, reader: Reader, key: str, shelf: Shelf) -> None:
+        def ask(things: list[int]) -> list[Command]:
+            posts = [thing for thing in things if thing != ANY]
+            return [("EXISTS", key), *([("HMGET", key, *posts)] if posts else [])]
+
+        def read(things: list[int], replies: list[Any]) -> list[Any]:
+            exists, *texts = _sound(replies)
+            found = map(read_sources, texts[0]) if texts else iter(())
+            return [bool(exists) if thing == ANY else next(found) for thing in things]
+
+        super().__init__(reader, ask, read, shelf)
+
+    def missing(self, things: Iterable[int]) -> list[int]:
+        """Return things that are not known yet, each once; what is kept and current is known."""
+        missing = super().missing([*things, ANY])
+        if self._known.get(ANY) is False:
+            self._known |= dict.fromkeys(missing, ())
+            return []
+        return missing if missing != [ANY] else []
 
 
 def _records(
