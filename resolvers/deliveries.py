@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +10,6 @@ from resolvers import mentions, merges
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, text, to_followers
 from store import (
-    accounts,
     events,
     favourites,
     hashtags,
@@ -185,7 +183,7 @@ async def _settle_listings(db: Database, post: Listed, new: Seen | None = None) 
 
 async def _seen(db: Database, post: Listed) -> Seen:
     """Return how a post is seen now."""
-    found, author = await asyncio.gather(posts.post(db, post.thing), accounts.user(db, post.author))
+    found, author = await posts.with_author(db, post.thing, post.author)
     if found is None or author is None or found.is_hidden:
         return False, None
     return True, None if author.is_private or author.is_suspended else ranking.score_of(found)

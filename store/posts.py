@@ -9,7 +9,7 @@ from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
-from store.records import Job, Location, Post, Published, Source, read_job, read_pairs, read_post, read_published
+from store.records import Job, Location, Post, Published, Source, User, read_job, read_pairs, read_post, read_published
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,12 @@ def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[i
 async def post(db: Database, thing: int) -> Post | None:
     """Return one post."""
     return read_post(thing, read_pairs(await db.one("HGETALL", keys.status(thing))))
+
+
+async def with_author(db: Database, thing: int, author: int) -> tuple[Post | None, User | None]:
+    """Return one post, and who wrote it."""
+    post, user = await db.ask(("HGETALL", keys.status(thing)), ("HGETALL", keys.user(author)))
+    return read_post(thing, read_pairs(post)), User.read(author, read_pairs(user))
 
 
 async def gone(db: Database, things: Sequence[int]) -> set[int]:
