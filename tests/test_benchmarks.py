@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import schema
-from benchmarks.versus import graph, growing, plots, queries
+from benchmarks.versus import graph, homes, plots, queries
 from store import keys, timelines
 from store.connection import Database
 from store.settings import Settings
@@ -52,7 +52,7 @@ async def test_homes_are_cut(db: Database, alice: Member, bob: Member) -> None:
     assert await alice.home() == []
     posts = [number(await bob.post(f"post {i}")) for i in range(6)]
     assert await db.one("EXISTS", keys.newest(number(alice.id)))
-    await growing.cut(db, [number(alice.id)], 4)
+    await homes.cut(db, [number(alice.id)], 4)
     assert [entry.thing for entry in await timelines.home(db, number(alice.id))] == posts[:1:-1]
     assert not await db.one("EXISTS", keys.newest(number(alice.id)))
 

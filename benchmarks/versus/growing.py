@@ -9,15 +9,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.versus import plots, queries, reading
+from benchmarks.versus import homes, plots, queries, reading
 from benchmarks.versus.contenders import Contender, check_equal
 from benchmarks.versus.load import Plan, Result
 from benchmarks.versus.queries import Request
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import spread, table
-from store import keys, timelines
-from store.connection import Database
 
 PAGES = (10, 30, 100)
 LENGTHS = (50, 100, 200, 400, 800)  # of homes
@@ -64,17 +62,10 @@ async def lengths(stage: Stage, seed: int) -> Curve:
     for length in sorted(LENGTHS, reverse=True):
         group = await stage.readers(GROUP, length, seed)
         if group:
-            await cut(stage.db, [reader.member for reader in group], length)
+            await homes.cut(stage.db, [reader.member for reader in group], length)
             requests[length] = [queries.home(reader.token) for reader in group]
     requests = dict(sorted(requests.items()))
     return Curve("Server CPU of a home page by the length of the home", "entries of the home", requests)
-
-
-async def cut(db: Database, members: Sequence[int], length: int) -> None:
-    """Leave the newest entries of homes, and none that wait to be added to them."""
-    # Whatever a script does to a home begins with adding what waits; this one finds nothing else to do.
-    await db.ask(*(timelines.trim_home(db, member) for member in members))
-    await db.ask(*(("LTRIM", keys.home(member), -length, -1) for member in members))
 
 
 async def measure(
