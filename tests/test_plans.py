@@ -116,12 +116,40 @@ async def test_introspection(query: str) -> None:
     assert FAST.planner.runs == runs
 
 
-async def test_a_mutation_runs_once() -> None:
-    """A mutation is executed by graphql-core alone, also where its payload fails."""
-    context = Context()
-    result = await FAST.execute("mutation { act { number unlucky } }", context_value=context)
-    assert result.errors
-    assert context.calls == 1
+@pytest.mark.parametrize("field", ["act", "actLater"])
+@pytest.mark.parametrize(
+    ("arguments", "payload", "unusual"),
+    [
+        ("", "number late tags", 0),
+        ('(name: "thirteen")', "number unlucky", 1),
+        ('(name: "thirteen")', "number late", 1),
+        ('(name: "refused")', "number", 1),
+        ("(name: $name)", "number", 0),
+        ("(name: $name)", "number @skip(if: $skip) late @include(if: $skip)", 0),
+    ],
+)
+async def test_a_mutation_runs_once(field: str, arguments: str, payload: str, unusual: int) -> None:
+    """A mutation runs by plan; where it or its payload fails, graphql-core answers so, and does nothing again."""
+    kinds = {"$name": "String!", "$skip": "Boolean!"}
+    used = ", ".join(f"{name}: {kind}" for name, kind in kinds.items() if name in arguments + payload)
+    query = f"mutation {f'({used})' if used else ''} {{ {field}{arguments} {{ {payload} }} }}"
+    contexts, answers = [Context(), Context()], []
+    assert FAST.planner
+    given_up = FAST.planner.given_up
+    for schema, context in zip((FAST, SLOW), contexts, strict=True):
+        answers.append(answer(await schema.execute(query, {"name": "lucky", "skip": False}, context)))
+    assert answers[0] == answers[1]
+    assert [context.calls for context in contexts] == [1, 1]
+    assert FAST.planner.given_up - given_up == unusual
+
+
+async def test_several_mutations() -> None:
+    """Several mutations of one operation are left to graphql-core, which runs them one after another."""
+    assert FAST.planner
+    runs, context = FAST.planner.runs, Context()
+    result = await FAST.execute("mutation { act { number } again: actLater { number } }", context_value=context)
+    assert not result.errors
+    assert (FAST.planner.runs, context.calls) == (runs, 2)
 
 
 @pytest.mark.parametrize("skip", [True, False])

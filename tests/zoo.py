@@ -177,6 +177,7 @@ ANIMALS: dict[str, list[Any]] = {
     "lucky": LUCKY,
     "unlucky": [Beast(1), Beast(13), Beast(3)],
     "steady": [Statue(1), *STATUES, *STATUES],
+    "thirteen": [Bird(13)],
     "broken": [Statue(1), Statue(2**31)],
     "deep": [Beast(1, friends=[Beast(2, friends=[Bird(13)])])],
     "large": [Beast(2**31)],
@@ -219,12 +220,23 @@ class Query:
             info.context.running -= 1
 
 
+def _done(info: strawberry.Info, name: str) -> Any:
+    info.context.calls += 1
+    if name == "refused":
+        raise ValueError("not so")
+    return ANIMALS[name][0]
+
+
 @strawberry.type
 class Mutation:
     @strawberry.mutation
-    def act(self, info: strawberry.Info) -> Animal:
-        info.context.calls += 1
-        return Bird(13)  # type: ignore[return-value]
+    def act(self, info: strawberry.Info, name: str = "lucky") -> Animal:
+        return _done(info, name)  # type: ignore[no-any-return]
+
+    @strawberry.mutation
+    async def act_later(self, info: strawberry.Info, name: str = "lucky") -> Animal | None:
+        await asyncio.sleep(0)
+        return _done(info, name)  # type: ignore[no-any-return]
 
 
 def zoo(*, fast: bool) -> Schema:

@@ -15,8 +15,9 @@ far more than to fetch it, and depends on the query alone. So it is done once pe
 
 Errors are not handled here. Whatever is unusual - an exception, a null where none may be, a value that does not fit, a
 list that is neither list nor tuple - ends the attempt, and graphql-core runs the operation anew: errors, their places
-and what becomes null are its own. So nothing that has lasting effects runs by plan, and mutations do not. What has
-begun is not cancelled then, since others may wait for the same look-ups; it ends first.
+and what becomes null are its own. What has begun is not cancelled then, since others may wait for the same look-ups; it
+ends first. A mutation is not done again: what its field has come to is remembered, and graphql-core finds that in place
+of the resolver. Several in one operation would have to run one after another, and are left to graphql-core altogether.
 
 Nothing here knows the schema. It depends on graphql-core, and on what strawberry says of its fields.
 """
@@ -52,8 +53,11 @@ class Planner:
         selection = plans.get(executor)
         if selection is None:
             return None
-        data = await Run(executor, self._memory).data(selection.begin)
+        run = Run(executor, self._memory)
+        data = await run.data(selection.begin)
         self.runs += 1
+        if data is None:
+            run.hand_over()
         self.given_up += data is None
         return data
 
@@ -71,7 +75,7 @@ class Plans:
     def get(self, executor: Executor[Any]) -> Selection | None:
         """Return what an operation selects; None where that cannot be planned."""
         operation, middleware = executor.operation, executor.middleware_manager
-        if operation.operation is OperationType.MUTATION or (middleware and middleware.middlewares):
+        if middleware and middleware.middlewares:
             return None
         if self._directives is None:
             self._directives = _Directives()
@@ -106,8 +110,11 @@ def _plan(executor: Executor[Any]) -> Selection | None:
     root = schema.get_root_type(operation.operation)
     try:
         assert root is not None
-        return Selection(
-            executor, root, collect_fields(schema, executor.fragments, variables, root, operation).grouped_field_set
-        )
+        fields = collect_fields(schema, executor.fragments, variables, root, operation).grouped_field_set
+        selection = Selection(executor, root, fields)
     except Exception:  # noqa: BLE001  graphql-core comes to the same, and says what it is
         return None
+    if operation.operation is OperationType.MUTATION:
+        selection.have_effects()
+        return selection if selection.size == 1 else None  # several would have to run one after another
+    return selection

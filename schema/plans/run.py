@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from types import CoroutineType, GeneratorType
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
-from graphql.execution import Executor
+from graphql import GraphQLResolveInfo
+from graphql.execution import Executor, MiddlewareManager
 from graphql.pyutils import Path, UndefinedType
 
 Row: TypeAlias = dict[str, Any]
+Resolve: TypeAlias = "Callable[[Any, GraphQLResolveInfo[Any]], Any]"
 Paths: TypeAlias = Callable[[], Sequence[Path | None]]  # of a column; made only where they are asked for
 
 
@@ -52,6 +54,7 @@ class Run:
     def __init__(self, executor: Executor[Any], memory: Memory) -> None:
         self.executor = executor
         self.memory = memory
+        self._done: dict[str, Any] = {}  # what fields with effects have come to, by their keys
         self._waiting: set[asyncio.Future[Any]] = set()
         self._loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
         self._all_came = self._loop.create_future()
@@ -72,6 +75,45 @@ class Run:
                 await asyncio.wait(waiting)
             raise
         return None if self._is_given_up else rows[0]
+
+    def once(self, key: str, resolve: Resolve) -> Resolve:
+        """Return a resolver whose outcome is remembered, because it has effects."""
+
+        def begin(one: Any, info: GraphQLResolveInfo[Any]) -> Any:
+            try:
+                value = resolve(one, info)
+            except Exception as error:
+                self._done[key] = error
+                raise
+            if self.executor.is_awaitable(value):
+                return self._end(key, value)
+            self._done[key] = value
+            return value
+
+        return begin
+
+    async def _end(self, key: str, coming: Awaitable[Any]) -> Any:
+        try:
+            value = self._done[key] = await coming
+        except Exception as error:
+            self._done[key] = error
+            raise
+        return value
+
+    def hand_over(self) -> None:
+        """Have graphql-core, which executes the operation now, find done what is done."""
+        done = self._done
+
+        def remember(resolve: Callable[..., Any], one: Any, info: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+            if info.path.prev is not None or info.path.key not in done:
+                return resolve(one, info, **arguments)
+            value = done[info.path.key]
+            if isinstance(value, Exception):
+                raise value
+            return value
+
+        if done:
+            self.executor.middleware_manager = MiddlewareManager(remember)
 
     def take(self, values: Iterable[Any], then: Callable[[list[Any]], None]) -> None:
         """Have a callback called with what resolvers return, once those to be awaited have come."""

@@ -50,6 +50,16 @@ class Selection:
                 field.begin(run, objects, rows, paths)
         return rows
 
+    @property
+    def size(self) -> int:
+        """How many fields are asked for, without `__typename`."""
+        return len(self._fields)
+
+    def have_effects(self) -> None:
+        """Have what the fields come to remembered: they are not to be resolved again."""
+        for field in self._fields:
+            field.has_effects = True
+
     def forget(self) -> None:
         """Let go of all rows that are kept."""
         self._kept.clear()
@@ -96,12 +106,16 @@ class Field:
         self._attribute = attribute(declared) if declared else None
         self._of_root = resolver_of_root(declared) if declared else None
         is_at_hand = self._attribute or (self._of_root and declared and not declared.is_async)
+        self.has_effects = False
         self.depends_on_object_alone = bool(is_at_hand) and _has_leaves(definition.type)
 
     def begin(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
         """Fill the rows with the values that the objects have in this field, now or when they come."""
         fill = partial(self._fill, run, rows, paths)
-        if self._attribute:
+        if self.has_effects:
+            resolve = run.once(self._key, self._resolver.arguments(run.executor))
+            run.take([resolve(objects[0], self._info(run))], fill)
+        elif self._attribute:
             fill(list(map(self._attribute, objects)))
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
