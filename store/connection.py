@@ -27,7 +27,7 @@ from redis.exceptions import (
 from store.ids import PARTITIONS
 from store.keys import minted
 from store.lua import DIGESTS, SCRIPTS
-from store.mirror import Mirror, Reading
+from store.mirror import Mirror, Reading, hand_out
 from store.settings import Settings
 from store.wires import Wires
 
@@ -93,7 +93,7 @@ class Database:
         if told is None:
             return await self._read_at_once(commands, readings), False
         replies = await self.run(commands)
-        self.round_trips += not commands
+        self.round_trips += not commands  # with commands, `run` has counted it
         try:
             _check(await told)
         except _LOST as error:
@@ -102,10 +102,7 @@ class Database:
 
     async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:
         replies = await self.run([*commands, *(command for reading in readings for command in reading.commands)])
-        start = len(commands)
-        for reading in readings:
-            reading.take(replies[start : start + len(reading.commands)], None)
-            start += len(reading.commands)
+        hand_out(readings, replies[len(commands) :], None)
         return replies[: len(commands)]
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:

@@ -25,7 +25,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
-from store.wires import UNFINISHED, Batch, Commands, Wire, connect
+from store.wires import UNFINISHED, Commands, Wire, connect
 
 RELATIONS_KEPT = 500  # of one member
 OWNERS_KEPT = 1_000  # members whose relations are kept, of each sort
@@ -54,6 +54,15 @@ class Reading(Protocol):
 
     def take(self, replies: list[Any], changed: Changed | None) -> None:
         """Take the replies, at once; where `changed` is None, nothing may be kept."""
+
+
+def hand_out(readings: Iterable[Reading], replies: list[Any], changed: Changed | None) -> None:
+    """Have each reading take the replies to its own commands."""
+    start = 0
+    for reading in readings:
+        end = start + len(reading.commands)
+        reading.take(replies[start:end], changed)
+        start = end
 
 
 class Records:
@@ -230,11 +239,7 @@ class _Tracked(Wire):
 
         def take(replies: list[Any]) -> None:
             changed, self._changed = self._changed, set()
-            start = 0
-            for reading in readings:
-                end = start + len(reading.commands)
-                reading.take(replies[start:end], changed)
-                start = end
+            hand_out(readings, replies, changed)
 
         return self.send([command for reading in readings for command in reading.commands], take)
 
@@ -246,21 +251,6 @@ class _Tracked(Wire):
                 self._hear(news, is_overtaking=False)
         except (hiredis.ProtocolError, UnicodeDecodeError) as error:
             self._end(RedisConnectionError(f"not a reply: {error}"))
-
-    def _complete(self, batch: Batch) -> bool:
-        read, replies = self._reader.gets, batch.replies
-        while len(replies) < batch.size:
-            try:
-                reply = read()
-            except UnicodeDecodeError as error:
-                reply = error
-            if reply is UNFINISHED:
-                return False
-            if type(reply) is hiredis.PushNotification:
-                self._hear(reply, is_overtaking=bool(replies))
-            else:
-                replies.append(reply)
-        return True
 
     def _hear(self, news: Sequence[Any], *, is_overtaking: bool) -> None:
         if news[0] != "invalidate":

@@ -43,7 +43,9 @@ class Settings:
     run_worker: bool = _setting(True, "whether the server also does the deferred work")
     fast_execution: bool = _setting(True, "whether queries run by plan; off: graphql-core alone")
     records_kept: int = _setting(
-        20_000, "records of each kind kept per process, which Redis tells when they change; 0 keeps nothing", least=0
+        20_000,
+        "records of each kind kept per process until they change; 0 keeps nothing",
+        least=0,
     )
     redis_connections: int = _setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
 

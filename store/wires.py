@@ -98,8 +98,14 @@ class Wire(asyncio.Protocol):
                 reply = error  # the reply was read whole: those behind it are not touched
             if reply is UNFINISHED:
                 return False
-            replies.append(reply)
+            if type(reply) is hiredis.PushNotification:
+                self._hear(reply, is_overtaking=bool(replies))
+            else:
+                replies.append(reply)
         return True
+
+    def _hear(self, news: Sequence[Any], *, is_overtaking: bool) -> None:
+        """Take what the server says unasked, between two replies of one batch where it overtakes; nothing is asked."""
 
     def _look(self) -> None:
         self._watch = None

@@ -223,7 +223,9 @@ async def test_two_processes_agree(
             actor, another = dice.sample(members, 2)
             await _act(dice, actor, another, things, i)
             for member in members:
-                assert await keeping(member) == await bare(member), i
+                kept = await keeping(member)
+                assert "errors" not in kept
+                assert kept == await bare(member), i
     assert services.db.mirror.is_on
 
 

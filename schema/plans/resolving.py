@@ -44,7 +44,7 @@ class Resolver:
             self._names = _names(definition)
             self._info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
 
-    def arguments(self, executor: Executor[Any]) -> Callable[[Any, GraphQLResolveInfo[Any]], Any]:
+    def bound(self, executor: Executor[Any]) -> Callable[[Any, GraphQLResolveInfo[Any]], Any]:
         """Return what resolves an object, told its info, with the arguments that the field has in an operation."""
         simple = self._simple(executor) if self._declared and self._names is not None else None
         if self._declared and simple is not None:

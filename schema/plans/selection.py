@@ -113,17 +113,17 @@ class Field:
         """Fill the rows with the values that the objects have in this field, now or when they come."""
         fill = partial(self._fill, run, rows, paths)
         if self.has_effects:
-            resolve = run.once(self._key, self._resolver.arguments(run.executor))
+            resolve = run.once(self._key, self._resolver.bound(run.executor))
             run.take([resolve(objects[0], self._info(run))], fill)
         elif self._attribute:
             fill(list(map(self._attribute, objects)))
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
         elif self._is_batched:
-            answer = self._resolver.arguments(run.executor)(Parents(objects), self._info(run))
+            answer = self._resolver.bound(run.executor)(Parents(objects), self._info(run))
             run.take([answer], lambda answers: fill(*answers))
         else:
-            resolve, places = self._resolver.arguments(run.executor), zip(objects, paths(), strict=True)
+            resolve, places = self._resolver.bound(run.executor), zip(objects, paths(), strict=True)
             run.take((resolve(one, self._info(run, path)) for one, path in places), fill)
 
     def settle(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
