@@ -42,8 +42,8 @@ async def user(context: Context, login: str) -> User | None:
     """Return a member by login, in any case; a login given up leads to nobody."""
     if not is_login(login):
         return None
-    (member,) = await context.reader.run([("GET", keys.login(login.lower()))])
-    found = await hydrate.user(context, int(member)) if member else None
+    member = await context.load.login.load(login.lower())
+    found = await hydrate.user(context, member) if member else None
     return found if found and found.login.lower() == login.lower() else None
 
 
@@ -51,8 +51,7 @@ async def is_login_available(context: Context, login: str) -> bool:
     """Return whether a new member could take a login."""
     if not is_login(login):
         return False
-    (member,) = await context.reader.run([("EXISTS", keys.login(login.lower()))])
-    return not member
+    return await context.load.login.load(login.lower()) is None
 
 
 async def sign_up(context: Context, *, login: str, name: str, email: str, password: str) -> dict[str, object]:

@@ -51,7 +51,6 @@ class Services:
         self.big = BigAuthors()
         self.known = Known(db.mirror)
         self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
-        self.promotions_run = True  # as far as is known
         self._on_session_end: list[OnSessionEnd] = []
         self.silences = 0  # times after which the end of a session may have gone unheard
 
@@ -123,7 +122,8 @@ class Context:
         self.selection: object | None = None  # what the document asks for, where others may be answered the same
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
         # Apart from the context, so that neither refers to the other in a circle: what is read is freed at once.
-        self._proof = Proof(claims, address, services.settings.rate_limit if counted else 0)
+        sessions = services.known.sessions.of(claims.member if claims else 0)
+        self._proof = Proof(claims, address, services.settings.rate_limit if counted else 0, sessions)
         self._silences = services.silences
         self.reader = Reader(services.db, self._proof)
         self.load = Loaders(self.reader, self.services.known, self.viewer)

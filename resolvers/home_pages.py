@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,16 +12,15 @@ from resolvers import entries, homes
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.inputs import batches
+from resolvers.loaders import ANY
+from resolvers.lookups import Lookup
 from resolvers.paging import Window
-from store import keys, reach, timelines
-from store.ids import partition
+from store import keys, timelines
 from store.records import Entry
-from store.timelines import Slice
+from store.timelines import Slice, StoredHome
 
 PROFILES_READ = 500  # profiles per round trip below the floor
 SCANS = 5  # reads of all profiles for one page, where plain reposts fill them
-
-Found = dict[int, int]  # place → post
 
 
 class HomePages:
@@ -84,50 +83,60 @@ class HomePages:
 
     # ---- above the floor
 
-    async def _stored(self, part: Slice) -> Found:
+    async def _stored(self, part: Slice) -> list[Entry]:
         if not self._is_read:
             return await self._read_state(part)
-        return _found(part, await self._context.reader.run(timelines.read_home(self._viewer, part)))
+        replies = await self._context.reader.run(timelines.read_home(self._viewer, part))
+        return timelines.read_stored(part, *replies).entries
 
-    async def _read_state(self, part: Slice) -> Found:
+    async def _read_state(self, part: Slice) -> list[Entry]:
         """Read what is stored, and what says how to go on; a home that is absent is built first."""
-        viewer, known = self._viewer, self._context.services.big
+        viewer, known, load = self._viewer, self._context.services.big, self._context.load
         # Others may learn of more big authors while this waits for its replies.
         expected, members = known.version, known.members
-        replies = await self._context.reader.run(
-            [
-                *timelines.read_home(viewer, part),
-                ("HMGET", keys.home_state(viewer), "floor", "building"),
-                ("ZSCORE", keys.active(partition(viewer)), viewer),
-                reach.VERSION,
-                *([("ZMSCORE", keys.following(viewer), *members)] if members else []),
-            ]
-        )
-        waiting, listed, (floor, building), day, version, *followed = replies
-        if floor is None or building:
-            await homes.build(self._context.db, viewer)
+        wanted: list[Lookup] = [(load.read_on, [viewer]), (load.big_version, [ANY])]
+        if members:
+            wanted.append((load.big_followed, [members]))
+        home = await self._read_home(part, *wanted)
+        (version,) = load.big_version.known([ANY])
+        if home.floor is None or not home.is_built or version != expected:
+            if version == expected:
+                await homes.build(self._context.db, viewer)
+            else:
+                await known.read(self._context.db)
+            self._context.forget()
             return await self._read_state(part)
-        if (version or "") != expected:
-            await known.read(self._context.db)
-            return await self._read_state(part)
-        scores = followed[0] if followed else []
-        self._big = tuple(b for b, edge in zip(members, scores, strict=True) if edge is not None and b != viewer)
-        self._floor = int(floor)
-        self._touches = day != str(timelines.today())
+        (day,) = load.read_on.known([viewer])
+        followed = load.big_followed.known([members])[0] if members else ()
+        self._big = tuple(member for member in followed if member != viewer)
+        self._floor = home.floor
+        self._touches = day != timelines.today()
         self._is_read = True
-        return _found(part, [waiting, listed])
+        return home.entries
 
-    async def _above(self, part: Slice, stored: Found) -> list[Entry]:
+    async def _read_home(self, part: Slice, *wanted: Lookup) -> StoredHome:
+        """Return part of the home; other things are looked up in the same round trip."""
+        context, load = self._context, self._context.load
+        if part.below is None and part.newest_first:
+            await load.all((load.home, [part.count]), *wanted)
+            (home,) = load.home.known([part.count])
+            return home
+        reading = context.reader.run(timelines.read_home(self._viewer, part))
+        replies, _ = await asyncio.gather(reading, load.all(*wanted))
+        return timelines.read_stored(part, *replies)
+
+    async def _above(self, part: Slice, stored: Sequence[Entry]) -> list[Entry]:
         lowest = max(self._floor, part.above or 0)
         part = replace(part, above=lowest)
+        high = [entry for entry in stored if entry.place > lowest]
         if not self._big:  # the store has put them in order
-            return [Entry(post, place) for place, post in stored.items() if place > lowest][: part.count]
-        found = {place: post for place, post in stored.items() if place > lowest}
+            return high[: part.count]
         replies = await self._context.reader.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
+        found: dict[int, int] = {}
         for reply in replies:
             # What is stored there too is the same post: ids are places, and a place is taken once.
             found |= {place: post for post, place in _published(reply, reposts=True)}
-        found |= {place: post for place, post in stored.items() if place in found}
+        found |= {entry.place: entry.thing for entry in high}
         return _first(part, (Entry(post, place) for place, post in found.items()), part.count)
 
     # ---- below the floor
@@ -169,10 +178,6 @@ class HomePages:
                 part = replace(part, above=last - 1) if part.newest_first else replace(part, below=last + 1)
         whole = [e for e in found if end is None or (e.place >= end if part.newest_first else e.place <= end)]
         return whole, end
-
-
-def _found(part: Slice, replies: Sequence[Any]) -> Found:
-    return {entry.place: entry.thing for entry in timelines.home_slice(part, *replies)}
 
 
 def _published(reply: Sequence[str], *, reposts: bool) -> list[tuple[int, int]]:

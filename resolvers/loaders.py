@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 from resolvers.lookups import Loader, Lookup, fetch
 from resolvers.reader import Reader
-from store import keys, timelines
+from store import keys, promotions, reach, timelines
 from store.connection import Command
+from store.ids import partition
 from store.mirror import Mirror, Relations, Shelf
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
@@ -18,6 +20,7 @@ from store.records import (
     Bond,
     Comment,
     Credentials,
+    Entry,
     Post,
     Source,
     User,
@@ -25,11 +28,14 @@ from store.records import (
     read_post,
     read_sources,
 )
+from store.timelines import StoredHome
 
 Value = TypeVar("Value")
 
 
-ANY = 0  # stands for all posts of a home
+ANY = 0  # stands for all posts of a home, and for a thing of which there is one
+READERS_KEPT = 5_000  # members whose sessions and homes are kept
+PAGES_KEPT = 4  # first pages of one list; they differ in length
 
 
 class Known:
@@ -41,6 +47,14 @@ class Known:
         self.comments = mirror.records("comment")
         self.bonds = mirror.relations("following", "blocked", "blocked-by", "muted")
         self.sources = mirror.relations("sources")
+        self.sessions = mirror.relations("sessions", "credentials", owners=READERS_KEPT)
+        self.homes = mirror.relations("newest", "home", "homestate", owners=READERS_KEPT, most=PAGES_KEPT)
+        self.days = mirror.relations("active", most=READERS_KEPT)
+        self.big_followed = mirror.relations("following", most=1)
+        self.profiles = mirror.relations("profile", most=PAGES_KEPT)
+        self.logins = mirror.records("login")
+        self.big_version = mirror.relations("big-version").of("big")
+        self.promoted_until = mirror.relations("promotions").of("promotions")
 
 
 class Loaders:
@@ -102,6 +116,75 @@ class Loaders:
     @cached_property
     def bond(self) -> Loader[Bond]:
         return _bonds(self._reader, self._viewer, self._kept.bonds)
+
+    @cached_property
+    def login(self) -> Loader[int | None]:
+        return Loader(
+            self._reader,
+            lambda names: [("GET", keys.login(name)) for name in names],
+            lambda _, replies: [int(member) if member else None for member in _sound(replies)],
+            self._kept.logins,
+        )
+
+    @cached_property
+    def home(self) -> Loader[StoredHome]:
+        """The viewer's home as it is stored, as many of its newest entries as asked for."""
+        me = self._me
+
+        def read(counts: list[int], replies: list[Any]) -> list[StoredHome]:
+            parts = zip(*[iter(_sound(replies))] * 3, strict=True)
+            return [timelines.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
+
+        return Loader(
+            self._reader,
+            lambda counts: list(chain.from_iterable(timelines.read_home(me, timelines.newest_of(c)) for c in counts)),
+            read,
+            self._kept.homes.of(me),
+        )
+
+    @cached_property
+    def read_on(self) -> Loader[int | None]:
+        """The day on which members have last read their homes, the viewer's partition only."""
+        p = partition(self._me)
+        return Loader(
+            self._reader,
+            lambda members: [("ZMSCORE", keys.active(p), *members)],
+            lambda _, replies: [None if day is None else int(float(day)) for day in _sound(replies)[0]],
+            self._kept.days.of(str(p)),
+        )
+
+    @cached_property
+    def big_version(self) -> Loader[str]:
+        return _the_one(self._reader, reach.VERSION, lambda reply: reply or "", self._kept.big_version)
+
+    @cached_property
+    def promoted_until(self) -> Loader[int]:
+        """When the last of the running promotions ends, ms since 1970; 0 where there is none."""
+        return _the_one(self._reader, promotions.LAST, promotions.read_last, self._kept.promoted_until)
+
+    @cached_property
+    def big_followed(self) -> Loader[tuple[int, ...]]:
+        """Which of some members, the big authors, the viewer follows."""
+        me = self._me
+        return Loader(
+            self._reader,
+            lambda groups: [("ZMSCORE", keys.following(me), *members) for members in groups],
+            lambda groups, replies: [
+                tuple(member for member, edge in zip(members, scores, strict=True) if edge is not None)
+                for members, scores in zip(groups, _sound(replies), strict=True)
+            ],
+            self._kept.big_followed.of(me),
+        )
+
+    def published(self, member: int) -> Loader[list[Entry]]:
+        """Return what looks up as many of a member's newest posts as asked for."""
+        key = keys.profile(member)
+        return Loader(
+            self._reader,
+            lambda counts: [("ZRANGE", key, 0, count - 1, "REV") for count in counts],
+            lambda _, replies: [timelines.read_published(reply) for reply in _sound(replies)],
+            self._kept.profiles.of(member),
+        )
 
     @cached_property
     def place(self) -> Loader[int | None]:
@@ -193,6 +276,11 @@ def _one_reply(
         return map(read, _sound(replies)[0])
 
     return Loader(reader, lambda things: [(command, key, *things)], values, shelf)
+
+
+def _the_one(reader: Reader, command: Command, read: Callable[[Any], Value], shelf: Shelf) -> Loader[Value]:
+    """Return the loader of something of which there is one."""
+    return Loader(reader, lambda _: [command], lambda _, replies: [read(_sound(replies)[0])], shelf)
 
 
 def _flags(reader: Reader, command: str, key: str) -> Loader[bool]:

@@ -12,8 +12,8 @@ from store.connection import Command
 from store.mirror import Changed, Shelf
 
 Value = TypeVar("Value")
-Ask = Callable[[list[int]], list[Command]]  # the commands that look things up
-Read = Callable[[list[int], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
+Ask = Callable[[list[Any]], list[Command]]  # the commands that look things up
+Read = Callable[[list[Any], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
 
 
 class Loader(Generic[Value]):
@@ -24,30 +24,30 @@ class Loader(Generic[Value]):
         self._ask = ask
         self._read = read
         self.shelf = shelf
-        self._known: dict[int, Any] = {}
-        self._sought: dict[int, asyncio.Future[None]] = {}
+        self._known: dict[Any, Any] = {}
+        self._sought: dict[Any, asyncio.Future[None]] = {}
         self._has_failed = False
 
-    async def load(self, thing: int) -> Value:
+    async def load(self, thing: Any) -> Value:
         """Return one thing; raises what looking it up raised."""
         (found,) = await self.load_many((thing,))
         return found
 
-    async def load_many(self, things: Sequence[int]) -> list[Value]:
+    async def load_many(self, things: Sequence[Any]) -> list[Value]:
         """Return things in order; raises the first error among them."""
         await fetch(self._reader, (self, things))
         return self.known(things)
 
     @property
-    def found(self) -> Mapping[int, Any]:
+    def found(self) -> Mapping[Any, Any]:
         """All things that are known, and the errors of those that could not be read."""
         return self._known
 
-    def prime(self, values: Mapping[int, Value]) -> None:
+    def prime(self, values: Mapping[Any, Value]) -> None:
         """Take over things that were read in another way."""
         self._known |= values
 
-    def known(self, things: Iterable[int]) -> list[Value]:
+    def known(self, things: Iterable[Any]) -> list[Value]:
         """Return things that have been fetched, in order; raises the first error among them."""
         found = [self._known[thing] for thing in things]
         if self._has_failed:
@@ -56,7 +56,7 @@ class Loader(Generic[Value]):
                     raise value
         return found
 
-    def missing(self, things: Iterable[int]) -> list[int]:
+    def missing(self, things: Iterable[Any]) -> list[Any]:
         """Return things that are not known yet, each once; what is kept and current is known."""
         known = self._known
         missing = list(dict.fromkeys([thing for thing in things if thing not in known]))
@@ -66,19 +66,23 @@ class Loader(Generic[Value]):
             missing = [thing for thing in missing if thing not in found]
         return missing
 
-    def seek(self, missing: list[int], waits: set[asyncio.Future[None]]) -> list[int]:
+    def kept(self, missing: list[Any]) -> Mapping[Any, Any]:
+        """Return what the process keeps of some things, which may have changed by now."""
+        return self.shelf.find(missing) if self.shelf else {}
+
+    def seek(self, missing: list[Any], waits: set[asyncio.Future[None]]) -> list[Any]:
         """Return which of the things nobody looks up yet; where others do, what to wait for is added."""
         if not self._sought:
             return missing
         waits.update(self._sought[thing] for thing in missing if thing in self._sought)
         return [thing for thing in missing if thing not in self._sought]
 
-    def ask(self, things: list[int], found: asyncio.Future[None]) -> list[Command]:
+    def ask(self, things: list[Any], found: asyncio.Future[None]) -> list[Command]:
         """Return the commands that look things up; others wait for `found`."""
         self._sought.update(dict.fromkeys(things, found))
         return self._ask(things)
 
-    def settle(self, things: list[int], replies: list[Any], changed: Changed | None = None) -> None:
+    def settle(self, things: list[Any], replies: list[Any], changed: Changed | None = None) -> None:
         """Read the replies to the commands that looked things up; keep what may be kept, but for what has changed."""
         try:
             values = dict(zip(things, self._read(things, replies), strict=True))
@@ -93,14 +97,14 @@ class Loader(Generic[Value]):
             )
         self.leave(things)
 
-    def leave(self, things: Iterable[int]) -> None:
+    def leave(self, things: Iterable[Any]) -> None:
         """Have things looked up by nobody: they have come, or whoever looked them up does not wait any more."""
         for thing in things:
             self._sought.pop(thing, None)
 
 
-Lookup = tuple[Loader[Any], Sequence[int]]
-Sought = tuple[Loader[Any], list[int], list[Command]]
+Lookup = tuple[Loader[Any], Sequence[Any]]
+Sought = tuple[Loader[Any], list[Any], list[Command]]
 
 
 class _Reading:
@@ -119,24 +123,32 @@ class _Reading:
 
 
 async def fetch(reader: Reader, *wanted: Lookup) -> None:
-    """Look things of several loaders up, in one round trip; what is known already costs nothing."""
+    """Look things of several loaders up, in one round trip; what is known already costs nothing.
+
+    What is kept is asked for only where it turns out to have changed: that the store tells with the same round trip.
+    """
     while True:
         waits: set[asyncio.Future[None]] = set()
-        sought: list[tuple[Loader[Any], list[int]]] = []
+        sought: list[tuple[Loader[Any], list[Any]]] = []
+        is_kept = False
         for loader, things in wanted:
             missing = loader.missing(things)
+            if missing and not reader.is_current and (kept := loader.kept(missing)):
+                missing, is_kept = [thing for thing in missing if thing not in kept], True
             if missing and (new := loader.seek(missing, waits)):
                 sought.append((loader, new))
         if sought:
             await _look_up(reader, sought)
-        if not waits:
+        elif is_kept:
+            await reader.hear()
+        if not (waits or is_kept):
             return
         # Who leaves does not end it for the others; what was left by who sought it is sought anew.
         for others in waits:
             await asyncio.shield(others)
 
 
-async def _look_up(reader: Reader, sought: list[tuple[Loader[Any], list[int]]]) -> None:
+async def _look_up(reader: Reader, sought: list[tuple[Loader[Any], list[Any]]]) -> None:
     found: asyncio.Future[None] = reader.loop.create_future()
     try:
         await _ask(reader, [(loader, things, loader.ask(things, found)) for loader, things in sought])

@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from resolvers.context import Context
 from resolvers.errors import BadUserInput
+from resolvers.lookups import Loader
 from store.ids import LARGEST, instant
 from store.records import Entry, read_entries
 from store.settings import Settings
-from store.timelines import Slice, probe, read_slice
+from store.timelines import Slice, newest_of, probe, read_slice
 
 DEFAULT_PAGE = 20
 REFILLS = 2  # more reads for a page that filtering has emptied; then it is answered short
@@ -196,10 +197,12 @@ async def read_list(
     return await page(asked, fetch_from(context, key), edges, goes_on=beyond(context, asked, key))
 
 
-def fetch_from(context: Context, key: str) -> Fetch:
-    """Return how to read slices of a sorted set through the operation's reader."""
+def fetch_from(context: Context, key: str, newest: Loader[list[Entry]] | None = None) -> Fetch:
+    """Return how to read slices of a sorted set through the operation's reader; `newest` has the first."""
 
     async def fetch(part: Slice) -> list[Entry]:
+        if newest and part == newest_of(part.count):
+            return await newest.load(part.count)
         (reply,) = await context.reader.run([read_slice(key, part)])
         return read_entries(reply)
 

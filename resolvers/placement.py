@@ -7,7 +7,6 @@ import contextlib
 import time
 import zlib
 from collections.abc import Awaitable, Sequence
-from typing import Any
 
 import structlog
 from msgspec.structs import replace
@@ -16,6 +15,7 @@ from resolvers import hydrate
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.errors import RequestError
+from resolvers.loaders import ANY
 from resolvers.paging import Page, PageInfo, Window
 from resolvers.rules import placement
 from store import promotions
@@ -37,65 +37,37 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
     wanted = placement.room(asked.count) if asked.kind in TIMELINES else 0
     if not wanted:
         return await reading
-    showing = _Showing(context, asked, wanted + SPARE)
+    last = context.load.promoted_until.kept([ANY]).get(ANY)
+    looking_up = _shown(context, asked, wanted + SPARE)
+    # While none seem to run, there is nothing to look up beside the page.
+    is_sought = last is None or promotions.are_running(last)
+    showing = context.reader.loop.create_task(looking_up) if is_sought else looking_up
     try:
         page = await reading
     except BaseException:
-        showing.give_up()
+        (showing.cancel if isinstance(showing, asyncio.Task) else showing.close)()
         raise
-    shown = await showing.found()
+    shown = await showing
     if not shown:
         return page
     edges = placement.placed(page.edges, shown[:wanted], asked.count, forward=asked.forward, after=_edge)
     return Page(edges, _info(asked, page, edges))
 
 
-class _Showing:
-    """The look-up of promotions beside a page: a task of its own as soon as there are any, and none otherwise.
-
-    While none run, it is only asked whether any do.
-    """
-
-    def __init__(self, context: Context, asked: Window, count: int) -> None:
-        self._context = context
-        self._command = promotions.running(_seed(context, asked), count)
-        self._task: asyncio.Task[list[Promotion]] | None = None
-        self._is_sure = context.services.promotions_run
-        self._running = context.reader.ask([self._command if self._is_sure else promotions.number()])
-        self._running.add_done_callback(self._begin)
-
-    def _begin(self, running: asyncio.Future[list[Any]]) -> None:
-        if running.cancelled() or running.exception():
-            return  # the page fails with it, too
-        (found,) = running.result()
-        if self._is_broken(found):
-            return
-        self._context.services.promotions_run = bool(found)
-        if found:
-            self._task = self._context.reader.loop.create_task(self._show(found if self._is_sure else None))
-
-    async def _show(self, found: Sequence[tuple[str, Sequence[str]]] | None) -> list[Promotion]:
-        if found is None:
-            with contextlib.suppress(RequestError):  # the page fails with it, too
-                (found,) = await self._context.reader.attempt([self._command])
-        return await _showable(self._context, found) if found and not self._is_broken(found) else []
-
-    def _is_broken(self, found: object) -> bool:
-        if isinstance(found, Exception):
-            log.error("promotions_failed", request_id=self._context.request_id, exc_info=found)
-        return isinstance(found, Exception)
-
-    async def found(self) -> list[Promotion]:
-        """Return the promotions that the viewer may see; never raises."""
-        if not self._running.done():  # once it is, `_begin` has been called before whoever reads the page goes on
-            await asyncio.wait({self._running})
-        return await self._task if self._task else []
-
-    def give_up(self) -> None:
-        """End the look-up, which nobody waits for any more."""
-        self._running.remove_done_callback(self._begin)
-        if self._task:
-            self._task.cancel()
+async def _shown(context: Context, asked: Window, count: int) -> list[Promotion]:
+    """Return running promotions that the viewer may see; never raises."""
+    until = context.load.promoted_until
+    try:
+        last = until.kept([ANY]).get(ANY, 0)
+        if not promotions.are_running(last) and not promotions.are_running(await until.load(ANY)):
+            return []
+        (found,) = await context.reader.run([promotions.running(_seed(context, asked), count)])
+    except RequestError:
+        return []  # the page fails with it, too
+    except Exception:
+        log.exception("promotions_failed", request_id=context.request_id)
+        return []
+    return await _showable(context, found)
 
 
 def _edge(before: TimelineEdge, promotion: Promotion) -> TimelineEdge:

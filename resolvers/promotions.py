@@ -54,7 +54,6 @@ async def create_promotion(
     if made is None:
         most = context.settings.max_promotions
         raise refuse(UserErrorCode.LIMIT_REACHED, f"at most {most} promotions can run at one time")
-    context.services.promotions_run = True
     return {"promotion": made}
 
 

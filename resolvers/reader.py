@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from resolvers.errors import UNREACHABLE, RequestError, ServiceUnavailable
 from store.connection import Command, Database, Unavailable
@@ -16,14 +16,28 @@ QUIET_TURNS = 1  # turns of the event loop without a new look-up, after which th
 class Checks(Protocol):
     """What the first round trip has to prove."""
 
-    def commands(self) -> list[Command]:
-        """Return the commands whose replies prove it."""
+    def counting(self) -> list[Command]:
+        """Return the commands that count the request."""
 
-    def judge(self, replies: Sequence[Any]) -> None:
-        """Raise the RequestError that the replies call for."""
+    def reading(self) -> Reading | None:
+        """Return what has to be read; None where it is kept."""
+
+    def judge(self, counted: Sequence[Any]) -> bool:
+        """Raise the RequestError that was found; False where what was kept has changed, and is to be read."""
 
     def fail(self, error: RequestError) -> RequestError:
         """Note the error that ends the operation, and return the first one noted."""
+
+
+class Asked(NamedTuple):
+    """What leaves together, each with the future of who waits for it."""
+
+    commands: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]]
+    readings: list[tuple[Reading, asyncio.Future[None]]]
+    hearing: list[asyncio.Future[None]]
+
+    def futures(self) -> list[asyncio.Future[Any]]:
+        return [*(future for _, future in self.commands), *(future for _, future in self.readings), *self.hearing]
 
 
 class Reader:
@@ -37,8 +51,7 @@ class Reader:
         self.loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
         self._db = db
         self._checks = checks
-        self._waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]] = []
-        self._reading: list[tuple[Reading, asyncio.Future[None]]] = []
+        self._asked = Asked([], [], [])
         self.is_current = False  # whether what the process keeps is at least as new as the operation
         self._writes = 0
         self._flushing = False
@@ -58,22 +71,31 @@ class Reader:
 
     async def attempt(self, commands: Sequence[Command]) -> list[Any]:
         """Like `run`, but a failed command's reply is the error itself."""
-        if not commands and self._checked is not None and self._checked.done():
+        if commands:
+            future: asyncio.Future[list[Any]] = self.loop.create_future()
+            self._asked.commands.append((commands, future))
+            self._begin()
+            return await future
+        if self._checked is None or not self._checked.done():
+            await self.hear()
+        else:
             self._checked.result()
-            return []
-        return await self.ask(commands)
-
-    def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
-        """Have some commands sent with the next round trip; the future has their replies, as `attempt` returns them."""
-        future: asyncio.Future[list[Any]] = self.loop.create_future()
-        self._waiting.append((commands, future))
-        self._begin()
-        return future
+        return []
 
     def read(self, reading: Reading) -> asyncio.Future[None]:
         """Have something read with the next round trip that may be kept; the future is done once it was taken."""
         future: asyncio.Future[None] = self.loop.create_future()
-        self._reading.append((reading, future))
+        self._asked.readings.append((reading, future))
+        self._begin()
+        return future
+
+    def hear(self) -> asyncio.Future[None]:
+        """Return a future that is done once the checks are passed, and what the process keeps is as new as this call.
+
+        The latter only where it keeps anything.
+        """
+        future: asyncio.Future[None] = self.loop.create_future()
+        self._asked.hearing.append(future)
         self._begin()
         return future
 
@@ -89,43 +111,35 @@ class Reader:
 
     def _wait(self, known: int, quiet: int) -> None:
         """Let turns of the event loop pass until nothing more is asked for, then send."""
-        count = len(self._waiting) + len(self._reading)
+        asked = self._asked
+        count = len(asked.commands) + len(asked.readings) + len(asked.hearing)
         quiet = quiet + 1 if count == known else 0
         if quiet < QUIET_TURNS:
             self.loop.call_soon(self._wait, count, quiet)
             return
-        waiting, reading = self._waiting, self._reading
-        self._waiting, self._reading, self._flushing = [], [], False
-        sending = self.loop.create_task(self._flush(waiting, reading))
+        self._asked, self._flushing = Asked([], [], []), False
+        sending = self.loop.create_task(self._flush(asked))
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
 
-    async def _flush(
-        self,
-        waiting: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]],
-        reading: list[tuple[Reading, asyncio.Future[None]]],
-    ) -> None:
+    async def _flush(self, asked: Asked) -> None:
         try:
-            commands = [command for asked, _ in waiting for command in asked]
-            replies = await self._send(commands, [one for one, _ in reading])
+            commands = [command for some, _ in asked.commands for command in some]
+            replies = await self._send(commands, [one for one, _ in asked.readings])
         except BaseException as error:  # noqa: BLE001  handed to everybody who waits
-            futures: list[asyncio.Future[Any]] = [
-                *(future for _, future in waiting),
-                *(future for _, future in reading),
-            ]
-            for future in futures:
+            for future in asked.futures():
                 if not future.done():
                     future.set_exception(error)
                     future.exception()  # whoever waited may be gone
             return
-        for _, taken in reading:
-            if not taken.done():
-                taken.set_result(None)
-        start = 0
-        for asked, waits in waiting:
+        for waits in (*(future for _, future in asked.readings), *asked.hearing):
             if not waits.done():
-                waits.set_result(replies[start : start + len(asked)])
-            start += len(asked)
+                waits.set_result(None)
+        start = 0
+        for some, future in asked.commands:
+            if not future.done():
+                future.set_result(replies[start : start + len(some)])
+            start += len(some)
 
     async def _send(self, commands: list[Command], readings: list[Reading]) -> list[Any]:
         if self._checked is None:
@@ -137,7 +151,7 @@ class Reader:
             raise self._fatal(error) from error
 
     async def _run(self, commands: list[Command], readings: list[Reading]) -> list[Any]:
-        if not readings and (self.is_current or not commands):
+        if self.is_current and not readings:
             return await self._db.run(commands)
         writes = self._writes
         replies, is_current = await self._db.read(commands, readings)
@@ -146,13 +160,11 @@ class Reader:
 
     async def _send_first(self, commands: list[Command], readings: list[Reading]) -> list[Any]:
         checked = self._checked = self.loop.create_future()
-        checks = self._checks.commands()
+        counting = self._checks.counting()
         try:
-            replies = await self._run([*checks, *commands], readings)
-            for reply in replies[: len(checks)]:
-                if isinstance(reply, Exception):
-                    raise reply  # noqa: TRY301  whoever waits for the checks gets it, too
-            self._checks.judge(replies[: len(checks)])
+            replies = await self._run([*counting, *commands], [*self._unchecked(), *readings])
+            while not self._checks.judge(replies[: len(counting)]):
+                await self._run([], self._unchecked())
         except BaseException as error:
             fatal = self._fatal(error)
             checked.set_exception(fatal)
@@ -161,7 +173,11 @@ class Reader:
                 raise
             raise fatal from error
         checked.set_result(None)
-        return replies[len(checks) :]
+        return replies[len(counting) :]
+
+    def _unchecked(self) -> list[Reading]:
+        reading = self._checks.reading()
+        return [reading] if reading else []
 
     def _fatal(self, error: BaseException) -> BaseException:
         """Note an error that ends the operation; return the one that everybody gets."""

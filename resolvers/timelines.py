@@ -13,6 +13,7 @@ from resolvers import home_pages, hydrate, importance, paging
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.errors import Unauthenticated
+from resolvers.lookups import Loader
 from resolvers.paging import Page
 from resolvers.placement import promoted
 from resolvers.snapshots import Listing
@@ -59,7 +60,7 @@ async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge
     if not await hydrate.shows_posts(context, user):
         _window(context, "profile", span)
         return paging.empty()
-    return await _posts(context, "profile", keys.profile(user.id), span)
+    return await _posts(context, "profile", keys.profile(user.id), span, newest=context.load.published(user.id))
 
 
 async def public(context: Context, span: Span) -> Page[TimelineEdge]:
@@ -112,9 +113,11 @@ async def _important(context: Context, listing: Listing[TimelineEdge], span: Spa
     )
 
 
-async def _posts(context: Context, kind: str, key: str, span: Span) -> Page[TimelineEdge]:
+async def _posts(
+    context: Context, kind: str, key: str, span: Span, newest: Loader[list[Entry]] | None = None
+) -> Page[TimelineEdge]:
     asked = _window(context, kind, span)
-    fetch, goes_on = paging.fetch_from(context, key), paging.beyond(context, asked, key)
+    fetch, goes_on = paging.fetch_from(context, key, newest), paging.beyond(context, asked, key)
     reading = paging.page(asked, fetch, _present(context, kind), goes_on=goes_on)
     return await promoted(context, asked, reading)
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import hiredis
 import structlog
@@ -30,7 +30,8 @@ from store.wires import UNFINISHED, Commands, Wire, connect
 RELATIONS_KEPT = 500  # of one member
 OWNERS_KEPT = 1_000  # members whose relations are kept, of each sort
 
-Changed = set[tuple[str, int]]  # kinds of keys, and the things or members they belong to
+Owner: TypeAlias = int | str  # whose key it is: a thing or member, or else what stands in braces at its end
+Changed: TypeAlias = set[tuple[str, Owner]]  # kinds of keys, and whose they are
 
 log = structlog.get_logger(__name__)
 
@@ -38,10 +39,10 @@ log = structlog.get_logger(__name__)
 class Shelf(Protocol):
     """Where things are kept by their ids."""
 
-    def find(self, things: Iterable[int]) -> dict[int, Any]:
+    def find(self, things: Iterable[Any]) -> dict[Any, Any]:
         """Return those that are kept."""
 
-    def keep(self, values: Mapping[int, Any], changed: Changed) -> None:
+    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         """Keep what was read, but for what has changed since."""
 
 
@@ -71,14 +72,14 @@ class Records:
     def __init__(self, kind: str, most: int) -> None:
         self._kind = kind
         self._most = most
-        self._kept: OrderedDict[int, Any] = OrderedDict()
+        self._kept: OrderedDict[Owner, Any] = OrderedDict()
 
-    def find(self, things: Iterable[int]) -> dict[int, Any]:
+    def find(self, things: Iterable[Any]) -> dict[Any, Any]:
         """Return those that are kept."""
         kept = self._kept
         return {thing: kept[thing] for thing in things if thing in kept}
 
-    def keep(self, values: Mapping[int, Any], changed: Changed) -> None:
+    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         """Keep what was read, but for what has changed since."""
         kept = self._kept
         for thing, value in values.items():
@@ -87,7 +88,7 @@ class Records:
         while len(kept) > self._most:
             kept.popitem(last=False)
 
-    def drop(self, thing: int) -> None:
+    def drop(self, thing: Owner) -> None:
         """Forget what has changed."""
         self._kept.pop(thing, None)
 
@@ -97,17 +98,33 @@ class Records:
 
 
 class Relations:
-    """How members stand to things, by whose keys tell it; one of the keys has changed, and all that they told goes."""
+    """What several things are to one owner, by whose keys tell it; one of the keys has changed, and all that goes."""
 
-    def __init__(self, kinds: Sequence[str]) -> None:
+    def __init__(self, kinds: Sequence[str], owners: int, most: int) -> None:
         self._kinds = kinds
-        self._kept: OrderedDict[int, dict[int, Any]] = OrderedDict()
+        self._owners = owners
+        self._most = most
+        self._kept: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
 
-    def of(self, owner: int) -> Shelf:
-        """Return where the relations of one member are kept."""
-        return _Own(self._kept, self._kinds, owner)
+    def of(self, owner: Owner) -> Shelf:
+        """Return where the relations of one owner are kept."""
+        return _Own(self, owner)
 
-    def drop(self, owner: int) -> None:
+    def find(self, owner: Owner, things: Iterable[Any]) -> dict[Any, Any]:
+        """Return those that are kept."""
+        kept = self._kept.get(owner)
+        return {thing: kept[thing] for thing in things if thing in kept} if kept else {}
+
+    def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
+        """Keep what was read, unless one of the keys has changed since."""
+        if changed and any((kind, owner) in changed for kind in self._kinds):
+            return
+        known = self._kept.get(owner, {})
+        self._kept[owner] = {**known, **values} if len(known) + len(values) <= self._most else dict(values)
+        while len(self._kept) > self._owners:
+            self._kept.popitem(last=False)
+
+    def drop(self, owner: Owner) -> None:
         """Forget what has changed."""
         self._kept.pop(owner, None)
 
@@ -117,24 +134,17 @@ class Relations:
 
 
 class _Own:
-    """Where the relations of one member are kept."""
+    """Where the relations of one owner are kept."""
 
-    def __init__(self, kept: OrderedDict[int, dict[int, Any]], kinds: Sequence[str], owner: int) -> None:
-        self._kept = kept
-        self._kinds = kinds
+    def __init__(self, relations: Relations, owner: Owner) -> None:
+        self._relations = relations
         self._owner = owner
 
-    def find(self, things: Iterable[int]) -> dict[int, Any]:
-        kept = self._kept.get(self._owner)
-        return {thing: kept[thing] for thing in things if thing in kept} if kept else {}
+    def find(self, things: Iterable[Any]) -> dict[Any, Any]:
+        return self._relations.find(self._owner, things)
 
-    def keep(self, values: Mapping[int, Any], changed: Changed) -> None:
-        if changed and any((kind, self._owner) in changed for kind in self._kinds):
-            return
-        known = self._kept.get(self._owner, {})
-        self._kept[self._owner] = {**known, **values} if len(known) + len(values) <= RELATIONS_KEPT else dict(values)
-        while len(self._kept) > OWNERS_KEPT:
-            self._kept.popitem(last=False)
+    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
+        self._relations.keep(self._owner, values, changed)
 
 
 class Mirror:
@@ -144,7 +154,7 @@ class Mirror:
         self._make = make
         self._most = most
         self._reply_seconds = reply_seconds
-        self._shelves: dict[str, Records | Relations] = {}
+        self._shelves: dict[str, list[Records | Relations]] = {}
         self._wire: _Tracked | None = None
         self._opening = asyncio.Lock()
         self._synchronising: asyncio.Future[list[Any]] | None = None
@@ -152,13 +162,15 @@ class Mirror:
 
     def records(self, kind: str) -> Records:
         """Return where records are kept whose keys are of a kind."""
-        shelf = self._shelves[kind] = Records(kind, self._most)
+        shelf = Records(kind, self._most)
+        self._shelves.setdefault(kind, []).append(shelf)
         return shelf
 
-    def relations(self, *kinds: str) -> Relations:
-        """Return where relations are kept that keys of some kinds tell."""
-        shelf = Relations(kinds)
-        self._shelves |= dict.fromkeys(kinds, shelf)
+    def relations(self, *kinds: str, owners: int = OWNERS_KEPT, most: int = RELATIONS_KEPT) -> Relations:
+        """Return where relations are kept that keys of some kinds tell: of so many owners, and so many of each."""
+        shelf = Relations(kinds, owners, most)
+        for kind in kinds:
+            self._shelves.setdefault(kind, []).append(shelf)
         return shelf
 
     async def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
@@ -174,6 +186,14 @@ class Mirror:
             return None
         if readings:
             return wire.read(readings)
+        return self._synchronise(wire)
+
+    def hear(self) -> asyncio.Future[list[Any]] | None:
+        """Return what `begin` does where nothing is to be read; None where the connection has to be opened first."""
+        wire = self._wire
+        return self._synchronise(wire) if self.is_on and wire is not None and wire.is_open else None
+
+    def _synchronise(self, wire: _Tracked) -> asyncio.Future[list[Any]]:
         if self._synchronising is None:
             self._synchronising = wire.send([("PING",)])
             asyncio.get_running_loop().call_soon(self._synchronised)
@@ -202,20 +222,23 @@ class Mirror:
             self._wire = wire  # only now: nobody reads through it what might not be tracked
             return wire
 
-    def drop(self, key: str) -> tuple[str, int] | None:
+    def drop(self, key: str) -> tuple[str, Owner] | None:
         """Forget what a key that has changed told; returns its kind and whose it is."""
         kind, _, rest = key.partition(":")
-        shelf = self._shelves.get(kind)
-        if shelf is None:
+        shelves = self._shelves.get(kind)
+        if shelves is None:
             return None
-        owner = int(rest.rpartition(":")[2])
-        shelf.drop(owner)
+        tail = rest.rpartition(":")[2]
+        owner = tail[1:-1] if tail.startswith("{") else int(tail)
+        for shelf in shelves:
+            shelf.drop(owner)
         return kind, owner
 
     def clear(self) -> None:
         """Forget everything."""
-        for shelf in self._shelves.values():
-            shelf.clear()
+        for shelves in self._shelves.values():
+            for shelf in shelves:
+                shelf.clear()
 
     async def close(self) -> None:
         """Close the connection, once what is under way has been answered; no other is opened any more."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from store import keys
 from store.connection import Command, Database, script
 from store.records import Fields, read_pairs
+
+LAST: Command = ("ZRANGE", keys.promotions(), "+inf", "-inf", "BYSCORE", "REV", "LIMIT", 0, 1, "WITHSCORES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,17 @@ async def end(db: Database, promotion: int) -> Promotion | None:
     return Promotion.read(promotion, read_pairs(await db.call("end_promotion", own, promotion)))
 
 
-def number() -> Command:
-    """Return the command that counts the running promotions."""
-    return ("ZCOUNT", keys.promotions(), f"({_now()}", "+inf")
+def read_last(reply: Sequence[Any]) -> int:
+    """Return when the last promotion ends, ms since 1970, of the reply to `LAST`; 0 where there is none."""
+    if not reply:
+        return 0
+    last = reply[-1]  # the end, or with the newer protocol a pair of a promotion and its end
+    return int(float(last[1] if isinstance(last, list) else last))
+
+
+def are_running(last: int) -> bool:
+    """Return whether any promotions run, the last of which ends then."""
+    return last > _now()
 
 
 def running(seed: int, count: int) -> Command:

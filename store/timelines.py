@@ -38,6 +38,14 @@ class Slice(Struct, frozen=True):
     count: int
 
 
+class StoredHome(Struct, frozen=True):
+    """Part of a home as it is stored; without a floor there is none, and while it is built it is not to be read."""
+
+    entries: list[Entry]
+    floor: int | None
+    is_built: bool
+
+
 async def deliver(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
     """Bring a post to the homes of those among some members who follow the deliverer."""
     d = delivery
@@ -124,6 +132,11 @@ def read_slice(key: str, part: Slice) -> Command:
     return ("ZRANGE", key, *ends, "LIMIT", 0, part.count, "WITHSCORES")
 
 
+def read_published(reply: Sequence[str]) -> list[Entry]:
+    """Return entries of a profile, whose places are their own ids."""
+    return [Entry(place, place) for place in [int(text.partition(":")[0]) for text in reply]]
+
+
 def probe(key: str, edge: int, *, newer: bool) -> Command:
     """Return the command that tells whether a timeline goes on beyond an id, that id included."""
     if newer:
@@ -131,16 +144,32 @@ def probe(key: str, edge: int, *, newer: bool) -> Command:
     return ("ZRANGE", key, edge, "-inf", "BYSCORE", "REV", "LIMIT", 0, 1)
 
 
-def read_home(member: int, part: Slice) -> list[Command]:
-    """Return the commands that read part of a home; `home_slice` makes of their replies what was asked for.
+def newest_of(count: int) -> Slice:
+    """Return the bounds of the newest entries."""
+    return Slice(None, None, newest_first=True, count=count)
 
-    In this order: what is added to the list in between is read twice, not overlooked.
+
+def read_home(member: int, part: Slice) -> list[Command]:
+    """Return the three commands that read part of a home; `read_stored` makes of their replies what was asked for.
+
+    In this order: what is added to the list in between is read twice, not overlooked, and what is trimmed in between
+    stands below the floor.
     """
-    waiting = ("GET", keys.newest(member))
-    if part.below is None and part.newest_first:
-        return [waiting, ("LRANGE", keys.home(member), -part.count, -1)]
     bounds = [part.above or 0, "" if part.below is None else part.below, "1" if part.newest_first else "", part.count]
-    return [waiting, script("slice_home", [keys.home(member)], bounds)]
+    is_newest = part.below is None and part.newest_first
+    return [
+        ("GET", keys.newest(member)),
+        ("LRANGE", keys.home(member), -part.count, -1)
+        if is_newest
+        else script("slice_home", [keys.home(member)], bounds),
+        ("HMGET", keys.home_state(member), "floor", "building"),
+    ]
+
+
+def read_stored(part: Slice, waiting: str | None, listed: Sequence[str], state: Sequence[str | None]) -> StoredHome:
+    """Return what the commands of `read_home` have found."""
+    floor, building = state
+    return StoredHome(home_slice(part, waiting, listed), None if floor is None else int(floor), not building)
 
 
 def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[Entry]:
@@ -167,8 +196,9 @@ def places(member: int, posts: Sequence[int]) -> Command:
 
 async def home(db: Database, member: int) -> list[Entry]:
     """Return a whole stored home, newest first."""
-    whole = Slice(None, None, newest_first=True, count=LARGEST)
-    return home_slice(whole, *await db.ask(("GET", keys.newest(member)), ("LRANGE", keys.home(member), 0, -1)))
+    return home_slice(
+        newest_of(LARGEST), *await db.ask(("GET", keys.newest(member)), ("LRANGE", keys.home(member), 0, -1))
+    )
 
 
 def begin_home(member: int, *, again: bool = False) -> Command:
