@@ -19,9 +19,13 @@ end
 for i, edge in ipairs(edges) do
   local waiting, key = ends[i], ARGV[FIRST + count + i - 1]
   if edge and waiting == false then
-    waiting = begin_waiting(stems[2] .. sub(key, #stems[5] + 1), size + slack)
+    local tag = sub(key, #stems[5] + 1)
+    waiting = begin_waiting(stems[2] .. tag, stems[3] .. tag, post, size + slack)
   end
-  if edge and waiting and sub(waiting, -WIDTH) < place then
+  if waiting == place then
+    added[#added + 1] = key
+    added[#added + 1] = place
+  elseif edge and waiting and sub(waiting, -WIDTH) < place then
     waiting = waiting .. place
     if #waiting > (1 + most) * WIDTH then
       local tag = sub(key, #stems[5] + 1)

@@ -85,10 +85,18 @@ local function add_waiting(home, waiting)
   return redis.call('LLEN', home)
 end
 
--- Returns how `newest` begins for a list with room for entries that wait; false where there is none.
-local function begin_waiting(home, most)
+-- Returns how `newest` begins for a list with room for entries that wait; nothing where there is none. The newest post
+-- goes into a list that is empty at once.
+local function begin_waiting(home, state, post, most)
   local last = redis.call('LINDEX', home, -1)
-  return last and redis.call('LLEN', home) <= most and wide(place_in(last))
+  if last then
+    return redis.call('LLEN', home) <= most and wide(place_in(last))
+  end
+  local floor = redis.call('HGET', state, 'floor')
+  if floor and tonumber(floor) < tonumber(post) then
+    redis.call('RPUSH', home, post)
+    return wide(post)
+  end
 end
 
 local function gather(at)
