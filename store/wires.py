@@ -1,9 +1,9 @@
-"""The connections to the server, shared by all that runs: commands leave at once, replies are read in one go.
+"""The connections to the server, shared by all that runs: commands leave together, replies are read in one go.
 
 redis-py opens a connection: addresses, TLS, passwords, the database's number. From then on its transport is this
 module's. A reply costs a turn of a loop then, where the client's own pipeline spends a coroutine and a timer on it,
-and what many callers send in the same moment crosses in the same packets. Nobody holds a connection: a caller that is
-cancelled leaves at once, and its replies are read and dropped in their turn.
+and what many callers send in the same turn of the event loop leaves in one write. Nobody holds a connection: a caller
+that is cancelled leaves at once, and its replies are read and dropped in their turn.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Wire(asyncio.Protocol):
         self._transport: Any = connection._writer.transport  # type: ignore[union-attr]  # noqa: SLF001  no public way to what it has opened
         self._reader = hiredis.Reader(replyError=_error, encoding="utf-8", notEnoughData=UNFINISHED)
         self._awaited: deque[Batch] = deque()
+        self._unsent: list[bytes] = []
         self._reply_seconds = reply_seconds
         self._loop = asyncio.get_running_loop()
         self._heard = 0.0  # when something last came, by the loop's clock, or was first waited for
@@ -65,15 +66,21 @@ class Wire(asyncio.Protocol):
 
         `take` gets them first, before anything behind them is looked at.
         """
-        packed = b"".join(map(hiredis.pack_command, commands))
+        if not self._unsent:
+            self._loop.call_soon(self._leave)  # a write is a system call, whatever it carries
+        self._unsent.extend(map(hiredis.pack_command, commands))
         if not self._awaited:
             self._heard = self._loop.time()
         batch = Batch(len(commands), self._loop.create_future(), take)
         self._awaited.append(batch)
-        self._transport.write(packed)
         if self._watch is None:
             self._watch = self._loop.call_later(self._reply_seconds, self._look)
         return batch.replied
+
+    def _leave(self) -> None:
+        packed, self._unsent = self._unsent, []
+        if self.is_open:
+            self._transport.write(b"".join(packed))
 
     def data_received(self, data: bytes) -> None:
         """Hand replies to those who wait for them."""
