@@ -19,7 +19,8 @@ from store.timelines import Slice, newest_of, probe, read_slice
 
 DEFAULT_PAGE = 20
 REFILLS = 2  # more reads for a page that filtering has emptied; then it is answered short
-_DIGITS = 14  # hexadecimal digits that hold 53 bits
+_BYTES = 7  # that hold the 53 bits of an id
+_DIGITS = 2 * _BYTES  # hexadecimal
 
 Edge = TypeVar("Edge")
 Place = TypeVar("Place", bound=Entry)
@@ -92,7 +93,7 @@ class Window(Struct, frozen=True):
 
 def cursor(kind: str, place: int) -> str:
     """Return the cursor of an entry; it names the list it belongs to, so that no other takes it."""
-    return f"{kind}.{place:014x}"  # _DIGITS, written out: this is done for every entry of a page
+    return f"{kind}.{place.to_bytes(_BYTES).hex()}"  # half the time of a format: this is done for every entry
 
 
 def read_cursor(kind: str, text: str, argument: str) -> int:
