@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
@@ -197,7 +197,7 @@ class Loaders:
 
     @cached_property
     def sources(self) -> Loader[tuple[Source, ...]]:
-        return _Sources(self._reader, keys.sources(self._me), self._kept.sources.of(self._me))
+        return _Sources(self._reader, self._me, self._kept.sources.of(self._me))
 
     @cached_property
     def notification(self) -> Loader[Notification | None]:
@@ -227,8 +227,9 @@ class _Sources(Loader[tuple[Source, ...]]):
     That is asked and kept as well: else every new post at home would have to be looked up.
     """
 
-    def __init__(self, reader: Reader, key: str, shelf: Shelf) -> None:
+    def __init__(self, reader: Reader, owner: int, shelf: Shelf) -> None:
         def ask(things: list[int]) -> list[Command]:
+            key = keys.sources(owner)
             posts = [thing for thing in things if thing != ANY]
             return [("EXISTS", key), *([("HMGET", key, *posts)] if posts else [])]
 
@@ -241,11 +242,17 @@ class _Sources(Loader[tuple[Source, ...]]):
 
     def missing(self, things: Iterable[int]) -> list[int]:
         """Return things that are not known yet, each once; what is kept and current is known."""
-        missing = super().missing([*things, ANY])
-        if self._known.get(ANY) is False:
-            self._known |= dict.fromkeys(missing, ())
-            return []
-        return missing if missing != [ANY] else []
+        unsure = super().missing((ANY,))
+        missing = [] if self._has_none else super().missing(things)
+        return [*missing, *unsure] if missing else []
+
+    def known(self, things: Collection[int]) -> list[tuple[Source, ...]]:
+        """Return who brought posts that have been fetched, in order; raises the first error among them."""
+        return [()] * len(things) if self._has_none else super().known(things)
+
+    @property
+    def _has_none(self) -> bool:
+        return self._known.get(ANY) is False
 
 
 def _records(
@@ -294,13 +301,16 @@ def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:
 def _bonds(reader: Reader, viewer: int | None, kept: Relations) -> Loader[Bond]:
     if viewer is None:
         return Loader(reader, lambda _: [], lambda users, _: [NO_BOND] * len(users))
-    sets = (keys.following(viewer), keys.blocked(viewer), keys.blocked_by(viewer), keys.muted(viewer))
+
+    def ask(users: list[int]) -> list[Command]:
+        sets = (keys.following, keys.blocked, keys.blocked_by, keys.muted)
+        return [("ZMSCORE", key(viewer), *users) for key in sets]
 
     def bonds(_: list[int], columns: list[Any]) -> Iterable[Bond]:
         rows = zip(*_sound(columns), strict=True)
         return [Bond(*[score is not None for score in row]) if any(row) else NO_BOND for row in rows]
 
-    return Loader(reader, lambda users: [("ZMSCORE", key, *users) for key in sets], bonds, kept.of(viewer))
+    return Loader(reader, ask, bonds, kept.of(viewer))
 
 
 def _sound(replies: list[Any]) -> list[Any]:

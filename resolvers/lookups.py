@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
@@ -47,9 +47,9 @@ class Loader(Generic[Value]):
         """Take over things that were read in another way."""
         self._known |= values
 
-    def known(self, things: Iterable[Any]) -> list[Value]:
+    def known(self, things: Collection[Any]) -> list[Value]:
         """Return things that have been fetched, in order; raises the first error among them."""
-        found = [self._known[thing] for thing in things]
+        found = list(map(self._known.__getitem__, things))
         if self._has_failed:
             for value in found:
                 if isinstance(value, Exception):
@@ -59,12 +59,12 @@ class Loader(Generic[Value]):
     def missing(self, things: Iterable[Any]) -> list[Any]:
         """Return things that are not known yet, each once; what is kept and current is known."""
         known = self._known
-        missing = list(dict.fromkeys([thing for thing in things if thing not in known]))
+        missing = [thing for thing in things if thing not in known] if known else list(things)
         if missing and self.shelf and self._reader.is_current:
             found = self.shelf.find(missing)
             known |= found
-            missing = [thing for thing in missing if thing not in found]
-        return missing
+            missing = [thing for thing in missing if thing not in found] if len(found) < len(missing) else []
+        return list(dict.fromkeys(missing)) if missing else missing
 
     def kept(self, missing: list[Any]) -> Mapping[Any, Any]:
         """Return what the process keeps of some things, which may have changed by now."""
