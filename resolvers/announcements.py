@@ -12,9 +12,8 @@ from resolvers.context import Context
 from resolvers.gaps import event_cursor
 from resolvers.listeners import KINDS, StreamEventKind
 from resolvers.rules import visibility
-from resolvers.rules.visibility import Sight
 from store.events import Event
-from store.records import Bond, Post, User, is_plain_repost
+from store.records import NO_BOND, Bond, Post, User, is_plain_repost
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +68,14 @@ class Announcement:
 
     def reaches(self, viewer: int | None, bonds: Mapping[int, Bond]) -> bool:
         """Return whether somebody is told: as they stand to those of whom it speaks."""
-        sight = Sight(viewer, is_moderator=False, users=self.users, bonds=bonds, posts={})
-        decides = visibility.hears if isinstance(self.told, PostDeleted) else visibility.wants
-        return all(decides(sight, member) for member in self.members)
+        between = {member: bonds.get(member, NO_BOND) for member in self.members}
+        if isinstance(self.told, PostDeleted):  # by a member who may be gone
+            return all(map(visibility.hears, between.values()))
+        standings = [
+            visibility.standing(self.users.get(member), bond, viewer, is_moderator=False)
+            for member, bond in between.items()
+        ]
+        return all(standing.is_wanted for standing in standings)
 
 
 async def of(context: Context, event: Event) -> Announcement | None:
@@ -93,8 +97,8 @@ async def _post_created(context: Context, event: Event) -> Announcement | None:
     if post is None:
         return None
     members = {post.author, event.original_author} if is_plain_repost(post) else {post.author}
-    sight = await hydrate.sight_of(context, members)
-    return Announcement(PostCreated(event_cursor(event.cursor), event.at, post), frozenset(members), sight.users)
+    users = {member: user for member, user in context.load.members.items() if member in members}  # that decided it
+    return Announcement(PostCreated(event_cursor(event.cursor), event.at, post), frozenset(members), users)
 
 
 async def _post_deleted(_: Context, event: Event) -> Announcement:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct
 
 from resolvers import hydrate, paging
 from resolvers.context import Context
-from resolvers.lookups import Lookup
 from resolvers.rules import merging, visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
 from resolvers.rules.visibility import Sight
 from store import keys, posts
+from store.ids import LARGEST
 from store.promotions import Promotion
-from store.records import Comment, Entry, Post, Repost, Source
+from store.records import Bond, Comment, Entry, Post, Repost, Source
 
 REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the viewer's followed ones are looked for
 
@@ -40,31 +41,30 @@ async def home_edges(
     are the followed authors whose posts are not stored: their entries are among those found. Without a `floor` posts
     are shown wherever they stand.
     """
-    ids, load = [entry.thing for entry in found], context.load
-    stored: list[Lookup] = [(load.post, ids), (load.sources, ids), *hydrate.ahead(context, ids)]
-    if big or any(entry.place <= (floor or 0) for entry in found):
-        known, _ = await asyncio.gather(
-            _not_stored(context, found, big, floor or 0), load.all(*stored, (load.place, ids))
+    load, ids, places = context.load, [entry.thing for entry in found], [entry.place for entry in found]
+    if big or min(places, default=LARGEST) <= (floor or 0):
+        known, records = await asyncio.gather(
+            _not_stored(context, found, big, floor or 0),
+            hydrate.records(context, ids, (load.sources, ids), (load.place, ids)),
         )
-        places = load.place.known(ids)
+        sources = [(*kept, *more) for kept, more in zip(load.sources.known(ids), known, strict=True)]
+        stored: Sequence[int | None] = load.place.known(ids)
     else:
-        await load.all(*stored)
-        known, places = [()] * len(ids), [entry.place for entry in found]
-    sources = [
-        {*kept, *more} if kept or more else () for kept, more in zip(load.sources.known(ids), known, strict=True)
-    ]
-    bringers = {source.author for group in sources for source in group}
-    reposts = [source.repost for group in sources for source in group]
-    shown, sight = await hydrate.timeline_sight(context, ids, bringers, (load.post, reposts))
+        records = await hydrate.records(context, ids, (load.sources, ids))
+        sources, stored = load.sources.known(ids), places
+    bringing = set(chain.from_iterable(sources))
+    reposts = [source.repost for source in bringing]
+    sight = await hydrate.sight_of_posts(context, records, [source.author for source in bringing], (load.post, reposts))
     passed_on = {
         (repost.id, repost.original_id)
         for repost in load.post.known(reposts)
         if isinstance(repost, Repost) and repost.is_plain
     }
-    home = _Home(sight, frozenset(passed_on), frozenset(big), floor)
+    home = _Home(sight, load.bond.found, frozenset(passed_on), frozenset(big), floor)
+    shown = visibility.timeline(sight, records)
     return [
-        home.edge(entry, post, group, place)
-        for entry, post, group, place in zip(found, shown, sources, places, strict=True)
+        home.edge(place, post, group, kept) if post else None
+        for place, post, group, kept in zip(places, shown, sources, stored, strict=True)
     ]
 
 
@@ -102,19 +102,16 @@ class _Home(Struct, frozen=True):
     """What decides where entries of the viewer's home stand, and which of them are shown."""
 
     sight: Sight
+    bonds: Mapping[int, Bond]
     passed_on: frozenset[tuple[int, int]]  # plain reposts that there are, each with its original
     big: frozenset[int]
     floor: int | None
 
-    def edge(
-        self, entry: Entry, post: Post | None, sources: Collection[Source], stored: int | None
-    ) -> TimelineEdge | None:
-        if post is None:
-            return None
-        has_author = post.author == self.sight.viewer or self._follows(post.author)
-        if has_author and not sources and entry.place == stored == post.id:
-            return TimelineEdge(paging.cursor("home", entry.place), post)  # as almost all are: the rules say the same
-        standing = merging.sources_of(sources, brings=lambda source: self._brings(source, post)) if sources else ()
+    def edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
+        has_author = post.author == self.sight.viewer or self.bonds[post.author].follows
+        if has_author and not sources and place == stored == post.id:
+            return TimelineEdge(paging.cursor("home", place), post)  # as almost all are: the rules say the same
+        standing = self._standing(post, sources)
         facts = merging.Standing(
             post=post.id,
             has_author=has_author,
@@ -124,22 +121,22 @@ class _Home(Struct, frozen=True):
             pulled=frozenset([source.repost for source in standing if source.author in self.big]),
             floor=self.floor or 0,
         )
-        shown = shown_sources(self.sight, standing) if standing else ()
-        stands = self.floor is None or merging.stands_at(entry.place, facts)
+        shown = shown_sources(self.sight, standing)
+        stands = self.floor is None or merging.stands_at(place, facts)
         if not stands or not (has_author or shown):
             return None
-        return TimelineEdge(paging.cursor("home", entry.place), post, shown)
+        return TimelineEdge(paging.cursor("home", place), post, shown)
 
-    def _follows(self, member: int) -> bool:
-        return self.sight.bonds[member].follows
+    def _standing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
+        def brings(source: Source) -> bool:
+            return (source.repost, post.id) in self.passed_on and self.bonds[source.author].follows
 
-    def _brings(self, source: Source, post: Post) -> bool:
-        return (source.repost, post.id) in self.passed_on and self._follows(source.author)
+        return merging.sources_of(sources, brings=brings)
 
 
 def shown_sources(sight: Sight, standing: Sequence[Source]) -> tuple[Source, ...]:
     """Return the sources that the viewer wants to hear of. A post stands where the others put it, all the same."""
-    return tuple(source for source in standing if visibility.wants(sight, source.author))
+    return tuple(source for source in standing if sight.of(source.author).is_wanted)
 
 
 async def standing_edges(
@@ -189,10 +186,11 @@ async def _sources(
     records, sight = await asyncio.gather(
         context.load.post.load_many([source.repost for source in unsure]), hydrate.sight_of(context, bringers)
     )
+    there = {user.id for user in context.load.user.known(bringers) if user}
     standing |= {source for source, record in zip(unsure, records, strict=True) if record}
 
     def brings(source: Source) -> bool:
-        return sight.users.get(source.author) is not None and source in standing
+        return source.author in there and source in standing
 
     found = {thing: merging.sources_of(list(s), brings=brings) for thing, s in zip(things, reposts, strict=True)}
     return found, sight

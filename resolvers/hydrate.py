@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
-
-from msgspec.structs import replace
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 from resolvers import identity
 from resolvers.context import Context
@@ -28,32 +26,34 @@ POST_FLAGS = {
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members as the viewer sees them, None for whom they cannot see; one round trip."""
-    return _seen(await sight_of(context, members), members)
+    await sight_of(context, members)
+    return _seen(context, members)
 
 
 def users_soon(context: Context, members: Sequence[int]) -> list[User | None] | Awaitable[list[User | None]]:
     """Return what `users` does, at once where nothing has to be looked up."""
-    wanted = list(dict.fromkeys(members))
-    if any(loader.missing(things) for loader, things in _about(context, wanted)):
+    new = _undecided(context, members)
+    if new and any(loader.missing(things) for loader, things in _about(context, new)):
         return users(context, members)
-    return _seen(_sight(context, wanted, ()), members)
+    _decide(context, new)
+    return _seen(context, members)
 
 
-def _seen(sight: Sight, members: Sequence[int]) -> list[User | None]:
-    seen = {m: user if visibility.sees_member(sight, m) else None for m, user in sight.users.items()}
-    return [seen[member] for member in members]
+def _seen(context: Context, members: Sequence[int]) -> list[User | None]:
+    found, decided = context.load.user.found, context.load.decided
+    return [found[member] if decided[member].member else None for member in members]
 
 
 async def speakers(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members whose likes and comments the viewer sees, None for the others; one round trip."""
     sight = await sight_of(context, members)
-    return [sight.users[member] if visibility.sees_words(sight, member) else None for member in members]
+    return [user if user and sight.of(user.id).words else None for user in context.load.user.known(members)]
 
 
 async def wanted(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members whom the viewer wants to hear of, None for the others; one round trip."""
     sight = await sight_of(context, members)
-    return [sight.users[member] if visibility.wants(sight, member) else None for member in members]
+    return [user if user and sight.of(user.id).is_wanted else None for user in context.load.user.known(members)]
 
 
 async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
@@ -61,47 +61,44 @@ async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
 
     Records, then what they name: authors, originals, the originals' authors, and how the viewer stands to all of them.
     """
-    found, sight = await _posts(context, ids)
-    return [post if visibility.sees(sight, post) else None for post in found]
+    found = await records(context, ids)
+    return visibility.seen(await sight_of_posts(context, found), found)
 
 
 async def timeline_posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     """Return posts as `posts` does, without those by members whom the viewer has muted."""
-    shown, _ = await timeline_sight(context, ids)
-    return shown
+    found = await records(context, ids)
+    return visibility.timeline(await sight_of_posts(context, found), found)
 
 
-async def timeline_sight(
-    context: Context, ids: Sequence[int], also: Iterable[int] = (), *fetched: Lookup
-) -> tuple[list[Post | None], Sight]:
-    """Return posts as `timeline_posts` does, and the facts that decided it, also about other members.
+async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> list[Post | None]:
+    """Return posts as they are stored, whoever may see them; other things are looked up in the same round trip."""
+    wanted = ((context.load.post, ids), *fetched)
+    if any(loader.missing(things) for loader, things in wanted):
+        await context.load.all(*wanted, *ahead(context, ids))
+        _learn(context, context.load.post.known(ids))
+    return context.load.post.known(ids)
 
-    Other things are looked up in the second round trip.
+
+async def sight_of_posts(
+    context: Context, found: Sequence[Post | None], also: Iterable[int] = (), *fetched: Lookup
+) -> Sight:
+    """Return the facts that decide what the viewer sees of posts, and of other members; one round trip.
+
+    Other things are looked up in the same round trip.
     """
-    found, sight = await _posts(context, ids, also, *fetched)
-    return visibility.timeline(sight, found), sight
-
-
-async def _posts(
-    context: Context, ids: Sequence[int], also: Iterable[int] = (), *fetched: Lookup
-) -> tuple[list[Post | None], Sight]:
-    if context.load.post.missing(ids):
-        await context.load.all((context.load.post, ids), *ahead(context, ids))
-    found = context.load.post.known(ids)
-    _learn(context, found)
-    there = [post for post in found if post]
-    reposts = [post for post in there if isinstance(post, Repost)]
-    members = {*also, *[post.author for post in there], *[post.original_author for post in reposts]}
+    reposts = [post for post in found if type(post) is Repost]
+    members = [*also, *[post.author for post in found if post], *[post.original_author for post in reposts]]
     originals = [post.original_id for post in reposts]
     asked = any(map(context.wants, POST_FLAGS))
-    flags = _flags(context, POST_FLAGS, [*map(acts_for, there), *originals]) if asked else []
-    return found, await sight_of(context, members, originals, *flags, *fetched)
+    flags = _flags(context, POST_FLAGS, [*[acts_for(post) for post in found if post], *originals]) if asked else []
+    return await sight_of(context, members, originals, *flags, *fetched)
 
 
 def ahead(context: Context, ids: Iterable[int]) -> list[Lookup]:
     """Return the look-ups of authors that are needed beside their posts, as far as it is known who wrote these.
 
-    What is not known, `_posts` looks up in a round trip of its own, as it does everything else that posts name.
+    What is not known, `sight_of_posts` looks up in a round trip of its own, as it does everything else that posts name.
     """
     known = context.services.authors
     members = [author for post in ids if (author := known.get(post))]
@@ -116,14 +113,23 @@ def _learn(context: Context, found: Iterable[Post | None]) -> None:
     known |= new
 
 
-async def sight_of(context: Context, members: Collection[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:
+async def sight_of(context: Context, members: Iterable[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:
     """Return the facts that decide what the viewer sees of some members and posts; one round trip.
 
     The posts' authors have to be among the members. Other things are looked up in the same round trip.
     """
-    wanted = list(dict.fromkeys(members))
-    await context.load.all(*_about(context, wanted), (context.load.post, posts), *fetched)
-    return _sight(context, wanted, posts)
+    load, new = context.load, _undecided(context, members)
+    about = _about(context, new) if new else []
+    await load.all(*about, (load.post, posts), *fetched)
+    _decide(context, new)
+    load.post.known(posts)  # raises what is wrong with them
+    return Sight(context.viewer, context.is_moderator, load.decided, load.post.found)
+
+
+def _undecided(context: Context, members: Iterable[int]) -> list[int]:
+    """Return members of whom the viewer has seen nothing yet, each once: of others all is known that `_about` names."""
+    decided = context.load.decided
+    return list(dict.fromkeys([member for member in members if member not in decided]))
 
 
 def _about(context: Context, members: Sequence[int]) -> list[Lookup]:
@@ -132,16 +138,13 @@ def _about(context: Context, members: Sequence[int]) -> list[Lookup]:
     return [(load.user, members), (load.bond, members), *_flags(context, MEMBER_FLAGS, members)]
 
 
-def _sight(context: Context, wanted: Sequence[int], posts: Sequence[int]) -> Sight:
-    load = context.load
-    return Sight(
-        viewer=context.viewer,
-        is_moderator=context.is_moderator,
-        users=dict(zip(wanted, load.user.known(wanted), strict=True)),
-        bonds=dict(zip(wanted, load.bond.known(wanted), strict=True)),
-        posts=dict(zip(posts, load.post.known(posts), strict=True)) if posts else {},
-        decided=load.decided,
-    )
+def _decide(context: Context, members: Sequence[int]) -> None:
+    """Decide what the viewer sees of members of whom all has been looked up."""
+    if not members:
+        return
+    load, viewer, is_moderator = context.load, context.viewer, context.is_moderator
+    facts = zip(members, load.user.known(members), load.bond.known(members), strict=True)
+    load.decided |= {member: visibility.standing(user, bond, viewer, is_moderator) for member, user, bond in facts}
 
 
 def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Lookup]:
@@ -165,12 +168,12 @@ async def user(context: Context, member: int) -> User | None:
 
 async def shows_lists(context: Context, user: User) -> bool:
     """Return whether the viewer sees whom a member follows and who follows them."""
-    return visibility.sees_lists(await sight_of(context, [user.id]), user.id)
+    return (await sight_of(context, [user.id])).of(user.id).lists
 
 
 async def shows_posts(context: Context, user: User) -> bool:
     """Return whether the viewer sees what a member publishes, hidden posts aside."""
-    return visibility.sees_posts(await sight_of(context, [user.id]), user.id)
+    return (await sight_of(context, [user.id])).of(user.id).posts
 
 
 async def comments(context: Context, ids: Sequence[int]) -> list[Comment | None]:
@@ -178,8 +181,7 @@ async def comments(context: Context, ids: Sequence[int]) -> list[Comment | None]
     found = await context.load.comment.load_many(ids)
     known = [comment for comment in found if comment]
     below = list({comment.post_id for comment in known})
-    records, sight = await _posts(context, below, {comment.author for comment in known})
-    sight = replace(sight, posts={**sight.posts, **dict(zip(below, records, strict=True))})
+    sight = await sight_of_posts(context, await records(context, below), {comment.author for comment in known})
     return [comment if visibility.sees(sight, comment) else None for comment in found]
 
 
@@ -187,7 +189,7 @@ async def timeline_comments(context: Context, ids: Sequence[int]) -> list[Commen
     """Return comments as `comments` does, without those by members whom the viewer has muted."""
     found = await comments(context, ids)
     sight = await sight_of(context, {comment.author for comment in found if comment})
-    return [comment if comment and visibility.wants(sight, comment.author) else None for comment in found]
+    return [comment if comment and sight.of(comment.author).is_wanted else None for comment in found]
 
 
 async def notifications(context: Context, ids: Sequence[int]) -> list[Notification | None]:
@@ -201,16 +203,13 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     known = [told for told in found if told]
     below, remarks = [list({told.post for told in known} - {0}), list({told.comment for told in known} - {0})]
     load = context.load
-    await load.all((load.post, below), (load.comment, remarks), (load.read_until, [context.viewer]))
-    records, sight = await _posts(context, below, {told.actor for told in known})
-    said = load.comment.known(remarks)
-    things: dict[int, Post | Comment | None] = dict(zip(remarks, said, strict=True))
-    posts = dict(zip(below, records, strict=True))
-    sight, things = replace(sight, posts={**sight.posts, **posts}), {**things, **posts}
+    about = await records(context, below, (load.comment, remarks), (load.read_until, [context.viewer]))
+    sight = await sight_of_posts(context, about, {told.actor for told in known})
+    said = dict(zip(remarks, load.comment.known(remarks), strict=True))
 
     def shown(told: Notification) -> bool:
-        about = [things[thing] for thing in (told.post, told.comment) if thing]
-        return visibility.tells(sight, told.actor, *about)
+        things = ([sight.posts[told.post]] if told.post else []) + ([said[told.comment]] if told.comment else [])
+        return visibility.tells(sight, told.actor, *things)
 
     return [told if told and shown(told) else None for told in found]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
-from resolvers.rules.visibility import Sight, sees, sees_lists, sees_posts, sees_words, wants
+from resolvers.rules.visibility import UNSEEN, Sight, Standing, seen, sees, standing, timeline
 from store.records import NO_BOND, Bond, Comment, Repost, Status, User
-from tests.sights import CELLS, LISTS, MEMBER, POSTS, REPOSTS, WANTED, WORDS, Cell, State
+from tests.sights import CELLS, LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, State
 
 MEMBER_ID, OTHER_ID, VIEWER_ID = 1, 2, 3
 BONDS = {
@@ -35,16 +34,17 @@ def comment(thing: int, author: int, post: Status) -> Comment:
     return Comment(thing, author, "words", post.id, None)
 
 
-def sight(cell: Cell, *posts: Status) -> Sight:
-    """Return the facts of a cell: the member looked at and another one, public, whom nobody has anything against."""
-    member = User(MEMBER_ID, "member", "Member", "", 0, 0, 0, cell.state.private, cell.state.suspended)
-    return Sight(
-        viewer=VIEWERS.get(cell.relation, VIEWER_ID),
-        is_moderator=cell.relation == "moderator",
-        users={MEMBER_ID: member, OTHER_ID: OTHER},
-        bonds={MEMBER_ID: BONDS.get(cell.relation, NO_BOND), OTHER_ID: NO_BOND},
-        posts={post.id: post for post in posts},
-    )
+def member(cell: Cell) -> User:
+    return User(MEMBER_ID, "member", "Member", "", 0, 0, 0, cell.state.private, cell.state.suspended)
+
+
+def sight(cell: Cell, *posts: Status, bond: Bond | None = None) -> Sight:
+    """Return the sight of a cell: of the member looked at and another one, public, whom nobody has anything against."""
+    viewer, is_moderator = VIEWERS.get(cell.relation, VIEWER_ID), cell.relation == "moderator"
+    bonds = {MEMBER_ID: bond or BONDS.get(cell.relation, NO_BOND), OTHER_ID: NO_BOND}
+    users = [member(cell), OTHER]
+    standings = {user.id: standing(user, bonds[user.id], viewer, is_moderator) for user in users}
+    return Sight(viewer, is_moderator, standings, {post.id: post for post in posts})
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
@@ -52,17 +52,18 @@ def test_the_rule(cell: Cell) -> None:
     """Every function of the rule says of every cell what the table says, of things of all kinds."""
     mine, theirs = status(10, MEMBER_ID, hidden=cell.state.hidden), status(11, OTHER_ID)
     facts = sight(cell, mine, theirs)
-    assert sees(facts, facts.users[MEMBER_ID]) == MEMBER.is_seen(cell)
-    assert sees_words(facts, MEMBER_ID) == WORDS.is_seen(cell)
-    assert sees_lists(facts, MEMBER_ID) == LISTS.is_seen(cell)
-    assert sees_posts(facts, MEMBER_ID) == REPOSTS.is_seen(cell)
-    assert wants(facts, MEMBER_ID) == WANTED.is_seen(cell)
+    assert sees(facts, member(cell)) == MEMBER.is_seen(cell)
+    kinds = (MEMBER, WORDS, LISTS, REPOSTS, WANTED)
+    assert facts.of(MEMBER_ID) == Standing(*(kind.is_seen(cell) for kind in kinds))
     quote = repost(12, MEMBER_ID, theirs, "words", hidden=cell.state.hidden)
     brought = repost(13, OTHER_ID, mine)
     answers = [comment(14, MEMBER_ID, mine), comment(15, OTHER_ID, mine)]
     hangs_on_it: list[Status | Comment] = [mine, quote, brought, *answers]
     for thing in hangs_on_it:
         assert sees(facts, thing) == POSTS.is_seen(cell)
+    page = [theirs, mine, None, quote]
+    assert seen(facts, page) == (page if POSTS.is_seen(cell) else [theirs, None, None, None])
+    assert timeline(facts, page) == (page if TIMELINE.is_seen(cell) else [theirs, None, None, None])
     assert sees(facts, repost(16, MEMBER_ID, theirs)) == REPOSTS.is_seen(cell)
     assert sees(facts, comment(17, MEMBER_ID, theirs)) == WORDS.is_seen(cell)
 
@@ -77,19 +78,19 @@ def test_a_quote_stays(cell: Cell) -> None:
 @pytest.mark.parametrize(
     ("bond", "is_moderator", "state", "expected"),
     [
-        (Bond(blocks=True, is_blocked=True), False, OPEN, (False, False, False, False, False)),
-        (Bond(mutes=True, blocks=True), False, OPEN, (True, False, False, True, False)),
-        (Bond(is_blocked=True), True, OPEN, (False, False, False, False, False)),
-        (Bond(blocks=True), True, CLOSED, (True, False, False, False, False)),
-        (Bond(follows=True), True, CLOSED, (True, True, True, True, True)),
+        (Bond(blocks=True, is_blocked=True), False, OPEN, UNSEEN),
+        (Bond(mutes=True, blocks=True), False, OPEN, Standing(member=True, lists=True)),
+        (Bond(is_blocked=True), True, OPEN, UNSEEN),
+        (Bond(blocks=True), True, CLOSED, Standing(member=True)),
+        (Bond(follows=True), True, CLOSED, Standing(member=True, words=True, lists=True, posts=True, is_wanted=True)),
     ],
 )
-def test_several_at_once(bond: Bond, state: State, expected: tuple[bool, ...], *, is_moderator: bool) -> None:
+def test_several_at_once(bond: Bond, state: State, expected: Standing, *, is_moderator: bool) -> None:
     """Where several relations hold at once each takes away, also from moderators."""
-    facts = sight(Cell("moderator" if is_moderator else "stranger", state))
-    facts = replace(facts, bonds={MEMBER_ID: bond})
-    rules = (sees_words, sees_posts, sees_lists, wants)
-    assert (sees(facts, facts.users[MEMBER_ID]), *(rule(facts, MEMBER_ID) for rule in rules)) == expected
+    cell = Cell("moderator" if is_moderator else "stranger", state)
+    facts = sight(cell, bond=bond)
+    assert facts.of(MEMBER_ID) == expected
+    assert sees(facts, member(cell)) == expected.member
 
 
 def test_what_is_not_there() -> None:
@@ -100,4 +101,4 @@ def test_what_is_not_there() -> None:
     assert not sees(facts, gone)
     assert not sees(facts, comment(11, MEMBER_ID, gone))
     assert not sees(facts, repost(12, MEMBER_ID, gone))
-    assert not any(rule(facts, 99) for rule in (sees_words, sees_posts, sees_lists, wants))
+    assert facts.of(99) == standing(None, NO_BOND, VIEWER_ID, is_moderator=True) == UNSEEN

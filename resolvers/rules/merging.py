@@ -14,7 +14,7 @@ EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below a
 
 def sources_of(sources: Iterable[Source], *, brings: Callable[[Source], bool]) -> tuple[Source, ...]:
     """Return the plain reposts that bring a post to a home: by followed members, still there, oldest first."""
-    return tuple(source for source in sorted(sources, key=lambda s: s.repost) if brings(source))
+    return tuple(source for source in sorted(set(sources), key=lambda s: s.repost) if brings(source))
 
 
 def place(post: int, author: int, member: int, following: Collection[int], sources: Sequence[Source]) -> int | None:
