@@ -88,13 +88,12 @@ class Loader(Generic[Value]):
             values = dict(zip(things, self._read(things, replies), strict=True))
         except Exception as error:  # noqa: BLE001  whoever asks for one of them gets it
             values = dict.fromkeys(things, error)
-        failed = {thing: value for thing, value in values.items() if isinstance(value, Exception)}
-        self._has_failed |= bool(failed)
         self._known |= values
+        if any(issubclass(kind, Exception) for kind in set(map(type, values.values()))):
+            self._has_failed = True
+            values = {thing: value for thing, value in values.items() if not isinstance(value, Exception)}
         if self.shelf and changed is not None:
-            self.shelf.keep(
-                {thing: values[thing] for thing in things if thing not in failed} if failed else values, changed
-            )
+            self.shelf.keep(values, changed)
         self.leave(things)
 
     def leave(self, things: Iterable[Any]) -> None:
