@@ -223,19 +223,19 @@ async def test_two_processes_agree(
             actor, another = dice.sample(members, 2)
             await _act(dice, actor, another, things, i)
             for member in members:
-                kept = await keeping(member)
+                kept = await keeping(member, HOME)
                 assert "errors" not in kept
-                assert kept == await bare(member), i
+                assert kept == await bare(member, HOME), i
     assert services.db.mirror.is_on
 
 
 @contextlib.asynccontextmanager
-async def process(settings: Settings) -> AsyncIterator[Callable[[Member], Awaitable[Any]]]:
-    """Serve members as another process would; yields what asks for a member's home."""
+async def process(settings: Settings) -> AsyncIterator[Callable[[Member, str], Awaitable[Any]]]:
+    """Serve members as another process would; yields what asks something for a member."""
     services = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
     await services.start()
     async with TestClient(TestServer(create_app(schema.build(settings), services))) as client:
-        yield lambda member: Member(client, member.token).send(HOME)
+        yield lambda member, query: Member(client, member.token).send(query)
     await services.close()
 
 
