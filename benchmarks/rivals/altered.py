@@ -25,7 +25,7 @@ import schema.plans.selection
 import schema.responses
 import serving.endpoint
 import store.connection
-from resolvers import hydrate, timelines
+from resolvers import hydrate, loaders, timelines
 from resolvers.context import Context
 from schema.operations import Schema
 from store.mirror import Mirror, Reading
@@ -93,7 +93,7 @@ def _remember_replies() -> None:
     begin = Mirror.begin
 
     async def begun(self: Mirror, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
-        if readings or not known:
+        if readings:
             return await begin(self, readings)
         done: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
         done.set_result([])
@@ -164,6 +164,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "calls": lambda: _swap(schema.plans.resolving, "_is_bare", lambda _: False),
     "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),
     "mirror": lambda: os.environ.update(RECORDS_KEPT="0"),
+    "readers": lambda: _swap(loaders, "READERS_KEPT", 0),
     "rows": lambda: _swap(schema.plans.selection, "STEADY", "nothing has it"),
     # Cut short
     "replies": _remember_replies,

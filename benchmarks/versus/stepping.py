@@ -27,6 +27,7 @@ STEPS = {
     "ahead": "authors looked up beside their posts",
     "mirror": "records kept until the store says that they have changed",
     "rows": "rows of records kept",
+    "readers": "sessions and homes kept like records",
 }
 
 
