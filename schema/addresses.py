@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-ADDRESSES_KEPT = 10_000  # texts of addresses whose meaning is remembered
+ADDRESSES_KEPT = 10_000  # texts whose meaning is remembered: of addresses, and of where requests come from
 
 
 class Proxies:
@@ -14,6 +14,7 @@ class Proxies:
 
     def __init__(self, networks: Sequence[str]) -> None:
         self._networks = [ip_network(network) for network in networks]
+        self._known = lru_cache(ADDRESSES_KEPT)(self._client)
 
     def client(self, peer: str | None, forwarded: Sequence[str]) -> str:
         """Return the address of the client: the last one that no trusted proxy stands behind.
@@ -22,6 +23,9 @@ class Proxies:
         X-Forwarded-For headers in order. Each proxy appends whom it saw, so only the end of the list, as far as it
         was written by trusted proxies, is more than the client's own claim.
         """
+        return self._known(peer, tuple(forwarded))
+
+    def _client(self, peer: str | None, forwarded: Sequence[str]) -> str:
         address = _read(peer or "")
         if address is None or not self.trusts(address):
             return str(address or peer or "")

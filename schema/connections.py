@@ -6,10 +6,10 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import structlog
+from msgspec import Struct
 
 from resolvers.errors import ServiceUnavailable
 from resolvers.tokens import Claims
@@ -23,8 +23,7 @@ _CLOSING_SECONDS = 8.0  # how long all connections may take to end when the proc
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(Struct, frozen=True):
     """Who is at the other end, as far as the request tells; `authorization` is its header of that name."""
 
     address: str

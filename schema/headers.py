@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from aiohttp import hdrs, web
 from strawberry.http.websocket_origin import normalize_origin
@@ -17,20 +15,18 @@ METHODS = "GET, POST, OPTIONS"
 _SANE_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ID_BITS = 72  # eighteen hexadecimal digits: unique among what a log keeps
 _PREFLIGHT_SECONDS = 7_200  # how long a browser may go without asking again; Chromium caps it here
-_SECURITY: Mapping[str, str] = MappingProxyType(
-    {
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-        hdrs.CACHE_CONTROL: "no-store",
-    }
+_SECURITY = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    (hdrs.CACHE_CONTROL, "no-store"),
 )
 
 
 def request_id(request: web.Request) -> str:
     """Return the client's own request id where it is one to be logged, else a new one."""
-    given = request.headers.get(REQUEST_ID_HEADER, "")
-    return given if _SANE_ID.fullmatch(given) else f"{random.getrandbits(_ID_BITS):018x}"
+    given = request.headers.get(REQUEST_ID_HEADER)
+    return given if given and _SANE_ID.fullmatch(given) else f"{random.getrandbits(_ID_BITS):018x}"
 
 
 class Origins:
@@ -57,13 +53,16 @@ class Origins:
 
     async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         """Complete a response that is about to be sent; what its handler has set stays."""
-        for name, value in (*_SECURITY.items(), *self.headers(request).items()):
-            response.headers.setdefault(name, value)
+        headers = response.headers
+        for name, value in _SECURITY:
+            headers.setdefault(name, value)
         if self._any or self._listed:
-            response.headers.add(hdrs.VARY, hdrs.ORIGIN)
-        if REQUEST_ID in request:
-            response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
-        response.headers[hdrs.SERVER] = "Perch"
+            for name, value in self.headers(request).items():
+                headers.setdefault(name, value)
+            headers.add(hdrs.VARY, hdrs.ORIGIN)
+        if (given := request.get(REQUEST_ID)) is not None:
+            headers[REQUEST_ID_HEADER] = given
+        headers[hdrs.SERVER] = "Perch"
 
 
 def preflight() -> web.Response:

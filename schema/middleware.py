@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 import structlog
@@ -29,15 +30,17 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
     # Nothing unbinds it: whatever runs in this task next is a request that binds its own.
     structlog.contextvars.bind_contextvars(request_id=request[REQUEST_ID])
     response = await _answer(request, handler)
-    line = log.debug if request.path in _QUIET_PATHS else log.info
-    line(
-        "request",
-        method=request.method,
-        path=request.path,
-        operation=request.get(OPERATION),
-        status=response.status,
-        ms=round((time.perf_counter() - started) * 1000, 1),
-    )
+    level = logging.DEBUG if request.path in _QUIET_PATHS else logging.INFO
+    if log.is_enabled_for(level):
+        log.log(
+            level,
+            "request",
+            method=request.method,
+            path=request.path,
+            operation=request.get(OPERATION),
+            status=response.status,
+            ms=round((time.perf_counter() - started) * 1000, 1),
+        )
     return response
 
 

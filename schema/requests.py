@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from json import JSONDecodeError
 from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import hdrs, web
+from msgspec import Struct
 
 from resolvers.errors import BadUserInput, Unauthenticated
 from schema.encoding import kind, loads
@@ -18,7 +18,7 @@ from schema.negotiation import JSON
 
 BODY_SECONDS = 30  # how long a client may take to send a body
 
-_BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE)  # RFC 6750 §2.1
+_BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*) *")  # RFC 6750 §2.1
 _UTF_8 = {"utf-8", "utf8"}
 _USER_AGENT_LENGTH = 300  # characters; what is longer tells a member nothing more about a session
 
@@ -32,8 +32,7 @@ class RequestRefused(BadUserInput):
         self.headers = headers or {}
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(Struct, frozen=True):
     """What a request asks to be executed."""
 
     query: str
@@ -83,7 +82,9 @@ def authorization(request: web.Request) -> str | None:
 def user_agent(request: web.Request) -> str:
     """Return what the client calls itself, cut to what is worth keeping."""
     text = request.headers.get(hdrs.USER_AGENT, "")
-    return text.encode("utf-8", "replace").decode()[:_USER_AGENT_LENGTH]
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return text[:_USER_AGENT_LENGTH]
 
 
 def _read_address(request: web.Request) -> dict[str, object]:
@@ -105,7 +106,7 @@ async def _read_body(request: web.Request) -> dict[str, object]:
         raise _too_large(request)
     try:
         if request.content.is_eof():  # it came with the headers: nothing is waited for
-            body = await request.read()
+            body = request.content.read_nowait()
         else:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await request.read()
@@ -115,6 +116,8 @@ async def _read_body(request: web.Request) -> dict[str, object]:
         raise _too_large(request) from None
     except web.RequestPayloadError:
         raise RequestRefused(400, "The body cannot be decoded as its headers say") from None
+    if len(body) > request.client_max_size:  # once it is decompressed
+        raise _too_large(request)
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -126,6 +129,8 @@ async def _read_body(request: web.Request) -> dict[str, object]:
 
 
 def _check_content_type(request: web.Request) -> None:
+    if request.headers.get(hdrs.CONTENT_TYPE) == JSON:  # as nearly all say it
+        return
     if hdrs.CONTENT_TYPE not in request.headers:
         raise RequestRefused(415, f"Content-Type is missing; it must be {JSON}", {hdrs.ACCEPT: JSON})
     if request.content_type != JSON:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from aiohttp import hdrs, web
 from graphql import OperationDefinitionNode
+from graphql import OperationType as CoreOperationType
 from strawberry.aiohttp.views import GraphQLView
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types.graphql import OperationType
@@ -157,4 +158,4 @@ class View(GraphQLView[Context, None]):
 
 
 def _is_subscription(operation: OperationDefinitionNode | None) -> bool:
-    return operation is not None and operation.operation.value == OperationType.SUBSCRIPTION.value
+    return operation is not None and operation.operation is CoreOperationType.SUBSCRIPTION
