@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -27,6 +28,7 @@ from resolvers.errors import QueryTooComplex
 from schema.costs import Cost
 from schema.limits import Limits, operations
 from schema.plans import Plans
+from schema.prepared import Preparation, Prepared
 from schema.sharing import SHARED_FIELDS
 from store.settings import Settings
 
@@ -49,6 +51,7 @@ class Document:
     fields: frozenset[str] = frozenset()
     costs: Mapping[str | None, Cost] = field(default_factory=dict)
     is_shareable: bool = False
+    preparation: Preparation | None = None
     plans: Plans = field(default_factory=Plans)
 
     def operation(self, name: str | None) -> OperationDefinitionNode | None:
@@ -56,6 +59,11 @@ class Document:
         if name is None:
             return self.operations[0] if len(self.operations) == 1 else None
         return next((one for one in self.operations if one.name and one.name.value == name), None)
+
+    def prepared(self, name: str | None, variables: Mapping[str, Any] | None) -> Prepared | None:
+        """Return an operation, found as `operation` does, with the variables that were sent."""
+        operation = self.operation(name)
+        return self.preparation.of(operation, variables or {}) if operation and self.preparation else None
 
 
 class DocumentCache:
@@ -108,7 +116,9 @@ class DocumentCache:
         names = _FieldNames()
         visit(node, names)
         shareable = names.found <= SHARED_FIELDS and not names.has_directives
-        return Document(node, (), operations(node), frozenset(names.found), self._limits.price(node), shareable)
+        costs = self._limits.price(node)
+        preparation = Preparation(self._schema, costs)
+        return Document(node, (), operations(node), frozenset(names.found), costs, shareable, preparation)
 
     def _parse_failure(self, error: GraphQLSyntaxError) -> GraphQLError:
         if error.message.endswith(_PARSING_ABORTED):

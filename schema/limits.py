@@ -8,7 +8,7 @@ reads no database.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from graphql import (
     DocumentNode,
@@ -68,9 +68,8 @@ class Limits:
         pricing = Pricing(self._prices, _fragments(document))
         return {one.name.value if one.name else None: pricing.operation(one) for one in operations(document)}
 
-    def refuse_cost(self, cost: Cost, variables: Mapping[str, Any] | None) -> QueryTooComplex | None:
-        """Return the refusal of an operation that costs too much with these variables."""
-        total = cost.total(variables or {})
+    def refuse_cost(self, total: int) -> QueryTooComplex | None:
+        """Return the refusal of an operation that costs too much."""
         if total > self._settings.max_cost:
             return QueryTooComplex(f"The query costs {total}, more than {self._settings.max_cost}")
         return None

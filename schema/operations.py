@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 import strawberry
 from graphql import DocumentNode, GraphQLError
 from graphql import ExecutionResult as CoreResult
+from graphql import OperationType as CoreOperationType
 from graphql.execution import Executor
 from strawberry.execution import optimized_is_awaitable
 from strawberry.extensions.runner import SchemaExtensionsRunner
@@ -19,13 +20,17 @@ from strawberry.types.graphql import OperationType
 from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
 from schema.documents import Document, DocumentCache
 from schema.errors import present
-from schema.plans import Planner
+from schema.plans import Asked, Planner
 from schema.ports import Context
+from schema.prepared import Prepared
 from schema.sharing import Rendering, SharedResult
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 
-RunByPlan: TypeAlias = Callable[[Executor[Any]], Awaitable[dict[str, Any] | None]]
+RunByPlan: TypeAlias = Callable[["PerEventExecutor"], Awaitable[dict[str, Any] | None]]
+
+
+_KINDS = {kind: OperationType(kind.value) for kind in CoreOperationType}
 
 
 class OperationRefused(BadUserInput):
@@ -87,10 +92,10 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             self.context_value.fail(ServiceUnavailable(UNREACHABLE))
         if any(isinstance(error.original_error, MemberGone) for error in result.errors or ()):
             self.context_value.fail(Unauthenticated("this member is gone"))
-        fatal = await _close(self.context_value)
+        context = self.context_value
         # graphql-core's executor refers to itself in circles: what was read is to be freed at once, and not with it.
         self.context_value = None
-        return CoreResult(None, [fatal]) if fatal else result
+        return await _concluded(result, context)
 
 
 class SharedEvent:
@@ -135,6 +140,7 @@ class Schema(strawberry.Schema):
         super().__init__(execution_context_class=execution_context_class, **declared)
         self.documents = DocumentCache(self._schema, settings)
         self.planner = Planner() if settings.fast_execution else None
+        self._executor_class = execution_context_class
         if self.planner:
             planned = {"run_by_plan": staticmethod(self._run_by_plan)}
             self.execution_context_class = type("Planned", (execution_context_class,), planned)
@@ -152,23 +158,30 @@ class Schema(strawberry.Schema):
         """Return the result of a query or mutation; without what strawberry prepares for extensions: there are none."""
         document = self.documents.get(query or "")
         context: Context | None = context_value
+        prepared = document.prepared(operation_name, variable_values)
         allowed = allowed_operation_types or DEFAULT_ALLOWED_OPERATION_TYPES
-        errors = self._check(document, operation_name, variable_values, allowed, context)
-        if errors:
+        errors = self._check(document, prepared, operation_name, allowed, context)
+        if errors or not prepared:
             return await self._refused(errors, context, operation_name)
-        executor: Any = self.execution_context_class.build(
-            self._schema,
-            cast("DocumentNode", document.node),  # it has an operation
-            root_value,
-            context,
-            variable_values,
-            operation_name,
-            is_awaitable=cast("Any", optimized_is_awaitable),
-        )
-        if isinstance(executor, list):  # of errors: variables that do not fit
-            return await self._refused(executor, context, operation_name)
-        outcome = executor.execute_operation()
-        result = await outcome if optimized_is_awaitable(outcome) else outcome
+        if isinstance(prepared.variables, list):  # of errors: they do not fit
+            return await self._refused(prepared.variables, context, operation_name)
+
+        def build() -> Executor[Any]:
+            node = cast("DocumentNode", document.node)  # it has an operation
+            is_awaitable: Any = optimized_is_awaitable
+            executor = self._executor_class.build(
+                self._schema, node, root_value, context, variable_values, operation_name, is_awaitable=is_awaitable
+            )
+            assert not isinstance(executor, list)  # of errors: its variables fit
+            return executor
+
+        asked = Asked(prepared.operation, prepared.variables, root_value, context, build)
+        data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
+        if data is None:
+            outcome: Any = asked.executor.execute_operation()
+            result = await outcome if optimized_is_awaitable(outcome) else outcome
+        else:
+            result = await _concluded(CoreResult(data, None), context)
         return ExecutionResult(result.data, present(result.errors, context, operation_name) if result.errors else None)
 
     async def _refused(
@@ -186,9 +199,9 @@ class Schema(strawberry.Schema):
         document = self.documents.get(context.query or "")
         context.graphql_document = document.node
         name = context._provided_operation_name  # noqa: SLF001  the public one falls back on the first operation
-        errors = self._check(document, name, context.variables, context.allowed_operations, context.context)
-        operation = document.operation(name)
-        begins = operation is not None and operation.operation.value == OperationType.SUBSCRIPTION.value
+        prepared = document.prepared(name, context.variables)
+        errors = self._check(document, prepared, name, context.allowed_operations, context.context)
+        begins = prepared is not None and _KINDS[prepared.operation.operation] is OperationType.SUBSCRIPTION
         if errors or begins:
             # A subscription has no end at which its session could be checked, so that happens before it begins.
             fatal = await _close(context.context)
@@ -198,8 +211,8 @@ class Schema(strawberry.Schema):
     def _check(
         self,
         document: Document,
+        prepared: Prepared | None,
         name: str | None,
-        variables: dict[str, Any] | None,
         allowed: Iterable[OperationType],
         context: Context | None,
     ) -> Sequence[GraphQLError]:
@@ -208,23 +221,23 @@ class Schema(strawberry.Schema):
             context.fields = document.fields
         if document.errors:
             return document.errors
-        operation = document.operation(name)
-        if operation is None:
+        if prepared is None:
             return [OperationRefused(_unknown(name))]
         if context is not None and document.is_shareable:
-            context.selection = operation
-        kind = OperationType(operation.operation.value)
+            context.selection = prepared.operation
+        kind = _KINDS[prepared.operation.operation]
         if kind not in allowed:
             return [_not_here(kind)]
-        too_complex = self.documents.limits.refuse_cost(
-            document.costs[operation.name.value if operation.name else None], variables
-        )
+        too_complex = self.documents.limits.refuse_cost(prepared.cost)
         return [too_complex] if too_complex else []
 
-    async def _run_by_plan(self, executor: Executor[Any]) -> dict[str, Any] | None:
+    async def _run_by_plan(self, executor: PerEventExecutor) -> dict[str, Any] | None:
         assert self.planner is not None
-        where = executor.operation.loc
-        return await self.planner.run(executor, self.documents.get(where.source.body).plans) if where else None
+        operation, variables = executor.operation, executor.variable_values
+        if not operation.loc:
+            return None
+        asked = Asked(operation, variables, executor.root_value, executor.context_value, lambda: executor)
+        return await self.planner.run(asked, self.documents.get(operation.loc.source.body).plans)
 
     async def _handle_execution_result(
         self, context: ExecutionContext, result: Any, extensions_runner: SchemaExtensionsRunner, **options: Any
@@ -238,6 +251,12 @@ class Schema(strawberry.Schema):
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Log nothing: `present` does, once, and only what is the server's fault."""
+
+
+async def _concluded(result: CoreResult, context: Context | None) -> CoreResult:
+    """Return the result of an operation, once its session is checked."""
+    fatal = await _close(context)
+    return CoreResult(None, [fatal]) if fatal else result
 
 
 async def _close(context: Context | None) -> RequestError | None:

@@ -164,6 +164,15 @@ async def test_switches_by_variables(skip: bool) -> None:
         await differ(query, skip=skip, **variables)
 
 
+async def test_switches_of_several_operations() -> None:
+    """Each operation of a document goes by the switches it has itself, whichever of them was the first to run."""
+    query = "query A { animals { number } } query B($skip: Boolean!) { animals { number late @skip(if: $skip) } }"
+    for name, skip in (("A", None), ("B", True), ("B", False), ("B", True)):
+        variables = {} if skip is None else {"skip": skip}
+        answers = [await one.execute(query, variables, Context(), operation_name=name) for one in (FAST, SLOW)]
+        assert answer(answers[0]) == answer(answers[1])
+
+
 async def test_arguments_by_variables() -> None:
     """Variables, given, left out or null, are arguments of each run anew."""
     query = "query($times: Int! = 3, $wish: Wish) { animals { double(times: $times, wish: $wish) keeper } }"

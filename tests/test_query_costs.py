@@ -84,8 +84,8 @@ def test_cost_is_refused_with_the_variables_of_the_request() -> None:
     """The same document passes with a small page and is refused with a large one."""
     documents_ = cache(max_cost=50)
     price = documents_.get("query($n: Int) { home(first: $n) { total } }").costs[None]
-    assert documents_.limits.refuse_cost(price, {"n": 49}) is None
-    refused = documents_.limits.refuse_cost(price, {"n": 50})
+    assert documents_.limits.refuse_cost(price.total({"n": 49})) is None
+    refused = documents_.limits.refuse_cost(price.total({"n": 50}))
     assert isinstance(refused, QueryTooComplex)
     assert refused.message == "The query costs 51, more than 50"
 

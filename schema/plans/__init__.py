@@ -31,10 +31,10 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
 from schema.plans.completion import BY_CLASS
-from schema.plans.run import Memory, Row, Run
+from schema.plans.run import Asked, Memory, Row, Run
 from schema.plans.selection import BATCHED, STEADY, Parents, Selection
 
-__all__ = ["BATCHED", "BY_CLASS", "STEADY", "Parents", "Planner", "Plans"]
+__all__ = ["BATCHED", "BY_CLASS", "STEADY", "Asked", "Parents", "Planner", "Plans"]
 
 PLANS_KEPT = 8  # of one document; they differ by operation and by the variables of @skip and @include
 ROWS_KEPT = 50_000  # of all plans together, some 600 bytes each
@@ -48,12 +48,12 @@ class Planner:
         self.given_up = 0  # of the runs, those that graphql-core had to end
         self._memory = Memory(ROWS_KEPT)
 
-    async def run(self, executor: Executor[Any], plans: Plans) -> Row | None:
-        """Return the data of an operation; None where graphql-core has to execute it."""
-        selection = plans.get(executor)
+    async def run(self, asked: Asked, plans: Plans) -> Row | None:
+        """Return the data of an operation; None where graphql-core's executor has to execute it."""
+        selection = plans.get(asked)
         if selection is None:
             return None
-        run = Run(executor, self._memory)
+        run = Run(asked, self._memory)
         data = await run.data(selection.begin)
         self.runs += 1
         if data is None:
@@ -67,26 +67,24 @@ class Plans:
 
     def __init__(self) -> None:
         self._plans: dict[object, Selection | None] = {}
-        self._directives: _Directives | None = None
+        self._directives: dict[str | None, _Directives] = {}  # by the names of operations
 
     def __len__(self) -> int:
         return len(self._plans)
 
-    def get(self, executor: Executor[Any]) -> Selection | None:
+    def get(self, asked: Asked) -> Selection | None:
         """Return what an operation selects; None where that cannot be planned."""
-        operation, middleware = executor.operation, executor.middleware_manager
-        if middleware and middleware.middlewares:
-            return None
-        if self._directives is None:
-            self._directives = _Directives()
-            for node in (operation, *executor.fragment_definitions.values()):
-                visit(node, self._directives)
-        switches = map(executor.variable_values.coerced.get, self._directives.variables)
-        key = (operation.name and operation.name.value, *switches)
+        name = asked.operation.name.value if asked.operation.name else None
+        directives = self._directives.get(name)
+        if directives is None:
+            directives = self._directives[name] = _Directives()
+            for node in (asked.operation, *asked.executor.fragment_definitions.values()):
+                visit(node, directives)
+        key = (name, *map(asked.variables.coerced.get, directives.variables))
         if key not in self._plans:
             if len(self._plans) == PLANS_KEPT:
                 self._plans.clear()
-            self._plans[key] = _plan(executor) if self._directives.are_known else None
+            self._plans[key] = _plan(asked.executor) if directives.are_known else None
         return self._plans[key]
 
 

@@ -140,7 +140,7 @@ class ObjectCompletion(Completion):
         info, abstract = self._inform(run), self._abstract
         name: Any = next(iter(self._possible))
         if abstract is not None:
-            name = (abstract.resolve_type or run.executor.type_resolver)(value, info, abstract)
+            name = (abstract.resolve_type or run.asked.executor.type_resolver)(value, info, abstract)
         kind = self._possible.get(name) if isinstance(name, str) else None
         agrees: Any = kind is not None and (not kind.is_type_of or kind.is_type_of(value, info))
         if agrees is not True:

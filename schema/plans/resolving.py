@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from operator import attrgetter
 from types import NoneType
 from typing import Any, TypeAlias, cast
@@ -19,12 +20,27 @@ from strawberry.types.base import StrawberryOptional
 from strawberry.types.enum import StrawberryEnumDefinition
 from strawberry.types.field import StrawberryField
 
+from schema.plans.run import Asked
+
 Arguments: TypeAlias = dict[str, Any]
 
 ARGUMENTS_KEPT = 16  # of one field; they differ by the values of variables
 
 _UNCHANGED = {int, float, str, bool, strawberry.ID}  # types of arguments that resolvers get as they are coerced
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
+
+
+class Told:
+    """What a resolver is told of its field: the context at once, all else when it asks for it, as hardly any does."""
+
+    __slots__ = ("_inform", "context")
+
+    def __init__(self, context: Any, inform: Callable[[], GraphQLResolveInfo[Any]]) -> None:
+        self.context = context
+        self._inform = inform
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inform(), name)
 
 
 class Resolver:
@@ -42,21 +58,22 @@ class Resolver:
         self._declared = declared if declared and _is_bare(declared) else None
         if self._declared:
             self._names = _names(definition)
-            self._info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
+            info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
+            self._direct = _direct(self._declared, info_class)
 
-    def bound(self, executor: Executor[Any]) -> Callable[[Any, GraphQLResolveInfo[Any]], Any]:
+    def bound(self, asked: Asked) -> Callable[[Any, Any], Any]:
         """Return what resolves an object, told its info, with the arguments that the field has in an operation."""
-        simple = self._simple(executor) if self._declared and self._names is not None else None
-        if self._declared and simple is not None:
-            return _direct(self._declared, simple, self._info_class)
+        simple = self._simple(asked) if self._declared and self._names is not None else None
+        if simple is not None:
+            return partial(self._direct, simple)
         resolve, given = self._resolve, self._coerced
-        return lambda one, info: resolve(one, info, **given(executor))
+        return lambda one, info: resolve(one, info, **given(asked))
 
-    def _simple(self, executor: Executor[Any]) -> Arguments | None:
+    def _simple(self, asked: Asked) -> Arguments | None:
         """Return the arguments by the names that the resolver has for them; None where one of them may be changed."""
         if not self._definition.args:
             return {}
-        coerced = executor.variable_values.coerced
+        coerced = asked.variables.coerced
         key = tuple([coerced.get(name, Undefined) for name in self._variables])
         try:
             return self._kept[key]
@@ -64,7 +81,7 @@ class Resolver:
             pass
         except TypeError:  # a value that has no hash: a list, an input object
             return None
-        given = self._coerced(executor)
+        given = self._coerced(asked)
         simple = None
         if all(isinstance(value, _IMMUTABLE) for value in given.values()):
             simple = {cast("Any", self._names)[name]: value for name, value in given.items()}
@@ -73,12 +90,11 @@ class Resolver:
         self._kept[key] = simple
         return simple
 
-    def _coerced(self, executor: Executor[Any]) -> Arguments:
+    def _coerced(self, asked: Asked) -> Arguments:
         """Return the arguments, made anew each time: a resolver may change what it is given."""
         if not self._definition.args:
             return {}
-        values, hides = executor.variable_values, executor.hide_suggestions
-        return get_argument_values(self._definition, self._node, values, None, hides)
+        return get_argument_values(self._definition, self._node, asked.variables)
 
 
 def declaration(definition: GraphQLField) -> StrawberryField | None:
@@ -131,19 +147,20 @@ def _is_unchanged(kind: Any) -> bool:
 
 
 def _direct(
-    declared: StrawberryField, given: Arguments, info_class: type[strawberry.Info[Any, Any]]
-) -> Callable[[Any, GraphQLResolveInfo[Any]], Any]:
+    declared: StrawberryField, info_class: type[strawberry.Info[Any, Any]]
+) -> Callable[[Arguments, Any, Any], Any]:
+    """Return what calls the resolver of a field with arguments, an object, and what it is told."""
     resolver: Any = declared.base_resolver
     function, informed = resolver.wrapped_func, resolver.info_parameter
     takers = [one.name for one in (resolver.parent_parameter, resolver.root_parameter) if one]
     first = bool(resolver.self_parameter)
 
-    def resolve(one: Any, info: GraphQLResolveInfo[Any]) -> Any:
+    def resolve(given: Arguments, one: Any, info: Any) -> Any:
         named = given.copy()
         for taker in takers:
             named[taker] = one
         if informed:
-            named[informed.name] = info_class(_raw_info=info, _field=declared)
+            named[informed.name] = info_class(info, declared)
         return function(one, **named) if first else function(**named)
 
     return resolve

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from types import CoroutineType, GeneratorType
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
-from graphql import GraphQLResolveInfo
+from graphql import GraphQLResolveInfo, OperationDefinitionNode
 from graphql.execution import Executor, MiddlewareManager
+from graphql.execution.values import VariableValues
 from graphql.pyutils import Path, UndefinedType
+from strawberry.execution import optimized_is_awaitable
 
 Row: TypeAlias = dict[str, Any]
 Resolve: TypeAlias = "Callable[[Any, GraphQLResolveInfo[Any]], Any]"
@@ -48,11 +50,34 @@ class Memory:
         self._keepers.add(keeper)
 
 
+class Asked:
+    """An operation, and what it is asked with."""
+
+    def __init__(
+        self,
+        operation: OperationDefinitionNode,
+        variables: VariableValues,
+        root: Any,
+        context: Any,
+        build: Callable[[], Executor[Any]],
+    ) -> None:
+        self.operation = operation
+        self.variables = variables
+        self.root = root
+        self.context = context
+        self._build = build
+
+    @cached_property
+    def executor(self) -> Executor[Any]:
+        """Graphql-core's executor of the operation, which costs as much as to run a small one by plan."""
+        return self._build()
+
+
 class Run:
     """One attempt."""
 
-    def __init__(self, executor: Executor[Any], memory: Memory) -> None:
-        self.executor = executor
+    def __init__(self, asked: Asked, memory: Memory) -> None:
+        self.asked = asked
         self.memory = memory
         self._done: dict[str, Any] = {}  # what fields with effects have come to, by their keys
         self._waiting: set[asyncio.Future[Any]] = set()
@@ -62,7 +87,7 @@ class Run:
 
     async def data(self, begin: Callable[[Run, list[Any], Paths], list[Row]]) -> Row | None:
         """Return the row of the root value; None where that was given up. Cancelled, it cancels all that it began."""
-        rows = self._attempt(lambda: begin(self, [self.executor.root_value], lambda: [None]))
+        rows = self._attempt(lambda: begin(self, [self.asked.root], lambda: [None]))
         try:
             if self._waiting:
                 await self._all_came
@@ -85,7 +110,7 @@ class Run:
             except Exception as error:
                 self._done[key] = error
                 raise
-            if self.executor.is_awaitable(value):
+            if optimized_is_awaitable(value):
                 return self._end(key, value)
             self._done[key] = value
             return value
@@ -113,7 +138,7 @@ class Run:
             return value
 
         if done:
-            self.executor.middleware_manager = MiddlewareManager(remember)
+            self.asked.executor.middleware_manager = MiddlewareManager(remember)
 
     def take(self, values: Iterable[Any], then: Callable[[list[Any]], None]) -> None:
         """Have a callback called with what resolvers return, once those to be awaited have come."""
@@ -122,7 +147,7 @@ class Run:
         try:
             taken.extend(values)
             if any(map(is_odd, set(map(type, taken)))):
-                waiting = [place for place, value in enumerate(taken) if self.executor.is_awaitable(value)]
+                waiting = [place for place, value in enumerate(taken) if optimized_is_awaitable(value)]
             if not waiting:
                 then(taken)
         except Exception:

@@ -12,7 +12,7 @@ from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet, coll
 from graphql.pyutils import Path
 
 from schema.plans.completion import completion
-from schema.plans.resolving import Resolver, attribute, declaration, resolver_of_root
+from schema.plans.resolving import Resolver, Told, attribute, declaration, resolver_of_root
 from schema.plans.run import Paths, Row, Run, Unusual, close
 
 BATCHED = "batched"  # in the metadata of a field
@@ -102,6 +102,7 @@ class Field:
         self._completion = completion(definition.type, executor.schema, self._select, self._info)
         self._selections: dict[str, Selection] = {}
         declared = declaration(definition)
+        self._is_declared = declared is not None
         self._is_batched = declared is not None and BATCHED in declared.metadata
         self._attribute = attribute(declared) if declared else None
         self._of_root = resolver_of_root(declared) if declared else None
@@ -113,18 +114,18 @@ class Field:
         """Fill the rows with the values that the objects have in this field, now or when they come."""
         fill = partial(self._fill, run, rows, paths)
         if self.has_effects:
-            resolve = run.once(self._key, self._resolver.bound(run.executor))
-            run.take([resolve(objects[0], self._info(run))], fill)
+            resolve = run.once(self._key, self._resolver.bound(run.asked))
+            run.take([resolve(objects[0], self._told(run))], fill)
         elif self._attribute:
             fill(list(map(self._attribute, objects)))
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
         elif self._is_batched:
-            answer = self._resolver.bound(run.executor)(Parents(objects), self._info(run))
+            answer = self._resolver.bound(run.asked)(Parents(objects), self._told(run))
             run.take([answer], lambda answers: fill(*answers))
         else:
-            resolve, places = self._resolver.bound(run.executor), zip(objects, paths(), strict=True)
-            run.take((resolve(one, self._info(run, path)) for one, path in places), fill)
+            resolve, places = self._resolver.bound(run.asked), zip(objects, paths(), strict=True)
+            run.take((resolve(one, self._told(run, path)) for one, path in places), fill)
 
     def settle(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
         """Fill the rows of objects on which alone this field depends, at once."""
@@ -147,7 +148,7 @@ class Field:
     def _select(self, run: Run, name: str, objects: list[Any], paths: Paths) -> list[Row]:
         """Return the rows of objects that are of a type."""
         if name not in self._selections:
-            executor = run.executor
+            executor = run.asked.executor
             schema, variables = executor.schema, executor.variable_values
             parent = schema.get_type(name)
             assert isinstance(parent, GraphQLObjectType)
@@ -155,10 +156,13 @@ class Field:
             self._selections[name] = Selection(executor, parent, fields.grouped_field_set)
         return self._selections[name].begin(run, objects, paths)
 
+    def _told(self, run: Run, above: Path | None = None) -> Any:
+        return Told(run.asked.context, partial(self._info, run, above)) if self._is_declared else self._info(run, above)
+
     def _info(self, run: Run, above: Path | None = None) -> GraphQLResolveInfo[Any]:
         """Return what a resolver is told; where there is no one path above it, its path is the field alone."""
         path = Path(above, self._key, self._parent.name)
-        return run.executor.build_resolve_info(self._definition, self._nodes, self._parent, path)
+        return run.asked.executor.build_resolve_info(self._definition, self._nodes, self._parent, path)
 
 
 def _has_leaves(kind: Any) -> bool:
