@@ -28,6 +28,7 @@ from schema.plans.run import Paths, Row, Run, Unusual, close, is_odd
 BY_CLASS = "by_class"  # an attribute of an `is_type_of` that says the same of all values of a class
 
 _NO_RESULTS = frozenset({NoneType, UndefinedType})
+_LISTS = {list, tuple}
 _INTS = range(-(2**31), 2**31)
 _NATIVE: dict[str, tuple[type | None, Callable[[list[Any]], bool]]] = {  # what a scalar leaves as it is
     "String": (str, bool),
@@ -46,13 +47,21 @@ class Completion(ABC):
 
     is_nullable = False
 
+    def __init__(self) -> None:
+        self._usual: set[type] = set()  # classes whose values can have results
+
     def complete(self, run: Run, values: list[Any], paths: Paths) -> list[Any]:
         """Return a result for each value; raises when one has none."""
+        if not values:
+            return []
         kinds = set(map(type, values))
+        if kinds <= self._usual:
+            return self._complete(run, values, kinds, paths)
         if any(map(is_odd, kinds)):
             raise Unusual
         if NoneType not in kinds:
-            return self._complete(run, values, kinds, paths) if values else []
+            self._usual |= kinds
+            return self._complete(run, values, kinds, paths)
         if not self.is_nullable:
             raise Unusual
         there = [value is not None for value in values]
@@ -68,11 +77,13 @@ class LeafCompletion(Completion):
     """Serialises scalars and enums, but for values that their scalar leaves as they are."""
 
     def __init__(self, leaf: GraphQLLeafType) -> None:
+        super().__init__()
         self._serialize = leaf.coerce_output_value
-        self._native, self._fit = _NATIVE[leaf.name] if is_specified_scalar_type(leaf) else (None, bool)
+        native, self._fit = _NATIVE[leaf.name] if is_specified_scalar_type(leaf) else (None, bool)
+        self._native = {native}
 
     def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:  # noqa: ARG002
-        if kinds == {self._native} and self._fit(values):
+        if kinds == self._native and self._fit(values):
             return values
         results = list(map(self._serialize, values))
         if not _NO_RESULTS.isdisjoint(map(type, results)):
@@ -84,10 +95,11 @@ class ListCompletion(Completion):
     """Completes the elements of all lists together."""
 
     def __init__(self, element: Completion) -> None:
+        super().__init__()
         self._element = element
 
     def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:
-        if not all(issubclass(kind, (list, tuple)) for kind in kinds):
+        if not kinds <= _LISTS and not all(issubclass(kind, (list, tuple)) for kind in kinds):
             raise Unusual
         lengths = list(map(len, values))
 
@@ -105,6 +117,7 @@ class ObjectCompletion(Completion):
     def __init__(
         self, declared: GraphQLObjectType | GraphQLAbstractType, schema: GraphQLSchema, select: Select, inform: Inform
     ) -> None:
+        super().__init__()
         self._select = select
         self._inform = inform
         self._abstract = None if isinstance(declared, GraphQLObjectType) else declared

@@ -18,6 +18,8 @@ from strawberry.execution import optimized_is_awaitable
 
 Row: TypeAlias = dict[str, Any]
 Resolve: TypeAlias = "Callable[[Any, GraphQLResolveInfo[Any]], Any]"
+Then: TypeAlias = Callable[[list[Any]], None]
+_Step: TypeAlias = tuple[list[Any], list[int], Then]  # values, those of them to be awaited, and what is done then
 Paths: TypeAlias = Callable[[], Sequence[Path | None]]  # of a column; made only where they are asked for
 
 
@@ -80,26 +82,50 @@ class Run:
         self.asked = asked
         self.memory = memory
         self._done: dict[str, Any] = {}  # what fields with effects have come to, by their keys
-        self._waiting: set[asyncio.Future[Any]] = set()
-        self._loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
-        self._all_came = self._loop.create_future()
+        self._alone: _Step | None = None  # what is to be awaited, where that is one thing
+        self._waiting: set[asyncio.Future[Any]] = set()  # what is awaited, where these are several
+        self._all_came: asyncio.Future[None] | None = None
         self._is_given_up = False
 
     async def data(self, begin: Callable[[Run, list[Any], Paths], list[Row]]) -> Row | None:
         """Return the row of the root value; None where that was given up. Cancelled, it cancels all that it began."""
-        rows = self._attempt(lambda: begin(self, [self.asked.root], lambda: [None]))
+        rows = self._attempt(begin, self, [self.asked.root], lambda: [None])
+        while self._alone or self._waiting:
+            if self._alone:
+                await self._follow(*self._alone)
+            else:
+                await self._all()
+        return None if self._is_given_up else rows[0]
+
+    async def _follow(self, taken: list[Any], places: list[int], then: Then) -> None:
+        """Await one thing, without a task of its own: nothing else is under way."""
+        self._alone = None
+        (place,) = places
         try:
-            if self._waiting:
-                await self._all_came
+            taken[place] = await taken[place]
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            self._is_given_up = True  # it was cancelled itself
+        except Exception as error:  # noqa: BLE001  told by its class from what can be a result
+            taken[place] = error
+        self._go_on(taken, then)
+
+    async def _all(self) -> None:
+        """Await several things, and what comes of these, until nothing or a single one is left."""
+        self._all_came = asyncio.get_running_loop().create_future()
+        try:
+            await self._all_came
         except asyncio.CancelledError:
             self._is_given_up = True
+            close(self._alone[0] if self._alone else ())
             waiting = list(self._waiting)
             for future in waiting:
                 future.cancel()
             if waiting:
                 await asyncio.wait(waiting)
             raise
-        return None if self._is_given_up else rows[0]
 
     def once(self, key: str, resolve: Resolve) -> Resolve:
         """Return a resolver whose outcome is remembered, because it has effects."""
@@ -120,7 +146,7 @@ class Run:
     async def _end(self, key: str, coming: Awaitable[Any]) -> Any:
         try:
             value = self._done[key] = await coming
-        except Exception as error:
+        except BaseException as error:  # cancelled it may have had its effect as well
             self._done[key] = error
             raise
         return value
@@ -133,14 +159,14 @@ class Run:
             if info.path.prev is not None or info.path.key not in done:
                 return resolve(one, info, **arguments)
             value = done[info.path.key]
-            if isinstance(value, Exception):
+            if isinstance(value, BaseException):
                 raise value
             return value
 
         if done:
             self.asked.executor.middleware_manager = MiddlewareManager(remember)
 
-    def take(self, values: Iterable[Any], then: Callable[[list[Any]], None]) -> None:
+    def take(self, values: Iterable[Any], then: Then) -> None:
         """Have a callback called with what resolvers return, once those to be awaited have come."""
         taken: list[Any] = []
         waiting: list[int] = []
@@ -154,30 +180,43 @@ class Run:
             close(taken)
             raise
         if waiting:
-            begun = [asyncio.ensure_future(taken[place], loop=self._loop) for place in waiting]
-            future = begun[0] if len(begun) == 1 else asyncio.gather(*begun, return_exceptions=True)
-            self._waiting.add(future)
-            future.add_done_callback(partial(self._came, taken, waiting, then))
+            self._await(taken, waiting, then)
 
-    def _came(
-        self, taken: list[Any], places: list[int], then: Callable[[list[Any]], None], future: asyncio.Future[Any]
-    ) -> None:
+    def _await(self, taken: list[Any], places: list[int], then: Then) -> None:
+        if len(places) == 1 and not self._waiting and not self._alone:
+            self._alone = taken, places, then
+            return
+        alone, self._alone = self._alone, None
+        for step in (alone, (taken, places, then)):
+            if step:
+                self._begin(*step)
+
+    def _begin(self, taken: list[Any], places: list[int], then: Then) -> None:
+        begun = [asyncio.ensure_future(taken[place]) for place in places]
+        future = begun[0] if len(begun) == 1 else asyncio.gather(*begun, return_exceptions=True)
+        self._waiting.add(future)
+        future.add_done_callback(partial(self._came, taken, places, then))
+
+    def _came(self, taken: list[Any], places: list[int], then: Then, future: asyncio.Future[Any]) -> None:
         self._waiting.discard(future)
         self._is_given_up |= future.cancelled()
         if not future.cancelled():
             came = [future.exception() or future.result()] if len(places) == 1 else future.result()
             for place, value in zip(places, came, strict=True):
                 taken[place] = value
-            if not self._is_given_up:
-                self._attempt(lambda: then(taken))
-            if self._is_given_up:
-                close(taken)
-        if not self._waiting and not self._all_came.done():
+            self._go_on(taken, then)
+        if not self._waiting and self._all_came and not self._all_came.done():
             self._all_came.set_result(None)
 
-    def _attempt(self, step: Callable[[], Any]) -> Any:
+    def _go_on(self, taken: list[Any], then: Then) -> None:
+        if not self._is_given_up:
+            self._attempt(then, taken)
+        if self._is_given_up:
+            close(taken)
+
+    def _attempt(self, step: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return step()
+            return step(*arguments)
         except Exception:  # noqa: BLE001  graphql-core comes to the same, and says what it is
             self._is_given_up = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from graphql import GraphQLList, GraphQLObjectType, GraphQLResolveInfo, get_nullable_type, is_leaf_type
@@ -37,11 +37,12 @@ class Selection:
         self._fields = asked
         self._steady = [field for field in asked if field.depends_on_object_alone]
         self._others = [field for field in asked if not field.depends_on_object_alone]
-        self._kept: dict[int, tuple[Any, Row]] = {}  # by the object's address, which is its own while it is kept
+        self._kept: dict[int, Row] = {}  # by the object's address, which is its own while it is kept
+        self._keep: list[Any] = []  # these objects
 
     def begin(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
         """Return a row for each object; what has to be awaited comes into it later."""
-        if self._steady and all(getattr(kind, STEADY, False) for kind in set(map(type, objects))):
+        if self._steady and all(map(_is_steady, set(map(type, objects)))):
             rows, fields = self._met(run, objects, paths), self._others
         else:
             rows, fields = [self._row.copy() for _ in objects], self._fields
@@ -63,12 +64,13 @@ class Selection:
     def forget(self) -> None:
         """Let go of all rows that are kept."""
         self._kept.clear()
+        self._keep.clear()
 
     def _met(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
         """Return rows of steady objects with what depends on these alone: as kept, where they were met before."""
         found: list[Any] = list(map(self._kept.get, map(id, objects)))
-        missing = [place for place, known in enumerate(found) if known is None]
-        if missing:
+        if None in found:
+            missing = [place for place, known in enumerate(found) if known is None]
             new = [objects[place] for place in missing]
             rows = [self._row.copy() for _ in new]
 
@@ -79,9 +81,10 @@ class Selection:
             for field in self._steady:
                 field.settle(run, new, rows, below)
             run.memory.take(self, len(new))
+            self._keep += new
             for place, one, row in zip(missing, new, rows, strict=True):
-                found[place] = self._kept[id(one)] = (one, row)
-        return [row.copy() for _, row in found] if self._others else [row for _, row in found]
+                found[place] = self._kept[id(one)] = row
+        return [row.copy() for row in found] if self._others else found
 
 
 class Field:
@@ -112,12 +115,13 @@ class Field:
 
     def begin(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
         """Fill the rows with the values that the objects have in this field, now or when they come."""
+        if self._attribute:
+            self._fill(run, rows, paths, list(map(self._attribute, objects)))
+            return
         fill = partial(self._fill, run, rows, paths)
         if self.has_effects:
             resolve = run.once(self._key, self._resolver.bound(run.asked))
             run.take([resolve(objects[0], self._told(run))], fill)
-        elif self._attribute:
-            fill(list(map(self._attribute, objects)))
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
         elif self._is_batched:
@@ -163,6 +167,11 @@ class Field:
         """Return what a resolver is told; where there is no one path above it, its path is the field alone."""
         path = Path(above, self._key, self._parent.name)
         return run.asked.executor.build_resolve_info(self._definition, self._nodes, self._parent, path)
+
+
+@lru_cache
+def _is_steady(kind: type) -> bool:
+    return getattr(kind, STEADY, False)
 
 
 def _has_leaves(kind: Any) -> bool:
