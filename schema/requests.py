@@ -54,11 +54,11 @@ def check(values: Mapping[str, object]) -> Parameters:
         raise RequestRefused(400, "`query` is missing")
     if not isinstance(query, str):
         raise RequestRefused(400, f"`query` must be a string, not {kind(query)}")
-    if not isinstance(name, str | None):
+    if name is not None and not isinstance(name, str):
         raise RequestRefused(400, f"`operationName` must be a string or null, not {kind(name)}")
-    if not isinstance(variables, dict | None):
+    if variables is not None and not isinstance(variables, dict):
         raise RequestRefused(400, f"`variables` must be an object or null, not {kind(variables)}")
-    if not isinstance(extensions, dict | None):
+    if extensions is not None and not isinstance(extensions, dict):
         raise RequestRefused(400, f"`extensions` must be an object or null, not {kind(extensions)}")
     return Parameters(query, name or None, variables, extensions)
 
