@@ -23,14 +23,14 @@ from schema.errors import present
 from schema.plans import Asked, Planner
 from schema.ports import Context
 from schema.prepared import Prepared
+from schema.results import JsonResult
 from schema.sharing import Rendering, SharedResult
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 
 RunByPlan: TypeAlias = Callable[["PerEventExecutor"], Awaitable[dict[str, Any] | None]]
 
-
-_KINDS = {kind: OperationType(kind.value) for kind in CoreOperationType}
+_KINDS = {kind: OperationType(kind.value) for kind in CoreOperationType}  # strawberry's, by graphql-core's
 
 
 class OperationRefused(BadUserInput):
@@ -92,10 +92,10 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             self.context_value.fail(ServiceUnavailable(UNREACHABLE))
         if any(isinstance(error.original_error, MemberGone) for error in result.errors or ()):
             self.context_value.fail(Unauthenticated("this member is gone"))
-        context = self.context_value
+        fatal = await _close(self.context_value)
         # graphql-core's executor refers to itself in circles: what was read is to be freed at once, and not with it.
         self.context_value = None
-        return await _concluded(result, context)
+        return CoreResult(None, [fatal]) if fatal else result
 
 
 class SharedEvent:
@@ -177,11 +177,11 @@ class Schema(strawberry.Schema):
 
         asked = Asked(prepared.operation, prepared.variables, root_value, context, build)
         data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
-        if data is None:
-            outcome: Any = asked.executor.execute_operation()
-            result = await outcome if optimized_is_awaitable(outcome) else outcome
-        else:
-            result = await _concluded(CoreResult(data, None), context)
+        if data is not None:
+            fatal = await _close(context)
+            return ExecutionResult(None, present([fatal], context, operation_name)) if fatal else JsonResult(data)
+        outcome: Any = asked.executor.execute_operation()
+        result = await outcome if optimized_is_awaitable(outcome) else outcome
         return ExecutionResult(result.data, present(result.errors, context, operation_name) if result.errors else None)
 
     async def _refused(
@@ -251,12 +251,6 @@ class Schema(strawberry.Schema):
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Log nothing: `present` does, once, and only what is the server's fault."""
-
-
-async def _concluded(result: CoreResult, context: Context | None) -> CoreResult:
-    """Return the result of an operation, once its session is checked."""
-    fatal = await _close(context)
-    return CoreResult(None, [fatal]) if fatal else result
 
 
 async def _close(context: Context | None) -> RequestError | None:

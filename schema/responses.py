@@ -10,16 +10,19 @@ from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
 from resolvers.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
-from schema.encoding import COMPLETE, dumps, encode, next_event
+from schema.encoding import COMPLETE, encode, next_event
 from schema.errors import is_request_error
 from schema.negotiation import EVENTS, GRAPHQL, JSON
 from schema.requests import RequestRefused
+from schema.results import JsonResult
 
 _OK, _BAD_REQUEST, _FORBIDDEN, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 405, 500
 
 
 def answer(result: ExecutionResult, media: str) -> web.Response:
     """Return the response to an operation."""
+    if isinstance(result, JsonResult):
+        return _response(result.json, _OK, media)
     if not is_request_error(result):
         return _response(process_result(result), _OK, media)
     errors = result.errors or []
@@ -69,5 +72,8 @@ def _headers(error: GraphQLError) -> dict[str, str]:
 
 
 def _response(body: object, status: int, media: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    data = (next_event(dumps(body)) + COMPLETE).encode() if media == EVENTS else encode(body)
+    """Return a response with a body, which may be JSON already."""
+    data = body if isinstance(body, bytes) else encode(body)
+    if media == EVENTS:
+        data = (next_event(data.decode()) + COMPLETE).encode()
     return web.Response(body=data, status=status, content_type=media, charset="utf-8", headers=headers)

@@ -8,6 +8,8 @@ far more than to fetch it, and depends on the query alone. So it is done once pe
 - A `Field` fills one key of all rows. It takes a column of values, from attributes or resolvers, and has it completed.
   A *batched* resolver gives the whole column at once: it is called with `Parents` in place of one parent.
 - What depends on *steady* objects alone, which never change and are met again and again, is kept with the selection.
+  Where all else in a row is such rows, booleans and nulls, the whole row is kept, as JSON: data are dicts and lists
+  with `msgspec.Raw` in them. Such a row is the same again where what it is made of is the same objects.
 - A `Completion` makes results of a column as its type says: leaves are serialised, lists laid end to end and cut again,
   objects sorted by type and handed to a selection of their own, whose rows are the results.
 - A `Run` is one attempt. Where resolvers are asynchronous, rows are handed on all the same and filled later. So
@@ -18,8 +20,10 @@ list that is neither list nor tuple - ends the attempt, and graphql-core runs th
 and what becomes null are its own. What has begun is not cancelled then, since others may wait for the same look-ups; it
 ends first. A mutation is not done again: what its field has come to is remembered, and graphql-core finds that in place
 of the resolver. Several in one operation would have to run one after another, and are left to graphql-core altogether.
+Its executor costs as much as a small query by plan, so it is made only where it has to execute, or to tell a resolver
+more than the context.
 
-Nothing here knows the schema. It depends on graphql-core, and on what strawberry says of its fields.
+Nothing here knows the schema. It depends on graphql-core, on what strawberry says of its fields, and on JSON.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from graphql import (
     is_specified_scalar_type,
 )
 from graphql.pyutils import Path, UndefinedType
+from msgspec import Raw
 
 from schema.plans.run import Paths, Row, Run, Unusual, close, is_odd
 
@@ -38,7 +39,7 @@ _NATIVE: dict[str, tuple[type | None, Callable[[list[Any]], bool]]] = {  # what 
     "Float": (float, lambda values: all(map(isfinite, values))),
 }
 
-Select: TypeAlias = Callable[[Run, str, list[Any], Paths], list[Row]]
+Select: TypeAlias = Callable[[Run, str, list[Any], Paths], list[Row] | list[Raw]]
 Inform: TypeAlias = Callable[[Run], GraphQLResolveInfo[Any]]
 
 

@@ -87,7 +87,7 @@ class Run:
         self._all_came: asyncio.Future[None] | None = None
         self._is_given_up = False
 
-    async def data(self, begin: Callable[[Run, list[Any], Paths], list[Row]]) -> Row | None:
+    async def data(self, begin: Callable[[Run, list[Any], Paths], list[Any]]) -> Row | None:
         """Return the row of the root value; None where that was given up. Cancelled, it cancels all that it began."""
         rows = self._attempt(begin, self, [self.asked.root], lambda: [None])
         while self._alone or self._waiting:

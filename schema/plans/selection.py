@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from operator import is_
 from typing import Any
 
 from graphql import GraphQLList, GraphQLObjectType, GraphQLResolveInfo, get_nullable_type, is_leaf_type
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet, collect_subfields
 from graphql.pyutils import Path
+from msgspec import Raw
 
+from schema.encoding import encode
 from schema.plans.completion import completion
 from schema.plans.resolving import Resolver, Told, attribute, declaration, resolver_of_root
+from schema.plans.rows import Columns, Filled, Taker
 from schema.plans.run import Paths, Row, Run, Unusual, close
 
 BATCHED = "batched"  # in the metadata of a field
@@ -38,18 +42,23 @@ class Selection:
         self._steady = [field for field in asked if field.depends_on_object_alone]
         self._others = [field for field in asked if not field.depends_on_object_alone]
         self._kept: dict[int, Row] = {}  # by the object's address, which is its own while it is kept
-        self._keep: list[Any] = []  # these objects
+        self._written: dict[int, Raw] = {}  # likewise: as JSON, with what else was in them the last time
+        self._beside: dict[str, dict[int, Any]] = {field.key: {} for field in self._others}
+        self._objects: dict[int, Any] = {}  # all of these, whose addresses nobody else gets
 
-    def begin(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
+    def begin(self, run: Run, objects: list[Any], paths: Paths) -> list[Row] | list[Raw]:
         """Return a row for each object; what has to be awaited comes into it later."""
-        if self._steady and all(map(_is_steady, set(map(type, objects)))):
-            rows, fields = self._met(run, objects, paths), self._others
-        else:
-            rows, fields = [self._row.copy() for _ in objects], self._fields
-        if rows:
-            for field in fields:
-                field.begin(run, objects, rows, paths)
-        return rows
+        if not self._steady or not all(map(_is_steady, set(map(type, objects)))):
+            filled = Filled([self._row.copy() for _ in objects])
+            for field in self._fields if objects else ():
+                field.begin(run, objects, filled, paths)
+            return filled.rows
+        columns = Columns()
+        for field in self._others:
+            field.begin(run, objects, columns, paths)
+        if columns.are_final(len(self._others)):
+            return self._finished(run, objects, columns, paths)
+        return columns.fill([row.copy() for row in self._met(run, objects, paths)])
 
     @property
     def size(self) -> int:
@@ -63,8 +72,32 @@ class Selection:
 
     def forget(self) -> None:
         """Let go of all rows that are kept."""
-        self._kept.clear()
-        self._keep.clear()
+        kept: list[dict[int, Any]] = [self._kept, self._written, self._objects, *self._beside.values()]
+        for known in kept:
+            known.clear()
+
+    def _finished(self, run: Run, objects: list[Any], columns: Columns, paths: Paths) -> list[Raw]:
+        """Return rows that nothing comes into later, as JSON: as kept, where the same stood in them the last time."""
+        addresses = list(map(id, objects))
+        found: list[Any] = list(map(self._written.get, addresses))
+        same = [list(map(is_, map(self._beside[key].get, addresses), column)) for key, column in columns.found.items()]
+        if None in found or not all(map(all, same)):
+            missing = [place for place, row in enumerate(found) if row is None or not all(one[place] for one in same)]
+            rows = self._met(run, [objects[place] for place in missing], _some(paths, missing))
+            run.memory.take(self, found.count(None))
+            for place, row in zip(missing, rows, strict=True):
+                beside = {key: column[place] for key, column in columns.found.items()}
+                found[place] = self._write(objects[place], row, beside)
+        return found
+
+    def _write(self, one: Any, row: Row, beside: Row) -> Raw:
+        """Keep the row of an object as JSON, with what else is in it."""
+        address = id(one)
+        self._objects[address] = one
+        raw = self._written[address] = Raw(encode(row | beside))
+        for key, result in beside.items():
+            self._beside[key][address] = result
+        return raw
 
     def _met(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
         """Return rows of steady objects with what depends on these alone: as kept, where they were met before."""
@@ -72,19 +105,14 @@ class Selection:
         if None in found:
             missing = [place for place, known in enumerate(found) if known is None]
             new = [objects[place] for place in missing]
-            rows = [self._row.copy() for _ in new]
-
-            def below() -> Sequence[Path | None]:
-                above = paths()
-                return [above[place] for place in missing]
-
+            filled = Filled([self._row.copy() for _ in new])
             for field in self._steady:
-                field.settle(run, new, rows, below)
+                field.settle(run, new, filled, _some(paths, missing))
             run.memory.take(self, len(new))
-            self._keep += new
-            for place, one, row in zip(missing, new, rows, strict=True):
+            for place, one, row in zip(missing, new, filled.rows, strict=True):
                 found[place] = self._kept[id(one)] = row
-        return [row.copy() for row in found] if self._others else found
+                self._objects[id(one)] = one
+        return found
 
 
 class Field:
@@ -93,7 +121,7 @@ class Field:
     def __init__(
         self, executor: Executor[Any], parent: GraphQLObjectType, key: str, details: list[FieldDetails]
     ) -> None:
-        self._key = key
+        self.key = key
         self._parent = parent
         self._details = details
         self._nodes = [one.node for one in details]
@@ -113,14 +141,14 @@ class Field:
         self.has_effects = False
         self.depends_on_object_alone = bool(is_at_hand) and _has_leaves(definition.type)
 
-    def begin(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
+    def begin(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
         """Fill the rows with the values that the objects have in this field, now or when they come."""
         if self._attribute:
             self._fill(run, rows, paths, list(map(self._attribute, objects)))
             return
         fill = partial(self._fill, run, rows, paths)
         if self.has_effects:
-            resolve = run.once(self._key, self._resolver.bound(run.asked))
+            resolve = run.once(self.key, self._resolver.bound(run.asked))
             run.take([resolve(objects[0], self._told(run))], fill)
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
@@ -131,7 +159,7 @@ class Field:
             resolve, places = self._resolver.bound(run.asked), zip(objects, paths(), strict=True)
             run.take((resolve(one, self._told(run, path)) for one, path in places), fill)
 
-    def settle(self, run: Run, objects: list[Any], rows: list[Row], paths: Paths) -> None:
+    def settle(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
         """Fill the rows of objects on which alone this field depends, at once."""
         resolve: Any = self._attribute or self._of_root
         values = list(map(resolve, objects))
@@ -141,15 +169,14 @@ class Field:
             close(values)
             raise
 
-    def _fill(self, run: Run, rows: list[Row], above: Paths, values: list[Any]) -> None:
+    def _fill(self, run: Run, rows: Taker, above: Paths, values: list[Any]) -> None:
         if not isinstance(values, list):
             raise Unusual
-        key, parent = self._key, self._parent.name
+        key, parent = self.key, self._parent.name
         results = self._completion.complete(run, values, lambda: [Path(path, key, parent) for path in above()])
-        for row, result in zip(rows, results, strict=True):
-            row[key] = result
+        rows.take(key, results)
 
-    def _select(self, run: Run, name: str, objects: list[Any], paths: Paths) -> list[Row]:
+    def _select(self, run: Run, name: str, objects: list[Any], paths: Paths) -> list[Row] | list[Raw]:
         """Return the rows of objects that are of a type."""
         if name not in self._selections:
             executor = run.asked.executor
@@ -165,8 +192,18 @@ class Field:
 
     def _info(self, run: Run, above: Path | None = None) -> GraphQLResolveInfo[Any]:
         """Return what a resolver is told; where there is no one path above it, its path is the field alone."""
-        path = Path(above, self._key, self._parent.name)
+        path = Path(above, self.key, self._parent.name)
         return run.asked.executor.build_resolve_info(self._definition, self._nodes, self._parent, path)
+
+
+def _some(paths: Paths, places: list[int]) -> Paths:
+    """Return the paths of some places of a column."""
+
+    def below() -> Sequence[Path | None]:
+        above = paths()
+        return [above[place] for place in places]
+
+    return below
 
 
 @lru_cache
