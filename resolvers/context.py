@@ -15,8 +15,9 @@ from resolvers.errors import (
     UserErrorCode,
     refuse,
 )
+from resolvers.known import Known
 from resolvers.listeners import Listeners
-from resolvers.loaders import Known, Loaders
+from resolvers.loaders import Loaders
 from resolvers.proof import Proof, lives
 from resolvers.reader import Reader
 from resolvers.recent import Recent

@@ -12,8 +12,7 @@ from resolvers import entries, homes
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.inputs import batches
-from resolvers.loaders import ANY
-from resolvers.lookups import Lookup
+from resolvers.lookups import ANY, Lookup
 from resolvers.paging import Window
 from store import keys, timelines
 from store.records import Entry

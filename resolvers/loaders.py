@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
-from resolvers.lookups import Loader, Lookup, fetch
+from resolvers.known import Known
+from resolvers.lookups import Loader, Lookup, fetch, sound
 from resolvers.reader import Reader
+from resolvers.viewer_loaders import Bonds, Sources
 from store import keys, promotions, reach, timelines
 from store.connection import Command
 from store.ids import partition
-from store.mirror import Mirror, Relations, Shelf
+from store.mirror import Shelf
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
 from store.records import (
@@ -26,35 +28,10 @@ from store.records import (
     User,
     read_pairs,
     read_post,
-    read_sources,
 )
 from store.timelines import StoredHome
 
 Value = TypeVar("Value")
-
-
-ANY = 0  # stands for all posts of a home, and for a thing of which there is one
-READERS_KEPT = 5_000  # members whose sessions and homes are kept
-PAGES_KEPT = 4  # first pages of one list; they differ in length
-
-
-class Known:
-    """What the process keeps of what operations have read, as long as it does not change."""
-
-    def __init__(self, mirror: Mirror) -> None:
-        self.users = mirror.records("user")
-        self.posts = mirror.records("status")
-        self.comments = mirror.records("comment")
-        self.bonds = mirror.relations("following", "blocked", "blocked-by", "muted")
-        self.sources = mirror.relations("sources")
-        self.sessions = mirror.relations("sessions", "credentials", owners=READERS_KEPT)
-        self.homes = mirror.relations("newest", "home", "homestate", owners=READERS_KEPT, most=PAGES_KEPT)
-        self.days = mirror.relations("active", most=READERS_KEPT)
-        self.big_followed = mirror.relations("following", most=1)
-        self.profiles = mirror.relations("profile", most=PAGES_KEPT)
-        self.logins = mirror.records("login")
-        self.big_version = mirror.relations("big-version").of("big")
-        self.promoted_until = mirror.relations("promotions").of("promotions")
 
 
 class Loaders:
@@ -115,14 +92,16 @@ class Loaders:
 
     @cached_property
     def bond(self) -> Loader[Bond]:
-        return _bonds(self._reader, self._viewer, self._kept.bonds)
+        if self._viewer is None:
+            return Loader(self._reader, lambda _: [], lambda users, _: [NO_BOND] * len(users))
+        return Bonds(self._reader, self._viewer, self._kept.bonds.of(self._viewer))
 
     @cached_property
     def login(self) -> Loader[int | None]:
         return Loader(
             self._reader,
             lambda names: [("GET", keys.login(name)) for name in names],
-            lambda _, replies: [int(member) if member else None for member in _sound(replies)],
+            lambda _, replies: [int(member) if member else None for member in sound(replies)],
             self._kept.logins,
         )
 
@@ -132,7 +111,7 @@ class Loaders:
         me = self._me
 
         def read(counts: list[int], replies: list[Any]) -> list[StoredHome]:
-            parts = zip(*[iter(_sound(replies))] * 3, strict=True)
+            parts = zip(*[iter(sound(replies))] * 3, strict=True)
             return [timelines.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
 
         return Loader(
@@ -149,7 +128,7 @@ class Loaders:
         return Loader(
             self._reader,
             lambda members: [("ZMSCORE", keys.active(p), *members)],
-            lambda _, replies: [None if day is None else int(float(day)) for day in _sound(replies)[0]],
+            lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
             self._kept.days.of(str(p)),
         )
 
@@ -171,7 +150,7 @@ class Loaders:
             lambda groups: [("ZMSCORE", keys.following(me), *members) for members in groups],
             lambda groups, replies: [
                 tuple(member for member, edge in zip(members, scores, strict=True) if edge is not None)
-                for members, scores in zip(groups, _sound(replies), strict=True)
+                for members, scores in zip(groups, sound(replies), strict=True)
             ],
             self._kept.big_followed.of(me),
         )
@@ -182,7 +161,7 @@ class Loaders:
         return Loader(
             self._reader,
             lambda counts: [("ZRANGE", key, 0, count - 1, "REV") for count in counts],
-            lambda _, replies: [timelines.read_published(reply) for reply in _sound(replies)],
+            lambda _, replies: [timelines.read_published(reply) for reply in sound(replies)],
             self._kept.profiles.of(member),
         )
 
@@ -192,12 +171,12 @@ class Loaders:
         return Loader(
             self._reader,
             lambda posts: [timelines.places(me, posts)],
-            lambda _, replies: [None if place is None else int(place) for place in _sound(replies)[0]],
+            lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
         )
 
     @cached_property
     def sources(self) -> Loader[tuple[Source, ...]]:
-        return _Sources(self._reader, self._me, self._kept.sources.of(self._me))
+        return Sources(self._reader, self._me, self._kept.sources.of(self._me))
 
     @cached_property
     def notification(self) -> Loader[Notification | None]:
@@ -219,40 +198,6 @@ class Loaders:
     async def all(self, *wanted: Lookup) -> None:
         """Look things of several loaders up, in one round trip."""
         await fetch(self._reader, *wanted)
-
-
-class _Sources(Loader[tuple[Source, ...]]):
-    """Who brought posts to a home by passing them on: nobody any of them, where there is nothing of that kind.
-
-    That is asked and kept as well: else every new post at home would have to be looked up.
-    """
-
-    def __init__(self, reader: Reader, owner: int, shelf: Shelf) -> None:
-        def ask(things: list[int]) -> list[Command]:
-            key = keys.sources(owner)
-            posts = [thing for thing in things if thing != ANY]
-            return [("EXISTS", key), *([("HMGET", key, *posts)] if posts else [])]
-
-        def read(things: list[int], replies: list[Any]) -> list[Any]:
-            exists, *texts = _sound(replies)
-            found = map(read_sources, texts[0]) if texts else iter(())
-            return [bool(exists) if thing == ANY else next(found) for thing in things]
-
-        super().__init__(reader, ask, read, shelf)
-
-    def missing(self, things: Iterable[int]) -> list[int]:
-        """Return things that are not known yet, each once; what is kept and current is known."""
-        unsure = super().missing((ANY,))
-        missing = [] if self._has_none else super().missing(things)
-        return [*missing, *unsure] if missing else []
-
-    def known(self, things: Collection[int]) -> list[tuple[Source, ...]]:
-        """Return who brought posts that have been fetched, in order; raises the first error among them."""
-        return [()] * len(things) if self._has_none else super().known(things)
-
-    @property
-    def _has_none(self) -> bool:
-        return self._known.get(ANY) is False
 
 
 def _records(
@@ -280,14 +225,14 @@ def _one_reply(
     reader: Reader, command: str, key: str, read: Callable[[Any], Value], shelf: Shelf | None = None
 ) -> Loader[Value]:
     def values(_: list[int], replies: list[Any]) -> Iterable[Value]:
-        return map(read, _sound(replies)[0])
+        return map(read, sound(replies)[0])
 
     return Loader(reader, lambda things: [(command, key, *things)], values, shelf)
 
 
 def _the_one(reader: Reader, command: Command, read: Callable[[Any], Value], shelf: Shelf) -> Loader[Value]:
     """Return the loader of something of which there is one."""
-    return Loader(reader, lambda _: [command], lambda _, replies: [read(_sound(replies)[0])], shelf)
+    return Loader(reader, lambda _: [command], lambda _, replies: [read(sound(replies)[0])], shelf)
 
 
 def _flags(reader: Reader, command: str, key: str) -> Loader[bool]:
@@ -295,26 +240,4 @@ def _flags(reader: Reader, command: str, key: str) -> Loader[bool]:
 
 
 def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:
-    return [reply is not None for reply in _sound(replies)]
-
-
-def _bonds(reader: Reader, viewer: int | None, kept: Relations) -> Loader[Bond]:
-    if viewer is None:
-        return Loader(reader, lambda _: [], lambda users, _: [NO_BOND] * len(users))
-
-    def ask(users: list[int]) -> list[Command]:
-        sets = (keys.following, keys.blocked, keys.blocked_by, keys.muted)
-        return [("ZMSCORE", key(viewer), *users) for key in sets]
-
-    def bonds(_: list[int], columns: list[Any]) -> Iterable[Bond]:
-        rows = zip(*_sound(columns), strict=True)
-        return [Bond(*[score is not None for score in row]) if any(row) else NO_BOND for row in rows]
-
-    return Loader(reader, ask, bonds, kept.of(viewer))
-
-
-def _sound(replies: list[Any]) -> list[Any]:
-    for reply in replies:
-        if isinstance(reply, Exception):
-            raise reply
-    return replies
+    return [reply is not None for reply in sound(replies)]

@@ -11,6 +11,8 @@ from resolvers.reader import Reader
 from store.connection import Command
 from store.mirror import Changed, Shelf
 
+ANY = 0  # stands for all things of a loader, and for a thing of which there is one
+
 Value = TypeVar("Value")
 Ask = Callable[[list[Any]], list[Command]]  # the commands that look things up
 Read = Callable[[list[Any], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
@@ -66,7 +68,7 @@ class Loader(Generic[Value]):
             missing = [thing for thing in missing if thing not in found] if len(found) < len(missing) else []
         return list(dict.fromkeys(missing)) if missing else missing
 
-    def kept(self, missing: list[Any]) -> Mapping[Any, Any]:
+    def kept(self, missing: Sequence[Any]) -> Mapping[Any, Any]:
         """Return what the process keeps of some things, which may have changed by now."""
         return self.shelf.find(missing) if self.shelf else {}
 
@@ -171,3 +173,11 @@ async def _ask(reader: Reader, asked: list[Sought]) -> None:
     if reading:
         await reading
     others.take(replies)
+
+
+def sound(replies: list[Any]) -> list[Any]:
+    """Return replies; raises the first error among them."""
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return replies

@@ -15,7 +15,7 @@ from resolvers import hydrate
 from resolvers.context import Context
 from resolvers.entries import TimelineEdge
 from resolvers.errors import RequestError
-from resolvers.loaders import ANY
+from resolvers.lookups import ANY
 from resolvers.paging import Page, PageInfo, Window
 from resolvers.rules import placement
 from store import promotions

@@ -58,6 +58,11 @@ class Reader:
         self._sending: set[asyncio.Task[None]] = set()
         self._checked: asyncio.Future[None] | None = None
 
+    @property
+    def keeps(self) -> bool:
+        """Whether the process keeps what is read."""
+        return self._db.mirror.is_on
+
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         """Return the replies to some commands, sent together with those of everybody who asks now.
 

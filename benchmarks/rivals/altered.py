@@ -25,7 +25,7 @@ import schema.plans.selection
 import schema.responses
 import serving.endpoint
 import store.connection
-from resolvers import hydrate, loaders, timelines
+from resolvers import hydrate, known, timelines
 from resolvers.context import Context
 from schema.operations import Schema
 from store.mirror import Mirror, Reading
@@ -79,16 +79,16 @@ def _remember_replies() -> None:
 
     Commands are compared at a few places, since to compare them all would cost as much as what is taken out.
     """
-    known: dict[object, list[Any]] = {}
+    replies: dict[object, list[Any]] = {}
     ask = Wires.run
 
     async def run(self: Wires, commands: Commands) -> list[Any]:
         count = len(commands)
         # Arguments beyond the key are left out: some tell the time.
         key = (count, *(commands[i * count // 4][:2] for i in range(4)), commands[-1][:2])
-        if key not in known:
-            known[key] = await ask(self, commands)
-        return known[key]
+        if key not in replies:
+            replies[key] = await ask(self, commands)
+        return replies[key]
 
     begin = Mirror.begin
 
@@ -106,14 +106,14 @@ def _remember_replies() -> None:
 def _remember_pages() -> None:
     """Have each home read only once."""
     _remember_replies()
-    known: dict[int | None, Any] = {}
+    pages: dict[int | None, Any] = {}
     read = timelines.home
 
     async def home(context: Context, span: timelines.Span) -> Any:
-        if context.viewer not in known:
-            known[context.viewer] = await read(context, span)
+        if context.viewer not in pages:
+            pages[context.viewer] = await read(context, span)
         await context.proved()  # what the page needs besides is kept, and may be taken from then on
-        return known[context.viewer]
+        return pages[context.viewer]
 
     _swap(timelines, "home", home)
 
@@ -164,7 +164,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "calls": lambda: _swap(schema.plans.resolving, "_is_bare", lambda _: False),
     "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),
     "mirror": lambda: os.environ.update(RECORDS_KEPT="0"),
-    "readers": lambda: _swap(loaders, "READERS_KEPT", 0),
+    "readers": lambda: _swap(known, "READERS_KEPT", 0),
     "rows": lambda: _swap(schema.plans.selection, "STEADY", "nothing has it"),
     # Cut short
     "replies": _remember_replies,

@@ -1,0 +1,114 @@
+"""How the viewer stands to members, and who brought posts to their home: at hand where all of it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from resolvers.lookups import ANY, Loader, sound
+from resolvers.reader import Reader
+from store import keys
+from store.connection import Command
+from store.mirror import RELATIONS_KEPT, Shelf
+from store.records import NO_BOND, Bond, Source, read_sources
+
+
+class Bonds(Loader[Bond]):
+    """How the viewer stands to members: to any of them, where it is kept whom they follow, block and mute.
+
+    Where these are too many to keep, each member is looked up, as where nothing is kept.
+    """
+
+    def __init__(self, reader: Reader, viewer: int, shelf: Shelf) -> None:
+        sets = (keys.following, keys.blocked, keys.blocked_by, keys.muted)
+
+        def ask(things: list[int]) -> list[Command]:
+            members = [thing for thing in things if thing != ANY]
+            whole = [("ZRANGE", key(viewer), 0, RELATIONS_KEPT) for key in sets] if ANY in things else []
+            return [*whole, *(("ZMSCORE", key(viewer), *members) for key in sets if members)]
+
+        def read(things: list[int], replies: list[Any]) -> list[Any]:
+            found = sound(replies)
+            whole = _whole(found[: len(sets)]) if ANY in things else None
+            columns = found[-len(sets) :] if things != [ANY] else []
+            bonds = iter([_bond([score is not None for score in row]) for row in zip(*columns, strict=True)])
+            return [whole if thing == ANY else next(bonds) for thing in things]
+
+        super().__init__(reader, ask, read, shelf)
+        self._reader = reader
+
+    def missing(self, things: Iterable[int]) -> list[int]:
+        """Return things that are not known yet, each once; what is kept and current is known."""
+        missing = super().missing(things)
+        if not missing or not self._reader.keeps:
+            return missing
+        if super().missing((ANY,)):
+            return [*missing, ANY]
+        whole = self._known[ANY]
+        if whole is None:
+            return missing
+        self._known |= {member: whole[member] for member in missing}
+        return []
+
+    def kept(self, missing: Sequence[int]) -> Mapping[int, Any]:
+        """Return what the process keeps of some things, which may have changed by now."""
+        whole = super().kept((ANY,)).get(ANY)
+        return super().kept(missing) if whole is None else dict.fromkeys(missing)
+
+
+class _Whole(dict[int, Bond]):
+    """How somebody stands to every member, put together as it is asked for."""
+
+    def __init__(self, sets: Sequence[frozenset[int]]) -> None:
+        super().__init__()
+        self._sets = sets
+
+    def __missing__(self, member: int) -> Bond:
+        if len(self) == RELATIONS_KEPT:
+            self.clear()
+        bond = self[member] = _bond([member in some for some in self._sets])
+        return bond
+
+
+def _whole(replies: Sequence[Sequence[str]]) -> _Whole | None:
+    if any(len(members) > RELATIONS_KEPT for members in replies):
+        return None
+    return _Whole([frozenset(map(int, members)) for members in replies])
+
+
+def _bond(row: Sequence[bool]) -> Bond:
+    return Bond(*row) if any(row) else NO_BOND
+
+
+class Sources(Loader[tuple[Source, ...]]):
+    """Who brought posts to a home by passing them on: nobody any of them, where there is nothing of that kind.
+
+    That is asked and kept as well: else every new post at home would have to be looked up.
+    """
+
+    def __init__(self, reader: Reader, owner: int, shelf: Shelf) -> None:
+        def ask(things: list[int]) -> list[Command]:
+            key = keys.sources(owner)
+            posts = [thing for thing in things if thing != ANY]
+            return [("EXISTS", key), *([("HMGET", key, *posts)] if posts else [])]
+
+        def read(things: list[int], replies: list[Any]) -> list[Any]:
+            exists, *texts = sound(replies)
+            found = map(read_sources, texts[0]) if texts else iter(())
+            return [bool(exists) if thing == ANY else next(found) for thing in things]
+
+        super().__init__(reader, ask, read, shelf)
+
+    def missing(self, things: Iterable[int]) -> list[int]:
+        """Return things that are not known yet, each once; what is kept and current is known."""
+        unsure = super().missing((ANY,))
+        missing = [] if self._has_none else super().missing(things)
+        return [*missing, *unsure] if missing else []
+
+    def known(self, things: Collection[int]) -> list[tuple[Source, ...]]:
+        """Return who brought posts that have been fetched, in order; raises the first error among them."""
+        return [()] * len(things) if self._has_none else super().known(things)
+
+    @property
+    def _has_none(self) -> bool:
+        return self._known.get(ANY) is False
