@@ -10,6 +10,7 @@ from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import keys, posts, reach, timelines
 from store.connection import Database
+from store.ids import partition
 from store.records import Published
 
 PROFILES_KEPT = 50_000  # profiles remembered while many homes are computed
@@ -36,10 +37,13 @@ async def build(db: Database, member: int) -> None:
 
 async def read(db: Database, member: int) -> None:
     """Have a member's home kept up: whoever reads it, or listens to it, is not idle."""
-    floor, building = await db.one("HMGET", keys.home_state(member), "floor", "building")
+    (floor, building), day = await db.ask(
+        ("HMGET", keys.home_state(member), "floor", "building"), ("ZSCORE", keys.active(partition(member)), member)
+    )
     if floor is None or building:
         await build(db, member)
-    await db.one(*timelines.touch_home(member))
+    if day != str(timelines.today()):
+        await db.one(*timelines.touch_home(member))
 
 
 async def let_go_idle(db: Database) -> int:

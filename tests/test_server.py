@@ -85,8 +85,9 @@ async def test_demo(tmp_path: Path) -> None:
 
 async def test_stops_gently(tmp_path: Path) -> None:
     """SIGTERM lets a request under way finish, ends sockets and streams, and takes no more requests."""
-    async with opened(tmp_path) as db, serving(tmp_path) as (running, anonymous):
+    async with opened(tmp_path) as db, serving(tmp_path, run_worker="false") as (running, anonymous):
         alice = await sign_up(anonymous, "alice")
+        await alice.home()  # so that it is noted already that it was read today: nothing but the post is to be written
         async with subscribed(alice, HOME) as stream, following(alice, HOME) as feed:
             await db.one("CLIENT", "PAUSE", 60_000, "WRITE")
             posting = asyncio.create_task(alice.post("until the end"))
