@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from resolvers import mentions, merges
 from resolvers.rules import ranking
-from resolvers.work import Budget, Outcome, conclude, text, to_followers
+from resolvers.work import Budget, Outcome, conclude, in_batches, text, to_followers
 from store import (
     events,
     favourites,
@@ -21,7 +22,7 @@ from store import (
     replies,
     timelines,
 )
-from store.connection import Database
+from store.connection import Command, Database
 from store.ids import instant
 from store.records import Job, Repost
 from store.replies import Reply
@@ -43,20 +44,35 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
                 await conclude(db, undo, await delete(db, undo, budget))
             return Outcome.DONE
         if not plain:
-            score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
-            await _settle_listings(db, _listed(job, job.id), (True, score))
-            if score is not None:
-                await hashtags.count_uses(db, [(job.id, text(job, "hashtags").split())])
             await mentions.tell_of_post(db, job, job.id)
-        kind = "repost" if plain else "post"
-        await events.append(db, f"post:{job.id}", kind, author, **_about(job, job.id), **_told_to_all(job))
     if job.body.get("is_pulled"):
+        if not job.cursor:
+            await _announce(db, job)
         return Outcome.DONE
     delivery = await _delivery(db, job, job.id)
-    reached = await to_followers(
-        db, job, author, budget, lambda batch: timelines.deliver(db, delivery, [entry.thing for entry in batch])
-    )
+
+    async def bring(after: int, count: int) -> tuple[int, int]:
+        step = timelines.deliver(db, delivery, after, count)
+        # What announces a post leaves with the first step of its delivery.
+        (reply,) = await (db.ask(step) if after else _announce(db, job, step))
+        return timelines.read_delivered(reply)
+
+    reached = await in_batches(db, job, budget, bring, timelines.at_once(delivery))
     return Outcome.DONE if reached else Outcome.MORE
+
+
+async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
+    """List a new post where all find it, and tell live readers; returns the replies to what is sent beside that."""
+    kind = "repost" if job.body["plain"] else "post"
+    about = {**_about(job, job.id), **_told_to_all(job)}
+    told = [events.append_command(db, f"post:{job.id}", kind, int(text(job, "author")), **about)]
+    if job.body["plain"]:
+        return (await db.ask(*told, *beside))[len(told) :]
+    score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
+    if score is not None:
+        told += hashtags.count_uses_commands([(job.id, text(job, "hashtags").split())])
+    _, answers = await _settle_listings(db, _listed(job, job.id), (True, score), [*told, *beside])
+    return answers[len(told) :]
 
 
 async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
@@ -64,7 +80,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     thing, author = int(text(job, "post")), int(text(job, "author"))
     original, plain = text(job, "original"), bool(job.body["plain"])
     if job.cursor in {"", AGAIN} and not plain:
-        await posts.remove_from_public(db, thing, text(job, "hashtags").split())
+        await db.ask(*posts.remove_from_public_commands(thing, text(job, "hashtags").split()))
         await mentions.end_of_post(db, job, thing)
         await notifications.withdraw_about(db, author, thing)
     if not job.cursor:
@@ -108,7 +124,7 @@ async def restate(db: Database, job: Job, thing: int) -> None:
     found = await posts.post(db, thing)
     if found is None:
         return
-    seen_by_all = await _settle_listings(db, Listed(thing, found.author, found.hashtags))
+    seen_by_all, _ = await _settle_listings(db, Listed(thing, found.author, found.hashtags))
     about = {"post": thing, **({"original": found.original_id} if isinstance(found, Repost) else {})}
     async for _ in _tell_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
@@ -152,38 +168,53 @@ def _reply(job: Job, thing: int) -> Reply | None:
     return Reply(thing, author, parent, whose, int(text(job, "root")))
 
 
-async def _settle_listings(db: Database, post: Listed, new: Seen | None = None) -> bool:
-    """List a post where all find it, or take it off there, as it is now; returns whether all see it.
+async def _settle_listings(
+    db: Database, post: Listed, new: Seen | None = None, beside: Sequence[Command] = ()
+) -> tuple[bool, list[Any]]:
+    """List a post where all find it, or take it off there, as it is now.
 
+    Returns whether all see it, and the replies to what is sent beside that, once.
     `new` is how a post was seen when it was made. What is hidden or deleted stands nowhere; what only followers see is
     counted as a quote, and stands nowhere else.
     What changes between the look and the step is found by the next look, of this job or of the one that changed it.
     """
-    shown, score = new or await _seen(db, post)
+    look = posts.with_author_commands(post.thing, post.author)
+    seen = new or _seen(post, await db.ask(*look))
+    first: list[Any] | None = None
     while True:
-        if score is None:
-            await posts.remove_from_public(db, post.thing, post.hashtags)
+        steps = _listing(db, post, seen, is_new=new is not None)
+        # Sent last, the look is made after the steps: but for once, on a server that has just lost its scripts.
+        answers = await db.ask(*steps, *(beside if first is None else ()), *look)
+        first = answers[len(steps) : -len(look)] if first is None else first
+        before, seen = seen, _seen(post, answers[-len(look) :])
+        if (before[0], before[1] is None) == (seen[0], seen[1] is None):
+            return seen[1] is not None, first
+
+
+def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Command]:
+    """Return the steps that list a post where all find it, or take it off there."""
+    shown, score = seen
+    if score is None:
+        steps = posts.remove_from_public_commands(post.thing, post.hashtags)
+    else:
+        steps = posts.add_to_public_commands(db, post.thing, post.hashtags, score)
+    if post.quoted:
+        original, whose = post.quoted
+        if not shown:
+            steps.append(posts.unlist_repost_command(db, original, post.thing, post.author, plain=False, whose=whose))
+        elif is_new:
+            steps.append(posts.list_repost_command(db, original, post.thing, post.author, plain=False))
         else:
-            await posts.add_to_public(db, post.thing, post.hashtags, score)
-        if post.quoted and not shown:
-            original, whose = post.quoted
-            await posts.unlist_repost(db, original, post.thing, post.author, plain=False, whose=whose)
-        elif post.quoted and new:
-            await posts.list_repost(db, post.quoted[0], post.thing, post.author, plain=False)
-        elif post.quoted:
-            await posts.relist_quote(db, post.quoted[0], post.thing, post.author)
-        if post.reply:
-            change = replies.remove if not shown else replies.add if new else replies.relist
-            await change(db, post.reply)
-        before = (shown, score is None)
-        shown, score = await _seen(db, post)
-        if before == (shown, score is None):
-            return score is not None
+            steps += posts.relist_quote_commands(db, original, post.thing, post.author)
+    if post.reply:
+        change = replies.remove_commands if not shown else replies.add_commands if is_new else replies.relist_commands
+        steps += change(db, post.reply)
+    return steps
 
 
-async def _seen(db: Database, post: Listed) -> Seen:
-    """Return how a post is seen now."""
-    found, author = await posts.with_author(db, post.thing, post.author)
+def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
+    """Return how a post is seen by what was read of it and its author."""
+    found, author = posts.read_with_author(post.thing, post.author, *replies)
     if found is None or author is None or found.is_hidden:
         return False, None
     return True, None if author.is_private or author.is_suspended else ranking.score_of(found)

@@ -15,6 +15,7 @@ from collections.abc import Collection
 import structlog
 
 from resolvers import bonds, deliveries, farewell, homes, indexing, mentions, reach, rescoring, standing
+from resolvers.reader import Reader
 from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs
 from store.connection import Database, Unavailable
@@ -28,10 +29,17 @@ IDLE_SECONDS = 3600.0  # between two looks for homes that nobody reads
 log = structlog.get_logger()
 
 
-async def finish(db: Database, job: Job) -> None:
-    """Do a job just committed, in the request, as far as `FANOUT_INLINE` followers; never fails what is committed."""
+async def finish(db: Database, job: Job, reader: Reader | None = None) -> None:
+    """Do a job just committed, in the request, as far as `FANOUT_INLINE` followers; never fails what is committed.
+
+    With a reader, its end is noted with what the request reads next: where that is lost, a worker does it again.
+    """
     try:
-        await conclude(db, job, await perform(db, job, Budget(db.settings.fanout_inline)))
+        outcome = await perform(db, job, Budget(db.settings.fanout_inline))
+        if reader and outcome is Outcome.DONE:
+            reader.ask([jobs.finish(job)])
+        else:
+            await conclude(db, job, outcome)
     except Unavailable as error:
         log.warning("job_left_to_worker", job=job.id, kind=job.kind, error=str(error))
     except Exception:

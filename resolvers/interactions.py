@@ -67,7 +67,7 @@ async def comment(
             await interactions.release_comment_key(context.db, draft)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     if job:
-        await fanout.finish(context.db, job)
+        await fanout.finish(context.db, job, context.reader)
     context.forget()
     made = await hydrate.comment(context, thing)
     if made is None:
@@ -90,7 +90,7 @@ async def delete_comment(context: Context, *, comment_id: str) -> dict[str, obje
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     if job:
-        await fanout.finish(context.db, job)
+        await fanout.finish(context.db, job, context.reader)
     context.forget()
     return {"deleted_comment_id": comment_id, "post": await hydrate.post(context, found.post_id)}
 

@@ -103,7 +103,7 @@ async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
     repost = await posts.reposted_as(context.db, viewer, original.id)
     job = await posts.delete(context.db, repost, viewer) if repost else None
     if job:
-        await fanout.finish(context.db, job)
+        await fanout.finish(context.db, job, context.reader)
     context.forget()
     return {"post": await hydrate.post(context, original.id)}
 
@@ -115,7 +115,7 @@ async def delete_post(context: Context, *, post_id: str) -> dict[str, object]:
     job = await posts.delete(context.db, found.id, viewer)
     if job is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    await fanout.finish(context.db, job)
+    await fanout.finish(context.db, job, context.reader)
     context.forget()
     return {"deleted_post_id": post_id, "author": await hydrate.user(context, viewer)}
 
@@ -140,7 +140,7 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> dict[str, ob
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if job:
-        await fanout.finish(context.db, job)
+        await fanout.finish(context.db, job, context.reader)
     context.forget()
     return {"post": await hydrate.post(context, found.id)}
 
@@ -178,8 +178,9 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
         message = "idempotencyKey: this key was used with other input"
         raise refuse(UserErrorCode.CONFLICT, message, "idempotencyKey")
     if job:
-        await fanout.finish(context.db, job)
+        await fanout.finish(context.db, job, context.reader)
     context.forget()
+    context.services.authors[thing] = draft.author  # so that both are read in one round trip
     made = await hydrate.post(context, thing)
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")

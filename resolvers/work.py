@@ -28,6 +28,8 @@ class Budget:
 
 
 Steps = Callable[[Database, Job, Budget], Awaitable[Outcome]]
+# Does something for so many followers after an edge; returns how many there were, and the last one's edge.
+Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
 
 
 async def conclude(db: Database, job: Job, outcome: Outcome) -> None:
@@ -41,16 +43,29 @@ async def conclude(db: Database, job: Job, outcome: Outcome) -> None:
 async def to_followers(
     db: Database, job: Job, author: int, budget: Budget, act: Callable[[list[Entry]], Awaitable[None]]
 ) -> bool:
-    """Reach all followers in batches, oldest follow first; True at the end, False when the budget has run out."""
-    cursor = int(job.cursor) if job.cursor.isdigit() else 0
-    while True:
-        count = int(min(db.settings.fanout_batch, max(budget.left, 1)))
-        batch = await relations.followers_after(db, author, cursor, count)
+    """Do something for all followers in batches, as `in_batches` does."""
+
+    async def reach(after: int, count: int) -> tuple[int, int]:
+        batch = await relations.followers_after(db, author, after, count)
         if batch:
             await act(batch)
-            cursor = batch[-1].place
-            budget.left -= len(batch)
-        if len(batch) < count:
+        return len(batch), batch[-1].place if batch else after
+
+    return await in_batches(db, job, budget, reach)
+
+
+async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, most: int | None = None) -> bool:
+    """Reach all followers in batches, oldest follow first; True at the end, False when the budget has run out.
+
+    `most` bounds a batch where the steps do so themselves.
+    """
+    cursor = int(job.cursor) if job.cursor.isdigit() else 0
+    size = min(db.settings.fanout_batch, most or db.settings.fanout_batch)
+    while True:
+        count = int(min(size, max(budget.left, 1)))
+        reached, cursor = await reach(cursor, count)
+        budget.left -= reached
+        if reached < count:
             return True
         if not await jobs.checkpoint(db, job, str(cursor)):
             return True  # a delete has overtaken the delivery, and takes back what was delivered

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from store import keys
-from store.connection import Database
+from store.connection import Command, Database, script
 from store.ids import CLOCK_SKEW
 from store.records import Location, read_pairs
 
@@ -49,9 +49,14 @@ _NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind", *_WORDS}
 
 async def append(db: Database, name: str, kind: str, actor: int, **about: int | str) -> str | None:
     """Append an event once, whatever repeats the work; `name` is what makes it the same event."""
+    return cast("str | None", await db.one(*append_command(db, name, kind, actor, **about)))
+
+
+def append_command(db: Database, name: str, kind: str, actor: int, **about: int | str) -> Command:
+    """Return the command that appends an event once."""
     pairs = [part for pair in about.items() if pair[1] for part in pair]
     args = [name, db.settings.events_kept, db.channel(WAKE), "kind", kind, "actor", actor, *pairs]
-    return cast("str | None", await db.call("append_event", [keys.events(), keys.event_ids()], *args))
+    return script("append_event", [keys.events(), keys.event_ids()], args)
 
 
 async def between(db: Database, after: str, to: str = "+", *, inclusive: bool = False) -> list[Event]:

@@ -17,24 +17,27 @@ TAGS_KEPT = 10_000  # tags kept of an hour, once there are twice as many
 
 
 async def count_uses(db: Database, made: Iterable[tuple[int, Sequence[str]]]) -> None:
-    """Count the tags of new posts in the hours these were made in; a post counted twice does no harm.
+    """Count the tags of new posts in the hours these were made in."""
+    await db.ask(*count_uses_commands(made))
+
+
+def count_uses_commands(made: Iterable[tuple[int, Sequence[str]]]) -> list[Command]:
+    """Return the commands that count the tags of new posts; a post counted twice does no harm.
 
     The numbers only tell which tags are worth looking at.
     """
     hours: dict[int, Counter[str]] = defaultdict(Counter)
     for post, tags in made:
         hours[hour_of(instant(post))].update(dict.fromkeys(tags, 1))
-    await db.ask(
-        *(
-            script(
-                "count_uses",
-                [keys.tag_uses(hour)],
-                [TAGS_KEPT, USES_SECONDS, *(part for pair in uses.items() for part in pair)],
-            )
-            for hour, uses in hours.items()
-            if uses
+    return [
+        script(
+            "count_uses",
+            [keys.tag_uses(hour)],
+            [TAGS_KEPT, USES_SECONDS, *(part for pair in uses.items() for part in pair)],
         )
-    )
+        for hour, uses in hours.items()
+        if uses
+    ]
 
 
 def hour_of(moment: datetime) -> int:

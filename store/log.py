@@ -11,8 +11,9 @@ from typing import Protocol
 import structlog
 from redis.exceptions import RedisError
 
+from store import events
 from store.connection import Database, Unavailable
-from store.events import START, WAKE, Event, between, newest, position, replay
+from store.events import START, WAKE, Event, newest, position, replay
 from store.hearing import Hearing
 from store.tasks import stop
 
@@ -166,32 +167,33 @@ class Log:
             await self._woken.wait()
             self._woken.clear()
             try:
-                while batch := await self._read_batch():
-                    for event in batch:
-                        self._dispatch(event)
+                while await self._read_batch():
+                    pass  # what comes after a batch that is not full wakes the reader once more
             except (Unavailable, RedisError) as error:
                 log.warning("event_log_unread", error=str(error))
                 self._woken.set()
                 await asyncio.sleep(RETRY_SECONDS)
 
-    async def _read_batch(self) -> list[Event]:
+    async def _read_batch(self) -> bool:
+        """Hand out the next events; True where there may be more of them."""
         # The event read last is read again: where it has gone from the log, others after it may have gone unread.
-        batch = await between(self._db, self.cursor, inclusive=True)
-        if batch and batch[0].cursor == self.cursor:
-            return batch[1:]
-        if not self._has_read:
-            return batch
+        batch = await events.between(self._db, self.cursor, inclusive=True)
+        follows_on = bool(batch) and batch[0].cursor == self.cursor
+        if follows_on or not self._has_read:
+            for event in batch[follows_on:]:
+                self._dispatch(event)
+            return len(batch) >= events.READ_COUNT
         await self._skip()
         for follower in set().union(*self._by_actor.values()):
             follower.lose(self.cursor)
         for watcher in self._watchers:
             watcher.lose(self.cursor)
-        return []  # what comes after the newest event wakes the reader once more
+        return False
 
     async def _skip(self) -> None:
         """Go on from the newest event; of a store that was put back it is older than what was read."""
         cursor = await newest(self._db)
-        has_read = bool(await between(self._db, cursor, cursor, inclusive=True))
+        has_read = bool(await events.between(self._db, cursor, cursor, inclusive=True))
         self.cursor, self._has_read = cursor, has_read  # together: whoever takes a place has the one or the other
 
     def _dispatch(self, event: Event) -> None:

@@ -81,19 +81,29 @@ def delete_command(db: Database, post: int, author: int) -> Command:
 
 async def list_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> bool:
     """List a repost or quote at its original; False when the original is gone."""
+    return bool(await db.one(*list_repost_command(db, original, repost, author, plain=plain)))
+
+
+def list_repost_command(db: Database, original: int, repost: int, author: int, *, plain: bool) -> Command:
+    """Return the command that lists a repost or quote at its original."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
     channel, boxes = db.channel(keys.activity(original)), mailboxes(db, partition(original))
-    return bool(await db.call("list_repost", own, member, repost, counter, channel, original, author, boxes))
+    return script("list_repost", own, [member, repost, counter, channel, original, author, boxes])
 
 
 async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> None:
     """Take a repost or quote off its original's list; the original's author is told of it no more."""
+    await db.one(*unlist_repost_command(db, original, repost, author, plain=plain, whose=whose))
+
+
+def unlist_repost_command(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> Command:
+    """Return the command that takes a repost or quote off its original's list."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
     channel, boxes = db.channel(keys.activity(original)), mailboxes(db, partition(original))
-    args = (member, repost, keys.DAY, counter, channel, original, author, whose, boxes)
-    await db.call("unlist_repost", own, *args)
+    args = [member, repost, keys.DAY, counter, channel, original, author, whose, boxes]
+    return script("unlist_repost", own, args)
 
 
 def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[int, str, str]:
@@ -107,9 +117,15 @@ async def post(db: Database, thing: int) -> Post | None:
     return read_post(thing, read_pairs(await db.one("HGETALL", keys.status(thing))))
 
 
-async def with_author(db: Database, thing: int, author: int) -> tuple[Post | None, User | None]:
-    """Return one post, and who wrote it."""
-    post, user = await db.ask(("HGETALL", keys.status(thing)), ("HGETALL", keys.user(author)))
+def with_author_commands(thing: int, author: int) -> list[Command]:
+    """Return the commands that read one post, and who wrote it."""
+    return [("HGETALL", keys.status(thing)), ("HGETALL", keys.user(author))]
+
+
+def read_with_author(
+    thing: int, author: int, post: Sequence[str], user: Sequence[str]
+) -> tuple[Post | None, User | None]:
+    """Return one post, and who wrote it, as they were read."""
     return read_post(thing, read_pairs(post)), User.read(author, read_pairs(user))
 
 
@@ -130,10 +146,9 @@ async def reposts_between(db: Database, original: int, above: int, below: int, c
     return read_reposts(await db.one("ZRANGE", keys.reposts(original), *bounds))
 
 
-async def relist_quote(db: Database, original: int, quote: int, author: int) -> None:
-    """List a quote at its original, also one that was taken off before."""
-    await db.one("DEL", keys.withdrawn(original, quote))
-    await list_repost(db, original, quote, author, plain=False)
+def relist_quote_commands(db: Database, original: int, quote: int, author: int) -> list[Command]:
+    """Return the commands that list a quote at its original, also one that was taken off before."""
+    return [("DEL", keys.withdrawn(original, quote)), list_repost_command(db, original, quote, author, plain=False)]
 
 
 def first_reposts(original: int, count: int, below: int | None = None) -> Command:
@@ -168,9 +183,9 @@ async def reposted_as(db: Database, member: int, original: int) -> int | None:
     return int(found) if found else None
 
 
-async def add_to_public(db: Database, thing: int, hashtags: Sequence[str], score: float) -> None:
-    """Add a post to the public timeline and to those of its tags, and to what ranks them."""
-    await db.ask(*(list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)))
+def add_to_public_commands(db: Database, thing: int, hashtags: Sequence[str], score: float) -> list[Command]:
+    """Return the commands that add a post to the public timeline and to those of its tags, and to what ranks them."""
+    return [list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)]
 
 
 def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[int, float]]) -> Command:
@@ -180,9 +195,9 @@ def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[i
     return script("add_to_timeline", listed, [size, db.settings.important_size, *pairs])
 
 
-async def remove_from_public(db: Database, thing: int, hashtags: Sequence[str]) -> None:
-    """Remove a post from the public timeline and from those of its tags, then from what ranks them."""
-    await db.ask(*(("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed))
+def remove_from_public_commands(thing: int, hashtags: Sequence[str]) -> list[Command]:
+    """Return the commands that remove a post from the public timeline and its tags, then from what ranks them."""
+    return [("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed]
 
 
 async def published(db: Database, member: int, *, below: int | None, above: int, count: int) -> list[Published]:

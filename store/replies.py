@@ -21,12 +21,8 @@ class Reply:
     root: int
 
 
-async def add(db: Database, reply: Reply) -> None:
-    """List a reply, unless it was taken off before."""
-    await db.ask(*_add_commands(db, reply))
-
-
-def _add_commands(db: Database, reply: Reply) -> list[Command]:
+def add_commands(db: Database, reply: Reply) -> list[Command]:
+    """Return the commands that list a reply, unless it was taken off before."""
     own, told = _at_parent(db, reply)
     boxes = mailboxes(db, partition(reply.parent))
     listing = script("list_repost", own, [reply.id, reply.id, "replies", *told, reply.author, boxes])
@@ -39,15 +35,10 @@ def thread_command(root: int, reply: int) -> Command:
     return script("list_thread", own, [root, reply])
 
 
-async def relist(db: Database, reply: Reply) -> None:
-    """List a reply, also one that was taken off before."""
-    await db.ask(*relist_commands(db, reply))
-
-
 def relist_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that list a reply, also one that was taken off before."""
     ends = [("DEL", keys.withdrawn(post, reply.id)) for post in (reply.parent, reply.root)]
-    return [*ends, *_add_commands(db, reply)]
+    return [*ends, *add_commands(db, reply)]
 
 
 async def remove(db: Database, reply: Reply) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from msgspec import Struct
 
@@ -46,8 +47,17 @@ class StoredHome(Struct, frozen=True):
     is_built: bool
 
 
-async def deliver(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
-    """Bring a post to the homes of those among some members who follow the deliverer."""
+def at_once(delivery: Delivery) -> int:
+    """Return how many homes one step may bring a post to."""
+    return CHANGED if delivery.repost else APPENDED
+
+
+def deliver(db: Database, delivery: Delivery, after: int, count: int) -> Command:
+    """Return the command that brings a post to the homes of some followers of the deliverer, oldest follow first.
+
+    It begins after a follow; `read_delivered` makes of its reply how far it came. On one server it may touch any home:
+    a cluster would allow those of one partition only, and would have each home's own `following` tell who follows.
+    """
     d = delivery
     args = [
         *_stems(),
@@ -58,26 +68,23 @@ async def deliver(db: Database, delivery: Delivery, followers: Sequence[int]) ->
         d.author,
         d.repost or "",
         d.earlier,
+        after,
+        count,
     ]
-    edges, most = [keys.followers(d.deliverer)], CHANGED if d.repost else APPENDED
-    await db.ask(
-        *(script("deliver", edges, [*args, *some, *map(keys.newest, some)]) for some in _together(followers, most))
-    )
+    return script("deliver", [keys.followers(d.deliverer)], args)
+
+
+def read_delivered(reply: Sequence[Any]) -> tuple[int, int]:
+    """Return how many followers a delivery has reached, and the edge of the last one; 0 and 0 for nobody."""
+    return (int(reply[0]), int(reply[1])) if reply[0] else (0, 0)
 
 
 async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
     """Take a deleted post, or an undone plain repost, out of homes."""
     d = delivery
     args = [*_stems(), *_limits(db), d.post, d.author, d.repost or "", d.earlier]
-    await db.ask(*(script("retract", [], [*args, *map(keys.tag, some)]) for some in _together(followers, CHANGED)))
-
-
-def _together(members: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """Yield members whose homes one script may touch, with the followers of who delivers: on one server any, in groups.
-
-    A cluster would allow those of one partition only, and would have each home's own `following` tell who follows.
-    """
-    return (members[i : i + most] for i in range(0, len(members), most))
+    groups = (followers[i : i + CHANGED] for i in range(0, len(followers), CHANGED))
+    await db.ask(*(script("retract", [], [*args, *map(keys.tag, some)]) for some in groups))
 
 
 def _stems() -> list[str]:

@@ -21,6 +21,11 @@ local function home_of(stems, tag)
   }
 end
 
+-- Returns what ends each key of a member.
+local function tag_of(member)
+  return string.format('{%d}:%s', math.floor(tonumber(member) / 16) % 256, member)
+end
+
 local WIDTH = 17 -- a space and the largest id
 local function wide(place)
   return string.format('%17.0f', place)
