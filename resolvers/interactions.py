@@ -31,6 +31,9 @@ async def _toggle(context: Context, post_id: str, *, liked: bool) -> dict[str, o
     if await change(context.db, post.id, viewer) is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     context.forget()
+    flags = [(context.load.has_liked, [post.id])] if context.wants("viewerHasLiked") else []
+    # All in one round trip: `hydrate` then finds what it would look up one after the other.
+    await context.load.all((context.load.post, [post.id]), *hydrate.ahead(context, [post.id]), *flags)
     return {"post": await hydrate.post(context, post.id)}
 
 
