@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import json
+from functools import lru_cache
 
 from store import keys
 from store.connection import Database
+from store.ids import PARTITIONS
 
-_OWN = {
-    "user": keys.user,
-    "notifications": keys.notifications,
-    "withdrawn": keys.withdrawn_notifications,
-    "state": keys.notification_state,
-    "blocked": keys.blocked,
-    "blocked_by": keys.blocked_by,
-    "muted": keys.muted,
-}
+# In the order in which `mailbox.lua` has them.
+_OWN = (
+    keys.user,
+    keys.notifications,
+    keys.withdrawn_notifications,
+    keys.notification_state,
+    keys.blocked,
+    keys.blocked_by,
+    keys.muted,
+)
 
 
 def mailboxes(db: Database, p: int) -> str:
     """Return what `mailbox.lua` completes with a member of a partition."""
-    own = {name: keys.prefix(key, p) for name, key in _OWN.items()} | {"channel": db.channel(keys.told_prefix())}
-    return json.dumps({"partition": p, "minted": keys.minted(p), "kept": db.settings.notifications_kept, "own": own})
+    return _written(p, db.settings.notifications_kept, db.channel(keys.told_prefix()))
+
+
+@lru_cache(maxsize=PARTITIONS)
+def _written(p: int, kept: int, channel: str) -> str:
+    own = [keys.prefix(key, p) for key in _OWN]
+    return " ".join([str(p), keys.minted(p), str(kept), channel, *own])

@@ -1,6 +1,7 @@
 -- Likes a post, once. KEYS minted, status, likes, rescore; ARGV partition, member, channel, post, mailboxes
 -- Returns 1 when it is new, 0 when it stood, false when the post is gone.
-if redis.call('EXISTS', KEYS[2]) == 0 then
+local author = redis.call('HGET', KEYS[2], 'author')
+if not author then
   return false
 end
 if redis.call('ZSCORE', KEYS[3], ARGV[2]) then
@@ -9,5 +10,5 @@ end
 redis.call('ZADD', KEYS[3], str(mint(KEYS[1], ARGV[1])), ARGV[2])
 redis.call('HSET', KEYS[2], 'likes', redis.call('ZCARD', KEYS[3]))
 changed(ARGV[3], KEYS[4], ARGV[4])
-notify(mailbox(ARGV[5], redis.call('HGET', KEYS[2], 'author')), 'LIKE', ARGV[2], ARGV[4])
+notify(mailbox(ARGV[5], author), 'LIKE', ARGV[2], ARGV[4])
 return 1

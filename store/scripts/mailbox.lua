@@ -9,10 +9,11 @@ local function mailbox(text, member)
   if text == '' then
     return nil
   end
-  local box = cjson.decode(text)
-  box.member = member
-  for name, prefix in pairs(box.own) do
-    box[name] = prefix .. member
+  local box = {member = member}
+  box.partition, box.minted, box.kept, box.channel, box.user, box.notifications, box.withdrawn, box.state, box.blocked,
+    box.blocked_by, box.muted = string.match(text, string.rep('(%S+) ?', 11))
+  for _, name in ipairs({'channel', 'user', 'notifications', 'withdrawn', 'state', 'blocked', 'blocked_by', 'muted'}) do
+    box[name] = box[name] .. member
   end
   return box
 end
@@ -32,10 +33,12 @@ local function bound_log(box, log)
   end
 end
 
+-- Adds an entry to one of the two logs, unless it is there.
 local function log_to(box, log, entry)
-  redis.call('ZADD', log, str(mint(box.minted, box.partition)), entry)
-  bound_log(box, log)
-  redis.call('PUBLISH', box.channel, '')
+  if redis.call('ZADD', log, 'NX', str(mint(box.minted, box.partition)), entry) == 1 then
+    bound_log(box, log)
+    redis.call('PUBLISH', box.channel, '')
+  end
 end
 
 local function take_back(box, text)
@@ -91,11 +94,8 @@ local function notify(box, kind, actor, post, comment)
       return
     end
   end
-  local text = text_of(kind, actor, post, comment)
-  if not redis.call('ZSCORE', box.notifications, text) then
-    if ABOVE_MENTION[kind] then
-      withdraw(box, 'MENTION', actor, post, comment)
-    end
-    log_to(box, box.notifications, text)
+  if ABOVE_MENTION[kind] then
+    withdraw(box, 'MENTION', actor, post, comment)
   end
+  log_to(box, box.notifications, text_of(kind, actor, post, comment))
 end

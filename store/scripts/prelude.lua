@@ -7,11 +7,20 @@ local function str(number)
   return string.format('%.0f', number)
 end
 
+-- Returns the server's clock, in ms since 1970; it stands still while a script runs.
+local clock
+local function now_ms()
+  if not clock then
+    local time = redis.call('TIME')
+    clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+  return clock
+end
+
 -- Unique and growing within the partition, also when the clock steps back. What answers a thing of another partition
 -- comes at least a millisecond after it, so that no list shows the answer first.
 local function mint(key, partition, answered)
-  local time = redis.call('TIME')
-  local now = (tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) - EPOCH) * 16
+  local now = (now_ms() - EPOCH) * 16
   local last = tonumber(redis.call('GET', key) or '0')
   local tick = math.max(now, last + 1)
   if answered and answered ~= '' then
@@ -90,7 +99,5 @@ end
 local RESCORE_AFTER = 1000 -- ms
 local function changed(channel, rescore, post)
   redis.call('PUBLISH', channel, '')
-  local time = redis.call('TIME')
-  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-  redis.call('ZADD', rescore, 'LT', str(now + RESCORE_AFTER), post)
+  redis.call('ZADD', rescore, 'LT', str(now_ms() + RESCORE_AFTER), post)
 end
