@@ -55,8 +55,7 @@ def at_once(delivery: Delivery) -> int:
 def deliver(db: Database, delivery: Delivery, after: int, count: int) -> Command:
     """Return the command that brings a post to the homes of some followers of the deliverer, oldest follow first.
 
-    It begins after a follow; `read_delivered` makes of its reply how far it came. On one server it may touch any home:
-    a cluster would allow those of one partition only, and would have each home's own `following` tell who follows.
+    It begins after a follow; `read_delivered` makes of its reply how far it came.
     """
     d = delivery
     args = [
