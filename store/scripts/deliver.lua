@@ -30,7 +30,7 @@ for i, tag in ipairs(tags) do
     waiting = begin_waiting(stems[2] .. tag, stems[3] .. tag, post, size + slack)
   end
   if waiting == place then
-    added[#added + 1] = stems[5] .. tag
+    added[#added + 1] = keys[i]
     added[#added + 1] = place
   elseif waiting and string.sub(waiting, -WIDTH) < place then
     waiting = waiting .. place
