@@ -77,15 +77,19 @@ class Reader:
     async def attempt(self, commands: Sequence[Command]) -> list[Any]:
         """Like `run`, but a failed command's reply is the error itself."""
         if commands:
-            future: asyncio.Future[list[Any]] = self.loop.create_future()
-            self._asked.commands.append((commands, future))
-            self._begin()
-            return await future
+            return await self.ask(commands)
         if self._checked is None or not self._checked.done():
             await self.hear()
         else:
             self._checked.result()
         return []
+
+    def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
+        """Have some commands sent with the next round trip; the future has their replies, as `attempt` returns them."""
+        future: asyncio.Future[list[Any]] = self.loop.create_future()
+        self._asked.commands.append((commands, future))
+        self._begin()
+        return future
 
     def read(self, reading: Reading) -> asyncio.Future[None]:
         """Have something read with the next round trip that may be kept; the future is done once it was taken."""
