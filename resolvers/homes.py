@@ -111,8 +111,11 @@ def _horizon(profiles: Mapping[int, Sequence[Published]], limit: int) -> int:
     return max((found[-1].id for found in profiles.values() if len(found) >= limit), default=0)
 
 
-async def above(db: Database, member: int, floor: int, big: Collection[int]) -> tuple[Home, Home]:
-    """Return what a home should be above a floor: without what big authors bring, and with it; of any size."""
+async def above(db: Database, member: int, floor: int, big: Collection[int]) -> tuple[Home, Home, set[int]]:
+    """Return what a home should be above a floor: without what big authors bring, and with it; of any size.
+
+    Also returns which posts by followed big authors somebody has passed on: they are pulled, wherever they stand.
+    """
     following = {int(author) for author in await db.one("ZRANGE", keys.following(member), 0, -1)}
     profiles: dict[int, list[Published]] = {}
     for some in batches(sorted(following | {member}), PROFILES_READ):
@@ -123,7 +126,10 @@ async def above(db: Database, member: int, floor: int, big: Collection[int]) -> 
     least = merging.pull(member, following, small, horizon, None)
     whole = merging.pull(member, following, profiles, horizon, None)
     pushed = (await _without_older(db, {member: least}, {member: following.difference(big)}))[member]
-    return pushed, (await _without_older(db, {member: whole}, {member: following}))[member]
+    left_out = following.intersection(big)
+    passed_on = (entry for found in profiles.values() for entry in found if entry.original_author in left_out)
+    pulled = {entry.original for entry in passed_on if entry.original}
+    return pushed, (await _without_older(db, {member: whole}, {member: following}))[member], pulled
 
 
 class Pulling:

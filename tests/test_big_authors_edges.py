@@ -51,6 +51,7 @@ async def test_a_follow_takes_an_old_post_below_the_floor(site: Site) -> None:
     await site.follow("reader", "star")
     assert (await site.people["reader"].home())[-1] == old
     await site.check("reader")
+    await site.verify()
     await site.unfollow("reader", "star")
     assert (await site.people["reader"].home())[0] == old
     await site.check("reader")

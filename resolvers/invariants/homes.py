@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from resolvers import homes
@@ -63,8 +63,8 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
         home, in_order = await _stored(db, member)
         if home is None:
             continue
-        least, whole = await homes.above(db, member, home.floor, set(big))
-        message = _difference(home.above(whole.floor), least.above(whole.floor), whole)
+        least, whole, pulled = await homes.above(db, member, home.floor, set(big))
+        message = _difference(home.above(whole.floor), least.above(whole.floor), whole, pulled)
         if message or not in_order:
             message = message or "is not in order, or has a post twice"
             found.append(Finding(keys.home(member), message, _anew(member)))
@@ -91,10 +91,10 @@ def _anew(member: int) -> tuple[tuple[Any, ...], ...]:
     return (timelines.drop_home(member),)
 
 
-def _difference(stored: Home, least: Home, whole: Home) -> str:
+def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int]) -> str:
     """Return how a home differs from what it must hold at least, and at most with what big authors have brought."""
     missing = [post for post in least.places.keys() - stored.places.keys() if post in whole.places]
-    strange = [post for post, place in stored.places.items() if not _may_stand(post, place, least, whole)]
+    strange = [post for post, place in stored.places.items() if not _may_stand(post, place, least, whole, pulled)]
     extra = [post for post in strange if post not in whole.places]
     moved = [post for post in strange if post in whole.places]
     parts = (("misses", missing), ("should not have", extra), ("misplaces", moved))
@@ -104,11 +104,15 @@ def _difference(stored: Home, least: Home, whole: Home) -> str:
     return ", ".join(told)
 
 
-def _may_stand(post: int, place: int, least: Home, whole: Home) -> bool:
-    """Return whether a post may be stored at a place: the right one, without or with big authors, or one of theirs."""
-    if post not in whole.places:  # a big author's repost has it below the floor
+def _may_stand(post: int, place: int, least: Home, whole: Home, pulled: Collection[int]) -> bool:
+    """Return whether a post may be stored at a place: the right one, without or with big authors, or one of theirs.
+
+    A repost may have brought a post before its big author was followed: readers find it at its own place, and pass
+    over the stored one, also where its own is below the floor.
+    """
+    if post not in whole.places and post not in pulled:  # a big author's repost has it below the floor
         return least.places.get(post) == place
-    bringing = {whole.places[post], *(source.repost for source in whole.sources.get(post, ()))}
+    bringing = {whole.places.get(post), *(source.repost for source in whole.sources.get(post, ()))}
     return place in bringing and place <= least.places.get(post, place)
 
 
