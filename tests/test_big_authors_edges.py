@@ -58,6 +58,20 @@ async def test_a_follow_takes_an_old_post_below_the_floor(site: Site) -> None:
     await site.verify()
 
 
+async def test_the_end_of_the_repost_that_brought_an_old_post(site: Site) -> None:
+    """A post that a repost brought before its big author was followed goes with its reposts, one after the other."""
+    await site.sign_up("pal")
+    await site.follow("reader", "pal")
+    old = await site.post("star", "old")
+    for login in ("friend", "pal"):
+        await site.repost(login, old)
+    await site.follow("reader", "star")
+    for login in ("friend", "pal"):
+        await site.unrepost(login, old)
+        await site.check("reader")
+        await site.verify()
+
+
 @pytest.mark.parametrize("follows_first", [True, False])
 @pytest.mark.parametrize("end", ["unrepost", "unfollow"])
 async def test_nothing_is_left_of_a_deleted_post(site: Site, end: str, *, follows_first: bool) -> None:

@@ -66,8 +66,9 @@ end
 local function settle(at, floor, post, stands, author, earlier)
   local _, first = sources_above(at, floor, post)
   if has_author(at, author) then
-    if not first and stands and stands ~= tonumber(post) then
-      move(at, post, stands, nil) -- a repost had brought it before its author, whose posts are pulled, was followed
+    if stands and stands ~= tonumber(post) then
+      -- A repost had brought it before its author, whose posts are pulled, was followed.
+      move(at, post, stands, tonumber(first))
     end
   elseif not first then
     move(at, post, stands, nil)
