@@ -43,6 +43,7 @@ class Selection:
         self._others = [field for field in asked if not field.depends_on_object_alone]
         self._kept: dict[int, Row] = {}  # by the object's address, which is its own while it is kept
         self._written: dict[int, Raw] = {}  # likewise: as JSON, with what else was in them the last time
+        self._texts: dict[bytes, Raw] = {}  # these, where nothing else was in them
         self._beside: dict[str, dict[int, Any]] = {field.key: {} for field in self._others}
         self._objects: dict[int, Any] = {}  # all of these, whose addresses nobody else gets
 
@@ -72,7 +73,7 @@ class Selection:
 
     def forget(self) -> None:
         """Let go of all rows that are kept."""
-        kept: list[dict[int, Any]] = [self._kept, self._written, self._objects, *self._beside.values()]
+        kept: list[dict[Any, Any]] = [self._kept, self._written, self._texts, self._objects, *self._beside.values()]
         for known in kept:
             known.clear()
 
@@ -80,23 +81,38 @@ class Selection:
         """Return rows that nothing comes into later, as JSON: as kept, where the same stood in them the last time."""
         addresses = list(map(id, objects))
         found: list[Any] = list(map(self._written.get, addresses))
+        if not columns.found:
+            return self._alone(run, objects, found, paths) if None in found else found
         same = [list(map(is_, map(self._beside[key].get, addresses), column)) for key, column in columns.found.items()]
         if None in found or not all(map(all, same)):
             missing = [place for place, row in enumerate(found) if row is None or not all(one[place] for one in same)]
-            rows = self._met(run, [objects[place] for place in missing], _some(paths, missing))
+            rows = self._settled(run, [objects[place] for place in missing], _some(paths, missing))
             run.memory.take(self, found.count(None))
             for place, row in zip(missing, rows, strict=True):
                 beside = {key: column[place] for key, column in columns.found.items()}
-                found[place] = self._write(objects[place], row, beside)
+                found[place] = self._write(objects[place], row | beside)
+                for key, result in beside.items():
+                    self._beside[key][addresses[place]] = result
         return found
 
-    def _write(self, one: Any, row: Row, beside: Row) -> Raw:
-        """Keep the row of an object as JSON, with what else is in it."""
-        address = id(one)
-        self._objects[address] = one
-        raw = self._written[address] = Raw(encode(row | beside))
-        for key, result in beside.items():
-            self._beside[key][address] = result
+    def _alone(self, run: Run, objects: list[Any], found: list[Any], paths: Paths) -> list[Raw]:
+        """Return rows of objects on which alone they depend, as JSON; each object's once.
+
+        One that was read anew may show what it did before: its row stays the same then, and so does what has it in it.
+        """
+        missing = list({id(objects[place]): place for place, row in enumerate(found) if row is None}.values())
+        new = [objects[place] for place in missing]
+        rows = self._settled(run, new, _some(paths, missing))
+        run.memory.take(self, len(new))
+        for one, row in zip(new, rows, strict=True):
+            raw = self._write(one, row)
+            self._written[id(one)] = self._texts.setdefault(bytes(raw), raw)
+        return [self._written[id(one)] if row is None else row for one, row in zip(objects, found, strict=True)]
+
+    def _write(self, one: Any, row: Row) -> Raw:
+        """Keep the row of an object as JSON."""
+        self._objects[id(one)] = one
+        raw = self._written[id(one)] = Raw(encode(row))
         return raw
 
     def _met(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
@@ -105,14 +121,18 @@ class Selection:
         if None in found:
             missing = [place for place, known in enumerate(found) if known is None]
             new = [objects[place] for place in missing]
-            filled = Filled([self._row.copy() for _ in new])
-            for field in self._steady:
-                field.settle(run, new, filled, _some(paths, missing))
             run.memory.take(self, len(new))
-            for place, one, row in zip(missing, new, filled.rows, strict=True):
+            for place, one, row in zip(missing, new, self._settled(run, new, _some(paths, missing)), strict=True):
                 found[place] = self._kept[id(one)] = row
                 self._objects[id(one)] = one
         return found
+
+    def _settled(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
+        """Return rows with what depends on steady objects alone."""
+        filled = Filled([self._row.copy() for _ in objects])
+        for field in self._steady:
+            field.settle(run, objects, filled, paths)
+        return filled.rows
 
 
 class Field:
