@@ -116,7 +116,7 @@ class Reader:
     def _begin(self) -> None:
         if not self._flushing:
             self._flushing = True
-            self.loop.call_soon(self._wait, 0, 0)
+            self.loop.call_soon(self._wait, 1, 0)  # what begins it is known
 
     def _wait(self, known: int, quiet: int) -> None:
         """Let turns of the event loop pass until nothing more is asked for, then send."""
