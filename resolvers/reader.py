@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from resolvers.errors import UNREACHABLE, RequestError, ServiceUnavailable
@@ -127,9 +128,45 @@ class Reader:
             self.loop.call_soon(self._wait, count, quiet)
             return
         self._asked, self._flushing = Asked([], [], []), False
+        told = None if asked.commands or asked.readings else self._tell()
+        if told:
+            told.add_done_callback(partial(self._told, asked, self._writes))
+        else:
+            self._start(asked)
+
+    def _start(self, asked: Asked) -> None:
         sending = self.loop.create_task(self._flush(asked))
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
+
+    def _tell(self) -> asyncio.Future[list[Any]] | None:
+        """Return what tells that all that is kept is current, where nothing else has to be asked: so for most pages."""
+        if self._checked is None:
+            has_to_ask = self._checks.counting() or self._checks.reading()
+        else:
+            has_to_ask = not self._checked.done()
+        return None if has_to_ask else self._db.hear()
+
+    def _told(self, asked: Asked, writes: int, told: asyncio.Future[list[Any]]) -> None:
+        self.is_current = self._db.has_heard(told) and writes == self._writes
+        if not (self.is_current and self._stands()):
+            self._start(asked)  # which comes to the same, and says what it is
+            return
+        for future in asked.hearing:
+            if not future.done():
+                future.set_result(None)
+
+    def _stands(self) -> bool:
+        """Return whether the checks are passed, as far as can be told by what is kept."""
+        if self._checked is None:
+            try:
+                if not self._checks.judge(()):
+                    return False
+            except Exception:  # noqa: BLE001  raised again where it is handed to who waits
+                return False
+            self._checked = self.loop.create_future()
+            self._checked.set_result(None)
+        return self._checked.done() and self._checked.exception() is None
 
     async def _flush(self, asked: Asked) -> None:
         try:

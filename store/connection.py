@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import socket
 from collections.abc import Sequence
@@ -99,6 +100,20 @@ class Database:
         except _LOST as error:
             raise Unavailable(str(error)) from error
         return replies, True
+
+    def hear(self) -> asyncio.Future[list[Any]] | None:
+        """Return what is done once all that is kept is as new as this call, shared by many; None where `read` is needed.
+
+        `has_heard` says whether it went well.
+        """
+        told = self.mirror.hear()
+        self.round_trips += told is not None
+        return told
+
+    @staticmethod
+    def has_heard(told: asyncio.Future[list[Any]]) -> bool:
+        """Return whether all that is kept is as new as when `hear` was called."""
+        return not told.cancelled() and told.exception() is None and told.result() == ["PONG"]
 
     async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:
         replies = await self.run([*commands, *(command for reading in readings for command in reading.commands)])

@@ -184,8 +184,14 @@ class Mirror:
             wire = await self._open()
         if not self.is_on:
             return None
-        if readings:
-            return wire.read(readings)
+        return wire.read(readings) if readings else self._synchronise(wire)
+
+    def hear(self) -> asyncio.Future[list[Any]] | None:
+        """Return what `begin` does where nothing is to be read; None where the connection has to be opened first."""
+        wire = self._wire
+        return self._synchronise(wire) if self.is_on and wire is not None and wire.is_open else None
+
+    def _synchronise(self, wire: _Tracked) -> asyncio.Future[list[Any]]:
         if self._synchronising is None:
             self._synchronising = wire.send([("PING",)])
             asyncio.get_running_loop().call_soon(self._synchronised)

@@ -2,7 +2,8 @@
 
 redis-py opens a connection: addresses, TLS, passwords, the database's number. From then on its transport is this
 module's. A reply costs a turn of a loop then, where the client's own pipeline spends a coroutine and a timer on it,
-and what many callers send in the same turn of the event loop leaves in one write. Nobody holds a connection: a caller
+and what many callers send in the same turn of the event loop, or while replies are awaited, leaves in one write: a
+write is a system call, whatever it carries, and wakes the server. Nobody holds a connection: a caller
 that is cancelled leaves at once, and its replies are read and dropped in their turn.
 """
 
@@ -51,6 +52,7 @@ class Wire(asyncio.Protocol):
         self._reader = hiredis.Reader(replyError=_error, encoding="utf-8", notEnoughData=UNFINISHED)
         self._awaited: deque[Batch] = deque()
         self._unsent: list[bytes] = []
+        self._sent = 0  # batches, of those awaited
         self._reply_seconds = reply_seconds
         self._loop = asyncio.get_running_loop()
         self._heard = 0.0  # when something last came, by the loop's clock, or was first waited for
@@ -67,7 +69,7 @@ class Wire(asyncio.Protocol):
         `take` gets them first, before anything behind them is looked at.
         """
         if not self._unsent:
-            self._loop.call_soon(self._leave)  # a write is a system call, whatever it carries
+            self._loop.call_soon(self._leave)
         self._unsent.extend(map(hiredis.pack_command, commands))
         if not self._awaited:
             self._heard = self._loop.time()
@@ -78,8 +80,9 @@ class Wire(asyncio.Protocol):
         return batch.replied
 
     def _leave(self) -> None:
-        packed, self._unsent = self._unsent, []
-        if self.is_open:
+        """Send what was gathered, unless replies are awaited: then it leaves once they have come."""
+        if self.is_open and not self._sent and self._unsent:
+            packed, self._unsent, self._sent = self._unsent, [], len(self._awaited)
             self._transport.write(b"".join(packed))
 
     def data_received(self, data: bytes) -> None:
@@ -89,10 +92,12 @@ class Wire(asyncio.Protocol):
         try:
             while self._awaited and self._complete(self._awaited[0]):
                 batch = self._awaited.popleft()
+                self._sent -= 1
                 if batch.take:
                     batch.take(batch.replies)
                 if not batch.replied.done():  # whoever waited may be gone
                     batch.replied.set_result(batch.replies)
+            self._leave()
         except hiredis.ProtocolError as error:
             self._end(RedisConnectionError(f"not a reply: {error}"))
 
