@@ -142,7 +142,7 @@ class Reader:
     def _tell(self) -> asyncio.Future[list[Any]] | None:
         """Return what tells that all that is kept is current, where nothing else has to be asked: so for most pages."""
         if self._checked is None:
-            has_to_ask = self._checks.counting() or self._checks.reading()
+            has_to_ask = bool(self._checks.counting() or self._checks.reading())
         else:
             has_to_ask = not self._checked.done()
         return None if has_to_ask else self._db.hear()

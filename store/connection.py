@@ -102,9 +102,9 @@ class Database:
         return replies, True
 
     def hear(self) -> asyncio.Future[list[Any]] | None:
-        """Return what is done once all that is kept is as new as this call, shared by many; None where `read` is needed.
+        """Return a future, shared by many, that is done once all that is kept is as new as this call.
 
-        `has_heard` says whether it went well.
+        `has_heard` says whether that went well. None where `read` is needed.
         """
         told = self.mirror.hear()
         self.round_trips += told is not None

@@ -18,6 +18,13 @@ from store.wires import Wires
 SILENT = ("BLPOP", "nothing", 0)  # is answered when something comes, and nothing does
 
 
+class Noting:
+    """Stands for a transport: it notes what it is to write."""
+
+    def __init__(self, written: list[bytes]) -> None:
+        self.write = written.append
+
+
 @pytest.fixture
 async def wires(settings: Settings, db: Database) -> AsyncIterator[Wires]:
     """Two connections at most, and half a second's patience."""
@@ -33,6 +40,22 @@ async def test_many_at_once(wires: Wires) -> None:
     for i, (first, error, last) in enumerate(await asyncio.gather(*map(wires.run, batches))):
         assert (first, last) == (f"{i}", "é" * i)
         assert isinstance(error, ResponseError)
+
+
+async def test_what_leaves_together(wires: Wires) -> None:
+    """What is sent in one turn leaves in one write, and so does all that comes while its replies are awaited."""
+    await wires.run([("PING",)])
+    (wire,) = wires._wires  # noqa: SLF001  what it writes is seen nowhere else
+    written: list[bytes] = []
+    transport, wire._transport = wire._transport, Noting(written)  # noqa: SLF001
+    first = [wire.send([("ECHO", f"{i}")]) for i in range(3)]
+    await asyncio.sleep(0)
+    later = [wire.send([("ECHO", f"{i}")]) for i in range(3, 6)]
+    await asyncio.sleep(0)
+    assert [part.count(b"ECHO") for part in written] == [3]
+    wire._transport = transport  # noqa: SLF001
+    transport.write(b"".join(written))
+    assert await asyncio.gather(*first, *later) == [[f"{i}"] for i in range(6)]
 
 
 async def test_who_leaves(wires: Wires) -> None:
