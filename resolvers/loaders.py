@@ -221,22 +221,16 @@ def _records(
     return Loader(reader, lambda things: [("HGETALL", key(thing)) for thing in things], records, shelf)
 
 
-def _one_reply(
-    reader: Reader, command: str, key: str, read: Callable[[Any], Value], shelf: Shelf | None = None
-) -> Loader[Value]:
-    def values(_: list[int], replies: list[Any]) -> Iterable[Value]:
-        return map(read, sound(replies)[0])
-
-    return Loader(reader, lambda things: [(command, key, *things)], values, shelf)
-
-
 def _the_one(reader: Reader, command: Command, read: Callable[[Any], Value], shelf: Shelf) -> Loader[Value]:
     """Return the loader of something of which there is one."""
     return Loader(reader, lambda _: [command], lambda _, replies: [read(sound(replies)[0])], shelf)
 
 
 def _flags(reader: Reader, command: str, key: str) -> Loader[bool]:
-    return _one_reply(reader, command, key, lambda reply: reply is not None)
+    def flags(_: list[int], replies: list[Any]) -> list[bool]:
+        return [reply is not None for reply in sound(replies)[0]]
+
+    return Loader(reader, lambda things: [(command, key, *things)], flags)
 
 
 def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:

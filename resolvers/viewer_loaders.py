@@ -35,7 +35,6 @@ class Bonds(Loader[Bond]):
             return [whole if thing == ANY else next(bonds) for thing in things]
 
         super().__init__(reader, ask, read, shelf)
-        self._reader = reader
 
     def missing(self, things: Iterable[int]) -> list[int]:
         """Return things that are not known yet, each once; what is kept and current is known."""
