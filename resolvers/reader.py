@@ -40,6 +40,12 @@ class Asked(NamedTuple):
     def futures(self) -> list[asyncio.Future[Any]]:
         return [*(future for _, future in self.commands), *(future for _, future in self.readings), *self.hearing]
 
+    def end(self) -> None:
+        """Have those go on who wait for no replies: what was read was taken."""
+        for waits in (*(future for _, future in self.readings), *self.hearing):
+            if not waits.done():
+                waits.set_result(None)
+
 
 class Reader:
     """Gathers the look-ups of an operation: all that are asked for in the same moment leave in one round trip.
@@ -128,7 +134,7 @@ class Reader:
             self.loop.call_soon(self._wait, count, quiet)
             return
         self._asked, self._flushing = Asked([], [], []), False
-        told = None if asked.commands or asked.readings else self._tell()
+        told = None if asked.commands else self._send_readings(asked)
         if told:
             told.add_done_callback(partial(self._told, asked, self._writes))
         else:
@@ -139,22 +145,20 @@ class Reader:
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
 
-    def _tell(self) -> asyncio.Future[list[Any]] | None:
-        """Return what tells that all that is kept is current, where nothing else has to be asked: so for most pages."""
+    def _send_readings(self, asked: Asked) -> asyncio.Future[list[Any]] | None:
+        """Send at once what may be kept, where that is all, and the checks need nothing: so for most pages."""
         if self._checked is None:
             has_to_ask = bool(self._checks.counting() or self._checks.reading())
         else:
             has_to_ask = not self._checked.done()
-        return None if has_to_ask else self._db.hear()
+        return None if has_to_ask else self._db.begin([reading for reading, _ in asked.readings])
 
     def _told(self, asked: Asked, writes: int, told: asyncio.Future[list[Any]]) -> None:
-        self.is_current = self._db.has_heard(told) and writes == self._writes
-        if not (self.is_current and self._stands()):
+        self.is_current = self._db.is_answered(told) and writes == self._writes
+        if self.is_current and self._stands():
+            asked.end()
+        else:
             self._start(asked)  # which comes to the same, and says what it is
-            return
-        for future in asked.hearing:
-            if not future.done():
-                future.set_result(None)
 
     def _stands(self) -> bool:
         """Return whether the checks are passed, as far as can be told by what is kept."""
@@ -178,9 +182,7 @@ class Reader:
                     future.set_exception(error)
                     future.exception()  # whoever waited may be gone
             return
-        for waits in (*(future for _, future in asked.readings), *asked.hearing):
-            if not waits.done():
-                waits.set_result(None)
+        asked.end()
         start = 0
         for some, future in asked.commands:
             if not future.done():

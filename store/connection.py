@@ -101,19 +101,19 @@ class Database:
             raise Unavailable(str(error)) from error
         return replies, True
 
-    def hear(self) -> asyncio.Future[list[Any]] | None:
-        """Return a future, shared by many, that is done once all that is kept is as new as this call.
+    def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
+        """Send what may be kept of what is read; once the future is done, all that is kept is as new as this call.
 
-        `has_heard` says whether that went well. None where `read` is needed.
+        `is_answered` says whether that went well. None where `read` is needed.
         """
-        told = self.mirror.hear()
+        told = self.mirror.begin_at_once(readings)
         self.round_trips += told is not None
         return told
 
     @staticmethod
-    def has_heard(told: asyncio.Future[list[Any]]) -> bool:
-        """Return whether all that is kept is as new as when `hear` was called."""
-        return not told.cancelled() and told.exception() is None and told.result() == ["PONG"]
+    def is_answered(told: asyncio.Future[list[Any]]) -> bool:
+        """Return whether the server could answer what `begin` sent."""
+        return not told.cancelled() and told.exception() is None and _AWAY.isdisjoint(map(type, told.result()))
 
     async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:
         replies = await self.run([*commands, *(command for reading in readings for command in reading.commands)])

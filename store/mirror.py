@@ -181,15 +181,15 @@ class Mirror:
         """
         wire = self._wire
         if wire is None or not wire.is_open:
-            wire = await self._open()
-        if not self.is_on:
+            await self._open()
+        return self.begin_at_once(readings)
+
+    def begin_at_once(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
+        """Do what `begin` does; None also where the connection has to be opened first."""
+        wire = self._wire
+        if not self.is_on or wire is None or not wire.is_open:
             return None
         return wire.read(readings) if readings else self._synchronise(wire)
-
-    def hear(self) -> asyncio.Future[list[Any]] | None:
-        """Return what `begin` does where nothing is to be read; None where the connection has to be opened first."""
-        wire = self._wire
-        return self._synchronise(wire) if self.is_on and wire is not None and wire.is_open else None
 
     def _synchronise(self, wire: _Tracked) -> asyncio.Future[list[Any]]:
         if self._synchronising is None:
