@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -180,19 +180,21 @@ def read_stored(part: Slice, waiting: str | None, listed: Sequence[str], state: 
 
 def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[Entry]:
     """Return the entries of part of a home in the order asked for."""
-    found = {entry.place: entry for entry in [*home_entries(listed), *_waiting(waiting)]}
-    above, below = part.above or 0, part.below or LARGEST + 1
-    places = sorted((place for place in found if above < place < below), reverse=part.newest_first)
-    return [found[place] for place in places[: part.count]]
+    texts = [*listed, *(waiting or "").split()[1:]]
+    own = list(map(int, [text for text in texts if ":" not in text]))  # almost all stand at their own places
+    found = dict(zip(own, own, strict=True))
+    if len(own) < len(texts):
+        found |= {entry.place: entry.thing for entry in home_entries([text for text in texts if ":" in text])}
+    places: Iterable[int] = found
+    if part.above or part.below:
+        above, below = part.above or 0, part.below or LARGEST + 1
+        places = [place for place in found if above < place < below]
+    return [Entry(found[place], place) for place in sorted(places, reverse=part.newest_first)[: part.count]]
 
 
 def home_entries(listed: Sequence[str]) -> list[Entry]:
     """Return entries of the list of a home, in its order."""
     return [Entry(int(post), int(place or post)) for post, _, place in (entry.partition(":") for entry in listed)]
-
-
-def _waiting(text: str | None) -> list[Entry]:
-    return [Entry(int(post), int(post)) for post in (text or "").split()[1:]]
 
 
 def places(member: int, posts: Sequence[int]) -> Command:
