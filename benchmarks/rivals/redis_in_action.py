@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import redis
 
@@ -26,25 +27,32 @@ HOME_SIZE = 800
 COUNTER = "status:id:"
 QUEUE = "queue:default"
 
+Home: TypeAlias = Callable[[int], str]  # member → key of their home
+
 
 def home(member: int) -> str:
     """Return the key of a member's home."""
     return f"book-home:{member}"
 
 
-def post_status(db: redis.Redis, member: int, message: str) -> int:
+def home_as_skip_list(member: int) -> str:
+    """Return the key of a member's home that the store keeps as a skip list."""
+    return f"book-skip-list:{member}"
+
+
+def post_status(db: redis.Redis, member: int, message: str, home: Home) -> int:
     """Publish a post and deliver it to the first followers; returns its id."""
     status = _create(db, member, message)
     db.zadd(keys.profile(member), {str(status): status})
-    _syndicate(db, member, status, "-inf")
+    _syndicate(db, member, status, "-inf", home)
     return status
 
 
-def work_off(db: redis.Redis) -> None:
+def work_off(db: redis.Redis, home: Home) -> None:
     """Make the passes that are queued."""
     while queued := db.lpop(QUEUE):
         member, status, start = json.loads(str(queued))
-        _syndicate(db, member, status, start)
+        _syndicate(db, member, status, start, home)
 
 
 def like(db: redis.Redis, member: int, status: int) -> bool:
@@ -68,7 +76,7 @@ def _create(db: redis.Redis, member: int, message: str) -> int:
     return int(status)
 
 
-def _syndicate(db: redis.Redis, member: int, status: int, start: str) -> None:
+def _syndicate(db: redis.Redis, member: int, status: int, start: str, home: Home) -> None:
     found: Any = db.zrangebyscore(keys.followers(member), start, "+inf", start=0, num=PASS, withscores=True)
     with db.pipeline(transaction=False) as pipeline:
         for follower, _ in found:

@@ -25,15 +25,17 @@ from store.connection import Command
 
 INSERTS = 20_000  # into homes, of one turn
 MOST_POSTS = 200  # of one turn
-ENTRIES = 400  # that homes hold beforehand, in the first so many of them
-FILLED = 10_000
 LIKES = 500  # of one turn, by so many members
 BATCH = 500  # homes filled in one round trip
 OLD = 1 << 40  # ids earlier than now: three days
+MODEL = "model:"  # begins keys of what homes are copied from
+SKIP_LISTS = 10_000  # followers' homes that are skip lists, too: more would take gigabytes
+LISTPACK = "zset-max-listpack-entries"
 POLL_SECONDS = 0.002
 DELIVERY_SECONDS = 600
 TEXT = "to all of you, as long as most posts are, more or less"
-PERCH, BOOK = "Perch", "Redis in Action"
+PERCH, BOOK, BOOK_FAST = "Perch", "Redis in Action", "Redis in Action, skip lists"
+HOMES = {BOOK: redis_in_action.home, BOOK_FAST: redis_in_action.home_as_skip_list}
 
 Publish = Callable[[], Awaitable[int]]  # returns the post
 Look = Callable[
@@ -58,23 +60,48 @@ def network(sizes: Sequence[int]) -> Network:
 
 
 async def load(stage: Stage, sizes: Sequence[int]) -> None:
-    """Make the authors and their followers, and fill the homes of these, as Perch and as the book have them."""
+    """Make the authors and their followers, and fill the homes of these, as Perch and as the book have them.
+
+    They are as full as those of a busy site: 25 KB for both, 60 KB for a skip list. What Perch leaves to a later post,
+    each post finds to be done in as many homes as any other does.
+    """
     wanted = network(sizes)
     with tqdm(total=len(wanted.members) + wanted.edges, desc="followers", leave=False) as bar:
         members = await create_members(stage.db, wanted, "no password", bar.update)
         stage.members |= members
         await create_follows(stage.db, wanted, members, bar.update)
     await stage.work_off()
+    await _fill(stage, [members[f"fan{i}"] for i in range(max(sizes))])
+
+
+async def _fill(stage: Stage, fans: Sequence[int]) -> None:
+    size, spare = stage.db.settings.home_size, stage.db.settings.home_slack - timelines.WAITING
     oldest = int(await stage.db.mint()) - OLD
-    entries = range(oldest, oldest + ENTRIES)
-    pairs = [part for entry in entries for part in (entry, entry)]
-    fans = [members[f"fan{i}"] for i in range(min(FILLED, max(sizes)))]
+    last = oldest + size + spare
+    waiting = ["".join(f"{last + i:{timelines.WIDTH}}" for i in range(n + 1)) for n in range(timelines.WAITING)]
+    models = range(spare)  # lists that may have so many more entries before they are trimmed
+    book = [part for entry in range(oldest, oldest + size) for part in (entry, entry)]
+    await stage.db.ask(
+        *(("RPUSH", f"{MODEL}{more}", *range(last - size - more, last)) for more in models),
+        ("ZADD", f"{MODEL}{BOOK}", *book),
+    )
+    (_, usual) = await stage.db.one("CONFIG", "GET", LISTPACK)
+    await stage.db.one("CONFIG", "SET", LISTPACK, 0)
+    await stage.db.one("ZADD", f"{MODEL}{BOOK_FAST}", *book)
+    await stage.db.one("CONFIG", "SET", LISTPACK, usual)
     for begin in range(0, len(fans), BATCH):
-        some = fans[begin : begin + BATCH]
+        some = list(enumerate(fans[begin : begin + BATCH], begin))
         await stage.db.ask(
-            *(("RPUSH", keys.home(fan), *entries) for fan in some),
-            *(("ZADD", redis_in_action.home(fan), *pairs) for fan in some),
+            *(("COPY", f"{MODEL}{i % spare}", keys.home(fan), "REPLACE") for i, fan in some),
+            *(("SET", keys.newest(fan), waiting[i % timelines.WAITING]) for i, fan in some),
+            *(
+                ("COPY", f"{MODEL}{name}", HOMES[name](fan), "REPLACE")
+                for name in HOMES
+                for i, fan in some
+                if name == BOOK or i < SKIP_LISTS
+            ),
         )
+    await stage.db.one("DEL", *(f"{MODEL}{name}" for name in HOMES), *(f"{MODEL}{more}" for more in models))
 
 
 async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: int, charts: Path | None) -> None:
@@ -86,13 +113,16 @@ async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: in
         author = await stage.sign_in(f"author{size}")
         last = int((await stage.db.one("ZRANGE", keys.followers(author.member), -1, -1))[0])
         count = _count(size)
-        turns: dict[str, list[Turn]] = {PERCH: [], BOOK: []}
+        rivals = [BOOK, BOOK_FAST] if size <= SKIP_LISTS else [BOOK]
+        turns: dict[str, list[Turn]] = {name: [] for name in (PERCH, *rivals)}
         for _ in range(rounds):
             perch.process.resume()
             turns[PERCH].append(await _turn(stage, _in_perch(last), _by_perch(perch, author), _nothing, count))
             perch.process.suspend()
-            by_book, later = _by_book(book, author), _worker_of(book)
-            turns[BOOK].append(await _turn(stage, _in_book(last), by_book, later, count))
+            for name in rivals:
+                home = HOMES[name]
+                by_book, later = _by_book(book, author, home), _worker_of(book, home)
+                turns[name].append(await _turn(stage, _in_book(home(last)), by_book, later, count))
         perch.process.resume()
         found[size] = turns
     book.close()
@@ -106,8 +136,9 @@ def _count(size: int) -> int:
 
 def _report(found: dict[int, dict[str, list[Turn]]], charts: Path | None) -> None:
     print("\n### A post to many followers\n\nHome entries per second of the store's processor time; times in ms.")
-    head = ["followers", "entries/s, Perch", f"entries/s, {BOOK}", "Perch / it"]
-    head += ["answered, Perch", f"answered, {BOOK}", "delivered to all, Perch", f"delivered to all, {BOOK}"]
+    head = ["followers", *(f"entries/s, {name}" for name in (PERCH, BOOK, BOOK_FAST)), f"{PERCH} / {BOOK}"]
+    head += [f"{PERCH} / {BOOK_FAST}", f"answered, {PERCH}", f"answered, {BOOK}"]
+    head += [f"delivered to all, {PERCH}", f"delivered to all, {BOOK}"]
     table(head, [[f"{size:,}", *_cells(turns, size * _count(size))] for size, turns in found.items()])
     if charts:
         series = {
@@ -123,9 +154,12 @@ def _report(found: dict[int, dict[str, list[Turn]]], charts: Path | None) -> Non
 
 def _cells(turns: dict[str, list[Turn]], inserts: int) -> list[str]:
     speeds = {name: [inserts / turn.store_cpu for turn in found] for name, found in turns.items()}
-    answered = [spread([statistics.median(turn.answered) for turn in found], 1) for found in turns.values()]
-    delivered = [spread([statistics.median(turn.delivered) for turn in found], 1) for found in turns.values()]
-    return [*(spread(found, 0) for found in speeds.values()), ratio(speeds[PERCH], speeds[BOOK]), *answered, *delivered]
+    shown = [spread(speeds[name], 0) if name in speeds else "" for name in (PERCH, BOOK, BOOK_FAST)]
+    ratios = [ratio(speeds[PERCH], speeds[name]) if name in speeds else "" for name in (BOOK, BOOK_FAST)]
+    compared = turns[PERCH], turns[BOOK]
+    answered = [spread([statistics.median(turn.answered) for turn in found], 1) for found in compared]
+    delivered = [spread([statistics.median(turn.delivered) for turn in found], 1) for found in compared]
+    return [*shown, *ratios, *answered, *delivered]
 
 
 async def _turn(stage: Stage, look: Look, publish: Publish, finish: Finish, count: int) -> Turn:
@@ -145,8 +179,8 @@ def _in_perch(last: int) -> Look:
     return lambda post: (ends, lambda found: str(post) in {found[0].strip(), found[1]})
 
 
-def _in_book(last: int) -> Look:
-    return lambda post: ([("ZSCORE", redis_in_action.home(last), post)], lambda found: found != [None])
+def _in_book(home: str) -> Look:
+    return lambda post: ([("ZSCORE", home, post)], lambda found: found != [None])
 
 
 async def _until_delivered(stage: Stage, probe: Sequence[Command], is_there: Callable[[Any], bool]) -> None:
@@ -166,16 +200,16 @@ def _by_perch(perch: Contender, author: Reader) -> Publish:
     return publish
 
 
-def _by_book(book: redis.Redis, author: Reader) -> Publish:
+def _by_book(book: redis.Redis, author: Reader, home: redis_in_action.Home) -> Publish:
     async def publish() -> int:
-        return redis_in_action.post_status(book, author.member, TEXT)
+        return redis_in_action.post_status(book, author.member, TEXT, home)
 
     return publish
 
 
-def _worker_of(book: redis.Redis) -> Finish:
+def _worker_of(book: redis.Redis, home: redis_in_action.Home) -> Finish:
     async def work() -> None:
-        redis_in_action.work_off(book)
+        redis_in_action.work_off(book, home)
 
     return work
 
