@@ -146,7 +146,7 @@ class Reader:
         sending.add_done_callback(self._sending.discard)
 
     def _send_readings(self, asked: Asked) -> asyncio.Future[list[Any]] | None:
-        """Send at once what may be kept, where that is all, and the checks need nothing: so for most pages."""
+        """Send what has no commands in it at once, where the checks need none either: so for most pages."""
         if self._checked is None:
             has_to_ask = bool(self._checks.counting() or self._checks.reading())
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -181,15 +181,11 @@ def read_stored(part: Slice, waiting: str | None, listed: Sequence[str], state: 
 def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[Entry]:
     """Return the entries of part of a home in the order asked for."""
     texts = [*listed, *(waiting or "").split()[1:]]
-    own = list(map(int, [text for text in texts if ":" not in text]))  # almost all stand at their own places
-    found = dict(zip(own, own, strict=True))
-    if len(own) < len(texts):
-        found |= {entry.place: entry.thing for entry in home_entries([text for text in texts if ":" in text])}
-    places: Iterable[int] = found
-    if part.above or part.below:
-        above, below = part.above or 0, part.below or LARGEST + 1
-        places = [place for place in found if above < place < below]
-    return [Entry(found[place], place) for place in sorted(places, reverse=part.newest_first)[: part.count]]
+    found = {place: place for place in map(int, [text for text in texts if ":" not in text])}  # as almost all stand
+    found |= {entry.place: entry.thing for entry in home_entries([text for text in texts if ":" in text])}
+    above, below = part.above or 0, part.below or LARGEST + 1
+    places = sorted([place for place in found if above < place < below], reverse=part.newest_first)
+    return [Entry(found[place], place) for place in places[: part.count]]
 
 
 def home_entries(listed: Sequence[str]) -> list[Entry]:

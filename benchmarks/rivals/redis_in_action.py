@@ -30,8 +30,8 @@ QUEUE = "queue:default"
 Home: TypeAlias = Callable[[int], str]  # member → key of their home
 
 
-def home(member: int) -> str:
-    """Return the key of a member's home."""
+def home_as_listpack(member: int) -> str:
+    """Return the key of a member's home that the store keeps as a listpack."""
     return f"book-home:{member}"
 
 

@@ -35,7 +35,7 @@ POLL_SECONDS = 0.002
 DELIVERY_SECONDS = 600
 TEXT = "to all of you, as long as most posts are, more or less"
 PERCH, BOOK, BOOK_FAST = "Perch", "Redis in Action", "Redis in Action, skip lists"
-HOMES = {BOOK: redis_in_action.home, BOOK_FAST: redis_in_action.home_as_skip_list}
+HOMES = {BOOK: redis_in_action.home_as_listpack, BOOK_FAST: redis_in_action.home_as_skip_list}
 
 Publish = Callable[[], Awaitable[int]]  # returns the post
 Look = Callable[
