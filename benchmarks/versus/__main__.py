@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--warmup", type=float, default=2, help="seconds before it that are not measured")
     add("--connections", type=int, default=32)
     add("--contenders", nargs="+", choices=contenders.ALL, default=[*contenders.ALL])
+    add("--beside", type=Path, metavar="FOLDER", help="measure another checkout of Perch, too, such as an older one")
     add(
         "--graph", type=Path, metavar="FILE", help="a list of edges as `server.py import` takes it, not an invented one"
     )

@@ -51,6 +51,11 @@ PERCH_CUT = [sys.executable, "-m", "benchmarks.rivals.altered"]  # and what of i
 ALL = {"perch": PERCH, "anew": PERCH_ANEW, "strawberry": STRAWBERRY, "hand": BY_HAND, "mercurius": MERCURIUS}
 
 
+def of_checkout(folder: Path) -> Kind:
+    """Return Perch as another checkout has it; it runs under this interpreter, with the packages installed here."""
+    return replace(PERCH, name=f"Perch of {folder.name}", folder=folder)
+
+
 @dataclass(frozen=True, slots=True)
 class Contender:
     """A contender that is running."""

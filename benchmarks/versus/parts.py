@@ -47,7 +47,8 @@ class Run:
 
     @property
     def kinds(self) -> list[contenders.Kind]:
-        return [contenders.ALL[name] for name in self.asked.contenders]
+        kinds = [contenders.ALL[name] for name in self.asked.contenders]
+        return [*kinds, contenders.of_checkout(self.asked.beside)] if self.asked.beside else kinds
 
     async def readers(self) -> list[Reader]:
         """Return signed-in members who have more than a page at home."""
