@@ -6,7 +6,7 @@ from resolvers import signing
 from resolvers.context import Context
 from resolvers.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
 from resolvers.signing import EMAIL_MOST, IDENTIFIER, PASSWORD_MOST, UNKNOWN
-from resolvers.tokens import Claims, digest, read_refresh_token
+from resolvers.tokens import Claims, digest
 from store import accounts, keys
 from store.connection import Database
 from store.records import Credentials, Session
@@ -39,21 +39,28 @@ async def log_in(context: Context, *, identifier: str, password: str) -> dict[st
 
 
 async def refresh_session(context: Context, *, refresh_token: str) -> dict[str, object]:
-    """Trade a refresh token for a new pair; one that was traded long ago ends its session."""
+    """Trade a refresh token for a new pair; an issued one that was traded long ago ends its session."""
     await context.proved()
-    named = read_refresh_token(refresh_token)
-    if named is None:
+    tokens = context.services.tokens
+    claims = tokens.read_refresh_token(refresh_token)
+    if claims is None:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "refreshToken: this is not a refresh token", "refreshToken")
-    member, session = named
-    successor = context.services.tokens.next_refresh_token(refresh_token)
-    outcome = await accounts.rotate_session(context.db, member, session, digest(refresh_token), digest(successor))
+    successor = tokens.next_refresh_token(refresh_token)
+    outcome = await accounts.rotate_session(
+        context.db,
+        claims.member,
+        claims.session,
+        presented=digest(refresh_token),
+        successor=digest(successor),
+        is_issued=claims.is_issued,
+    )
     if outcome == "ended":
-        await accounts.end_sessions(context.db, member, only=session)
+        await accounts.end_sessions(context.db, claims.member, only=claims.session)
     if outcome != "ok":
         raise refuse(
             UserErrorCode.WRONG_CREDENTIALS, "refreshToken: it is used up, or its session has ended", "refreshToken"
         )
-    return signing.session_answer(context, member, session, successor)
+    return signing.session_answer(context, claims.member, claims.session, successor)
 
 
 async def log_out(context: Context, *, everywhere: bool = False) -> dict[str, object]:

@@ -26,7 +26,11 @@ TOKENS_KEPT = 10_000  # whose signatures have been checked, per process; some 30
 _HASHING_THREADS = 2  # each may hold PASSWORD_MEMORY_KIB
 _SESSION_BYTES = 9  # 72 bits: unique among one member's sessions, in twelve characters
 _DUMMY = "correct horse battery staple"
-_MEMBER = re.compile(r"[0-9]{1,16}")  # the digits that 53 bits have
+_RANDOM_BYTES = 32  # of a refresh token, and of its signature: 43 characters each
+# Member (the digits that 53 bits have), session, random text, signature. Older versions made tokens without the last.
+_REFRESH_TOKEN = re.compile(r"([0-9]{1,16})\.([\w-]{12})\.([\w-]{43})([\w-]{43})?", re.ASCII)
+# What a signature is made for, so that none can be used for something else. Access tokens begin with `eyJ` instead.
+_ISSUED, _NEXT = "refresh token:", "next refresh token:"
 
 
 class Claims(Struct, frozen=True):
@@ -37,8 +41,16 @@ class Claims(Struct, frozen=True):
     expires: int
 
 
+class RefreshClaims(Struct, frozen=True):
+    """What a refresh token says: which member, which session, and whether Perch issued it for that session."""
+
+    member: int
+    session: str
+    is_issued: bool
+
+
 class Tokens:
-    """Signs and reads access tokens; derives refresh tokens."""
+    """Signs and reads access tokens and refresh tokens."""
 
     def __init__(self, settings: Settings, secret: str) -> None:
         self._settings = settings
@@ -75,22 +87,28 @@ class Tokens:
             raise Unauthenticated("the access token is not valid") from None
 
     def first_refresh_token(self, member: int, session: str) -> str:
-        """Return the first refresh token of a session; it names member and session and carries 256 random bits."""
-        return f"{member}.{session}.{secrets.token_urlsafe(32)}"
+        """Return the first refresh token of a session: member, session, 256 random bits and a signature."""
+        return self._issue(f"{member}.{session}.{secrets.token_urlsafe(_RANDOM_BYTES)}")
 
     def next_refresh_token(self, token: str) -> str:
         """Return the successor of a refresh token, the same each time, so that a lost reply can be asked for again."""
-        member, session, _ = token.split(".", 2)
-        mac = hmac.digest(self._secret.encode(), token.encode(), "sha256")
-        return f"{member}.{session}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+        member, session, _ = token.split(".")
+        return self._issue(f"{member}.{session}.{self._signature(_NEXT + token)}")
 
+    def read_refresh_token(self, token: str) -> RefreshClaims | None:
+        """Return what a refresh token says; None when it doesn't have the form of one."""
+        found = _REFRESH_TOKEN.fullmatch(token)
+        if found is None:
+            return None
+        is_issued = hmac.compare_digest(self._signature(_ISSUED + token[: found.end(3)]), found[4] or "")
+        return RefreshClaims(int(found[1]), found[2], is_issued)
 
-def read_refresh_token(token: str) -> tuple[int, str] | None:
-    """Return the member and session that a refresh token names, None when it is none."""
-    parts = token.split(".")
-    if len(parts) != 3 or not _MEMBER.fullmatch(parts[0]) or not all(parts):  # noqa: PLR2004  its form
-        return None
-    return int(parts[0]), parts[1]
+    def _issue(self, text: str) -> str:
+        return text + self._signature(_ISSUED + text)
+
+    def _signature(self, text: str) -> str:
+        mac = hmac.digest(self._secret.encode(), text.encode(), "sha256")
+        return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
 
 
 def digest(text: str) -> str:

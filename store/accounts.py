@@ -174,13 +174,18 @@ async def open_session(db: Database, member: int, session: Session, proved: str 
     return bool(await db.call("open_session", own, session.id, session.text(), most, proved))
 
 
-async def rotate_session(db: Database, member: int, session: str, presented: str, successor: str) -> str:
-    """Trade the digest of a refresh token for its successor's; returns `ok`, `refused` or `ended`."""
+async def rotate_session(
+    db: Database, member: int, session: str, *, presented: str, successor: str, is_issued: bool
+) -> str:
+    """Trade the digest of a refresh token for its successor's; returns `ok`, `refused` or `ended`.
+
+    Only a token that was issued for the session, or is known by its digest, can end the session.
+    """
     now = time.time_ns() // 1_000_000
     expires = now + db.settings.session_days * 86_400_000
     grace = db.settings.refresh_grace_seconds * 1000
-    reply = await db.call("rotate_session", [keys.sessions(member)], session, presented, successor, now, grace, expires)
-    return str(reply)
+    args = [session, presented, successor, now, grace, expires, "1" if is_issued else ""]
+    return str(await db.call("rotate_session", [keys.sessions(member)], *args))
 
 
 async def change_password(db: Database, member: int, *, proved: str, password: str, session: str, token: str) -> bool:

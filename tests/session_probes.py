@@ -7,6 +7,7 @@ from typing import Any
 
 import jwt
 
+from resolvers.tokens import digest
 from store import keys
 from store.connection import Database
 from store.settings import Settings
@@ -73,6 +74,13 @@ async def edit_session(db: Database, member: Member, **changes: int) -> None:
     record = json.loads(await db.one("HGET", key, session))
     record.update({field: record[field] + change for field, change in changes.items()})
     await db.one("HSET", key, session, json.dumps(record))
+
+
+async def store_token(db: Database, member: Member, token: str) -> None:
+    """Make a refresh token the current one of the session, as if an older version had issued it."""
+    key, session = keys.sessions(number(member)), session_of(member)
+    record = json.loads(await db.one("HGET", key, session))
+    await db.one("HSET", key, session, json.dumps({**record, "token": digest(token)}))
 
 
 async def end_by_time(db: Database, member: Member, settings: Settings) -> None:

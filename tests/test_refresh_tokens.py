@@ -10,10 +10,12 @@ import pytest
 
 from store.connection import Database
 from store.settings import Settings
-from tests.conftest import Member, contents
+from tests.conftest import PASSWORD, Member, contents
 from tests.probes import number, refusals
 from tests.session_probes import (
+    NEW_PASSWORD,
     NOTHING_READ,
+    SESSION,
     WRONG_TOKEN,
     assert_unauthenticated,
     edit_session,
@@ -23,6 +25,7 @@ from tests.session_probes import (
     raw,
     refresh,
     session_of,
+    store_token,
 )
 
 
@@ -115,19 +118,67 @@ async def test_refresh_with_an_older_token(anonymous: Member, alice: Member) -> 
         "{member}.{session}.",
         "{member}.{session}",
         "{access}",
+        "{member}.{session}.anything",
+        "{member}.{session}.{phone}",
+        "{member}.{session}.{bob}",
+        "{other}.{session}.{bob}",
+        "{member}.{session}.{random}A",
+        " {member}.{session}.{random}",
+        "0{member}.{session}.{random}",
     ],
     ids=lambda token: ascii(token)[:40],
 )
 async def test_refresh_refuses(anonymous: Member, alice: Member, bob: Member, db: Database, token: str) -> None:
     """What is no refresh token of a living session is refused, and writes and ends nothing."""
     member, session, random = alice.refresh_token.split(".")
+    phone = (await log_in(anonymous, "alice")).refresh_token.split(".")[2]
     stand_ins = {"member": member, "session": session, "random": random, "access": str(alice.token)}
+    stand_ins |= {"phone": phone, "bob": bob.refresh_token.split(".")[2]}
     for name, value in {**stand_ins, "other": str(number(bob))}.items():
         token = token.replace(f"{{{name}}}", value)
     before = await contents(db)
     assert refusals(await refresh(anonymous, token)) == WRONG_TOKEN
     assert await contents(db) == before
     assert await is_signed_in(alice)
+
+
+@pytest.mark.parametrize("rotations", [0, 1, 2], ids=["current", "rotated", "rotated twice"])
+async def test_an_altered_refresh_token_ends_nothing(
+    anonymous: Member, alice: Member, db: Database, rotations: int
+) -> None:
+    """A token of the session with one character changed or missing, wherever, is refused; the session goes on."""
+    token = current = alice.refresh_token
+    for _ in range(rotations):
+        current = (await refresh(anonymous, current))["refreshToken"]
+    before = await contents(db)
+    secret = token.rindex(".") + 1
+    for i in (*range(secret, len(token), 7), len(token) - 1):
+        for altered in (token[:i] + token[i + 1 :], token[:i] + chr(ord(token[i]) ^ 1) + token[i + 1 :], token[:i]):
+            assert refusals(await refresh(anonymous, altered)) == WRONG_TOKEN
+    assert await contents(db) == before
+    assert await is_signed_in(alice)
+    assert (await refresh(anonymous, current))["userErrors"] == []
+
+
+async def test_a_refresh_token_from_before_a_new_password_ends_the_session(anonymous: Member, alice: Member) -> None:
+    """A new password gives the session a new token; the one before was issued for it, and ends it."""
+    payload = await alice.do("changePassword", SESSION, currentPassword=PASSWORD, newPassword=NEW_PASSWORD)
+    assert refusals(await refresh(anonymous, alice.refresh_token)) == WRONG_TOKEN
+    assert not await is_signed_in(Member(alice.client, payload["accessToken"]))
+
+
+async def test_a_refresh_token_made_by_an_older_version_works_on(
+    anonymous: Member, alice: Member, db: Database, settings: Settings
+) -> None:
+    """A token without a proof of its own is known by its digest: it is traded once, and ends the session later."""
+    member, session, _ = alice.refresh_token.split(".")
+    older = f"{member}.{session}.{'A' * 43}"
+    await store_token(db, alice, older)
+    successor = (await refresh(anonymous, older))["refreshToken"]
+    assert (await refresh(anonymous, older))["refreshToken"] == successor
+    await edit_session(db, alice, rotated=-(settings.refresh_grace_seconds + 1) * 1000)
+    assert refusals(await refresh(anonymous, older)) == WRONG_TOKEN
+    assert not await is_signed_in(alice)
 
 
 async def test_a_refresh_token_is_no_access_token(alice: Member) -> None:
