@@ -56,7 +56,7 @@ async def is_login_available(context: Context, login: str) -> bool:
 
 async def sign_up(context: Context, *, login: str, name: str, email: str, password: str) -> dict[str, object]:
     """Create a member and open a session; all that is wrong with the input is named at once."""
-    fields = _check_sign_up(context, login, name, email, password)
+    fields = await _check_sign_up(context, login, name, email, password)
     await context.proved()
     await _limit_sign_ups(context)
     member = await create_member(
@@ -214,14 +214,15 @@ async def _limit_sign_ups(context: Context) -> None:
             raise RateLimited("too many sign-ups from this address: try again in an hour", accounts.HOUR_SECONDS)
 
 
-def _check_sign_up(context: Context, login: str, name: str, email: str, password: str) -> dict[str, str]:
+async def _check_sign_up(context: Context, login: str, name: str, email: str, password: str) -> dict[str, str]:
     errors: list[UserError] = []
     _check_login(login, errors)
     clean = {
         "name": _text(name, "name", context.settings.max_name, errors),
         "email": signing.checked_email(email, errors),
     }
-    errors += signing.password_errors(password, (login, email.strip(), clean["email"]), "password")
+    names = (login, clean["name"], email.strip(), clean["email"])
+    errors += await signing.password_errors(context, password, names, "password")
     refuse_all(errors)
     return clean
 

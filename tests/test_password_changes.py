@@ -42,7 +42,9 @@ async def test_change_password(anonymous: Member, alice: Member, bob: Member, db
         ({"newPassword": ""}, ("newPassword", "WEAK_PASSWORD")),
         ({"newPassword": "123456789"}, ("newPassword", "WEAK_PASSWORD")),
         ({"newPassword": "aaaaaaaaaaaa"}, ("newPassword", "WEAK_PASSWORD")),
+        ({"newPassword": "PASSWORD123"}, ("newPassword", "WEAK_PASSWORD")),
         ({"newPassword": "ALICE_explores"}, ("newPassword", "WEAK_PASSWORD")),
+        ({"newPassword": "alice the Explorer"}, ("newPassword", "WEAK_PASSWORD")),
         ({"newPassword": "Alice@example.org"}, ("newPassword", "WEAK_PASSWORD")),
         ({"newPassword": "01" * 600}, ("newPassword", "TOO_LONG")),
     ],
@@ -52,7 +54,7 @@ async def test_change_password_refuses(
 ) -> None:
     """A wrong current password and a weak new one change nothing and end no session."""
     phone = await log_in(anonymous, "alice")
-    await alice.do("updateProfile", login="alice_explores")
+    await alice.do("updateProfile", login="alice_explores", name="Alice the Explorer")
     before = await contents(db)
     right = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}
     payload = await alice.do("changePassword", SESSION, **{**right, **fields})

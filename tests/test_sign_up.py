@@ -60,7 +60,7 @@ async def test_sign_up_makes_a_member_and_signs_them_in(anonymous: Member, setti
         pytest.param("email", "de\u0301a@example.org", "d\u00e9a@example.org", id="e-mail in NFC"),
         pytest.param("email", "dora@xn--bcher-kva.example", "dora@b\u00fccher.example", id="e-mail in Unicode"),
         pytest.param("email", LONGEST_EMAIL, LONGEST_EMAIL, id="longest e-mail"),
-        pytest.param("password", "0123456789", None, id="shortest password"),
+        pytest.param("password", "bird 71 ok", None, id="shortest password"),
         pytest.param("password", "01" * 500, None, id="longest password"),
         pytest.param("password", "  Пароль 🔑\t\x00  ", None, id="password of anything"),
     ],
@@ -104,6 +104,10 @@ BAD_PASSWORDS = [
     ("123456789", "WEAK_PASSWORD"),
     ("🔑" * 9, "WEAK_PASSWORD"),
     ("aaaaaaaaaaaa", "WEAK_PASSWORD"),
+    ("1q2w3e4r5t", "WEAK_PASSWORD"),
+    ("Password123", "WEAK_PASSWORD"),
+    ("qWeRtYuIoP123", "WEAK_PASSWORD"),
+    ("correcthorsebatterystaple", "WEAK_PASSWORD"),
     ("01" * 500 + "0", "TOO_LONG"),
 ]
 PASSWORDS_LIKE_NAMES = [
@@ -112,6 +116,9 @@ PASSWORDS_LIKE_NAMES = [
     pytest.param({"password": "Dora@example.org"}, id="e-mail"),
     pytest.param({"password": "DORA@EXAMPLE.ORG"}, id="e-mail in another case"),
     pytest.param({"email": " dora@example.org ", "password": "dora@example.org"}, id="e-mail without white space"),
+    pytest.param({"name": "Dora the Explorer", "password": "DORA the Explorer"}, id="name in another case"),
+    pytest.param({"name": " Dora the Explorer ", "password": "Dora the Explorer"}, id="name without white space"),
+    pytest.param({"email": "dora.explorer@example.org", "password": "Dora.Explorer"}, id="e-mail before the sign"),
 ]
 
 
@@ -135,7 +142,7 @@ async def test_sign_up_refuses(anonymous: Member, db: Database, field: str, text
 async def test_sign_up_refuses_a_password_that_is_a_name(
     anonymous: Member, db: Database, fields: dict[str, str]
 ) -> None:
-    """The login and the e-mail address, in any case, are no passwords."""
+    """The login, the name and the e-mail address, in any case, are no passwords."""
     payload = await anonymous.do("signUp", SESSION, **form(**fields))
     assert refusals(payload) == [("password", "WEAK_PASSWORD")]
     assert await contents(db) == {}
