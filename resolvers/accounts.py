@@ -18,7 +18,8 @@ from resolvers.errors import (
 )
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from resolvers.tokens import Claims
-from store import accounts, keys
+from store import accounts, attempts, keys
+from store.attempts import HOUR_SECONDS
 from store.connection import Database
 from store.records import Credentials, Role, User
 
@@ -209,9 +210,10 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
 
 async def _limit_sign_ups(context: Context) -> None:
     if context.settings.rate_limit:
-        count = await accounts.count_attempt(context.db, SIGN_UP, context.address, accounts.HOUR_SECONDS)
+        (count,) = await attempts.count(context.db, [(SIGN_UP, context.address)], HOUR_SECONDS)
         if count > context.settings.sign_ups_per_hour:
-            raise RateLimited("too many sign-ups from this address: try again in an hour", accounts.HOUR_SECONDS)
+            wait = attempts.rest_of_window(HOUR_SECONDS)
+            raise RateLimited(f"too many sign-ups from this address: try again in {wait} s", wait)
 
 
 async def _check_sign_up(context: Context, login: str, name: str, email: str, password: str) -> dict[str, str]:

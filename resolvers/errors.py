@@ -88,7 +88,7 @@ class BadUserInput(RequestError):
 
 
 class RateLimited(RequestError):
-    """Too many requests in the running window."""
+    """Too many requests or attempts; `extensions.retryAfter` says after how many seconds to try again."""
 
     code = "RATE_LIMITED"
     status = 429
@@ -96,6 +96,7 @@ class RateLimited(RequestError):
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.extensions = {"code": self.code, "retryAfter": retry_after}
 
 
 class QueryTooComplex(RequestError):

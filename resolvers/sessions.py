@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from resolvers import signing
+from resolvers import attempts, signing
 from resolvers.context import Context
 from resolvers.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
-from resolvers.signing import EMAIL_MOST, IDENTIFIER, PASSWORD_MOST, UNKNOWN
+from resolvers.signing import EMAIL_MOST, PASSWORD_MOST, UNKNOWN
 from resolvers.tokens import Claims, digest
 from store import accounts, keys
-from store.connection import Database
-from store.records import Credentials, Session
+from store.records import Session
+
+NOBODY = 0  # no member has this id: what is looked up for an unknown identifier
 
 
 async def sessions(context: Context, who: Claims) -> list[Session]:
@@ -18,24 +19,28 @@ async def sessions(context: Context, who: Claims) -> list[Session]:
     return await accounts.sessions(context.db, who.member)
 
 
-async def log_in(context: Context, *, identifier: str, password: str) -> dict[str, object]:
+async def log_in(
+    context: Context, *, identifier: str, password: str, device_token: str | None = None
+) -> dict[str, object]:
     """Open a session by login or e-mail; a wrong password and an unknown member look and cost the same."""
     await context.proved()
     wanted = (
         signing.checked_email(identifier, []) or identifier.strip()
     ).lower()  # an address in the form in which it is kept
-    subject = digest(wanted)
-    await signing.limit_log_ins(context, subject)
-    member = await accounts.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
-    found = await accounts.credentials(context.db, member) if member else None
-    known = found if found and member and await _is_named(context.db, member, found, wanted) else None
+    holder = await accounts.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
+    member = holder or NOBODY
+    tokens = context.services.tokens
+    facts = await accounts.log_in_facts(context.db, member, tokens.address_digest(member, context.address))
+    admission = await attempts.admit_log_in(context, digest(wanted), tokens.device(device_token or "", member))
+    stored = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
     right = len(password) <= PASSWORD_MOST
-    if not await context.services.passwords.matches(known.password if known else None, password if right else ""):
+    matches = await context.services.passwords.matches(stored, password if right else "")
+    if admission.refusal and not (matches and facts.is_known_address):
+        raise admission.refusal  # also for a wrong password from a known address, which must not look different
+    if not matches or not stored:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
-    assert member
-    assert known
-    await accounts.forget_attempts(context.db, IDENTIFIER, subject, accounts.WINDOW_SECONDS)
-    return await signing.sign_in(context, member, known.password)
+    await attempts.forget(context, admission)
+    return await signing.sign_in(context, member, stored)
 
 
 async def refresh_session(context: Context, *, refresh_token: str) -> dict[str, object]:
@@ -93,12 +98,10 @@ async def change_password(context: Context, *, current_password: str, new_passwo
     return signing.session_answer(context, member, session, token)
 
 
-async def _is_named(db: Database, member: int, found: Credentials, wanted: str) -> bool:
+def _is_named(facts: accounts.LogInFacts, wanted: str) -> bool:
     # A login given up still leads to its former holder, but no longer logs them in.
-    if "@" in wanted:
-        return found.email.lower() == wanted
-    profile = await accounts.user(db, member)
-    return profile is not None and profile.login.lower() == wanted
+    name = facts.credentials.email if "@" in wanted and facts.credentials else facts.login
+    return name is not None and name.lower() == wanted
 
 
 def _name_key(wanted: str) -> str:

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from email_validator import EmailNotValidError, validate_email
 
+from resolvers import attempts
 from resolvers.context import Context
-from resolvers.errors import RateLimited, UserError, UserErrorCode, field_error, refuse
+from resolvers.errors import UserError, UserErrorCode, field_error, refuse
 from resolvers.tokens import Claims, digest, new_session
 from store import accounts
 from store.records import Credentials, Session
@@ -20,7 +21,6 @@ EMAIL_MOST = 254  # characters, RFC 5321 §4.5.3.1.3 less the brackets
 USER_AGENT_MOST = 200  # characters
 DAY_MS = 86_400_000
 UNKNOWN = "this login or e-mail and this password do not belong together"
-IDENTIFIER, ADDRESS = "identifier", "address"  # what log-in attempts are counted for
 
 
 async def sign_in(context: Context, member: int, proved: str = "") -> dict[str, object]:
@@ -38,18 +38,21 @@ async def sign_in(context: Context, member: int, proved: str = "") -> dict[str, 
         expires=now + context.settings.session_days * DAY_MS,
         user_agent=context.user_agent[:USER_AGENT_MOST],
     )
-    if not await accounts.open_session(context.db, member, opened, proved):
+    address = context.services.tokens.address_digest(member, context.address)
+    if not await accounts.open_session(context.db, member, opened, proved, address):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     return session_answer(context, member, session, refresh_token)
 
 
 def session_answer(context: Context, member: int, session: str, refresh_token: str) -> dict[str, object]:
     """Return the tokens of a session with its viewer; what is read from now on is read anew."""
-    access_token, expires = context.services.tokens.sign(member, session)
+    tokens = context.services.tokens
+    access_token, expires = tokens.sign(member, session)
     context.forget()
     return {
         "access_token": access_token,
         "refresh_token": refresh_token,
+        "device_token": tokens.device_token(member, session),
         "expires_at": datetime.fromtimestamp(expires, UTC),
         "viewer": Claims(member, session, expires),
     }
@@ -57,25 +60,14 @@ def session_answer(context: Context, member: int, session: str, refresh_token: s
 
 async def confirm(context: Context, member: int, password: str, field: str = "currentPassword") -> Credentials:
     """Return the member's credentials once the password, given as `field`, is proved; attempts are limited."""
-    await limit_log_ins(context, f"member {member}")
+    admission = await attempts.admit_confirmation(context)
     found = await accounts.credentials(context.db, member)
     right = len(password) <= PASSWORD_MOST
     if not await context.services.passwords.matches(found.password if found else None, password if right else ""):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, f"{field}: this is not your password", field)
-    await accounts.forget_attempts(context.db, IDENTIFIER, f"member {member}", accounts.WINDOW_SECONDS)
+    await attempts.forget(context, admission)
     assert found
     return found
-
-
-async def limit_log_ins(context: Context, subject: str) -> None:
-    """Count an attempt for whom it is meant, existing or not, and for where it comes from; raises RateLimited."""
-    if not context.settings.rate_limit:
-        return
-    window = accounts.WINDOW_SECONDS
-    by_subject = await accounts.count_attempt(context.db, IDENTIFIER, subject, window)
-    by_address = await accounts.count_attempt(context.db, ADDRESS, context.address, window)
-    if by_subject > context.settings.log_in_attempts or by_address > context.settings.log_in_attempts_per_address:
-        raise RateLimited("too many log-in attempts: try again later", window)
 
 
 def checked_email(email: str, errors: list[UserError]) -> str:

@@ -28,10 +28,10 @@ _HASHING_THREADS = 2  # each may hold PASSWORD_MEMORY_KIB
 _SESSION_BYTES = 9  # 72 bits: unique among one member's sessions, in twelve characters
 _DUMMY = "correct horse battery staple"
 _RANDOM_BYTES = 32  # of a refresh token, and of its signature: 43 characters each
-# Member (the digits that 53 bits have), session, random text, signature. Older versions made tokens without the last.
+# Member (the digits that 53 bits have), session, random text, signature. Tokens of older versions lack the last.
 _REFRESH_TOKEN = re.compile(r"([0-9]{1,16})\.([\w-]{12})\.([\w-]{43})([\w-]{43})?", re.ASCII)
-# What a signature is made for, so that none can be used for something else. Access tokens begin with `eyJ` instead.
-_ISSUED, _NEXT = "refresh token:", "next refresh token:"
+# The purpose of a signature is part of the signed text, so none serves another. Access tokens begin with `eyJ` instead.
+_ISSUED, _NEXT, _DEVICE, _ADDRESS = "refresh token:", "next refresh token:", "device token:", "address:"
 
 
 class Claims(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Claims(Struct, frozen=True):
 
 
 class RefreshClaims(Struct, frozen=True):
-    """What a refresh token says: which member, which session, and whether Perch issued it for that session."""
+    """The content of a refresh token: its member and session, and whether Perch issued it for that session."""
 
     member: int
     session: str
@@ -103,6 +103,21 @@ class Tokens:
             return None
         is_issued = hmac.compare_digest(self._signature(_ISSUED + token[: found.end(3)]), found[4] or "")
         return RefreshClaims(int(found[1]), found[2], is_issued)
+
+    def device_token(self, member: int, session: str) -> str:
+        """Return the proof that a member was logged in on a device; it lasts, and opens no session."""
+        text = f"{member}.{session}"
+        return f"{text}.{self._signature(_DEVICE + text)}"
+
+    def device(self, token: str, member: int) -> str | None:
+        """Return the session that a device token names, None unless it was issued to this member."""
+        session = (token.split(".")[1:2] or [""])[0]
+        expected = self.device_token(member, session)
+        return session if hmac.compare_digest(expected.encode(), token.encode()) else None
+
+    def address_digest(self, member: int, address: str) -> str:
+        """Return the form in which the address of a member's log-in is stored; without the key nobody can guess it."""
+        return self._signature(f"{_ADDRESS}{member} {address}")
 
     def _issue(self, text: str) -> str:
         return text + self._signature(_ISSUED + text)

@@ -138,6 +138,10 @@ class SignUpInput:
 class LogInInput:
     identifier: str = strawberry.field(description="A login or an email address.")
     password: str
+    device_token: str | None = strawberry.field(
+        default=None,
+        description="The member's token from an earlier session on this device: guesses of others don't hold it up.",
+    )
 
 
 @strawberry.input
@@ -184,6 +188,9 @@ class UsersInput:
 class SessionPayload:
     access_token: str | None = None
     refresh_token: str | None = None
+    device_token: str | None = strawberry.field(
+        default=None, description="Kept on the device, also after log-out, and sent with the next log-in."
+    )
     expires_at: datetime | None = strawberry.field(default=None, description="When `accessToken` stops being accepted.")
     viewer: Viewer | None = None
     user_errors: list[UserError] = strawberry.field(default_factory=list)

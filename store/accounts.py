@@ -6,15 +6,23 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
 from store.records import Credentials, Job, Role, Session, User, read_job, read_pairs
 
-WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
-HOUR_SECONDS = 3600
 MINUTE_SECONDS = 60
 SESSIONS = "sessions"  # channel: `member session` of a session that has ended
+
+
+class LogInFacts(Struct, frozen=True):
+    """The facts that decide on a log-in: who the member is, and whether they logged in from the address before."""
+
+    credentials: Credentials | None
+    login: str | None
+    is_known_address: bool
 
 
 async def reserve(db: Database, key: str, member: int) -> bool:
@@ -146,7 +154,7 @@ async def forget(db: Database, member: int) -> None:
     homes = (keys.home, keys.home_state, keys.sources, keys.newest)  # one that was being read is built once more
     told = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
     await db.ask(
-        ("DEL", *(key(member) for key in (*kinds, *homes, *told, keys.former_logins))),
+        ("DEL", *(key(member) for key in (*kinds, *homes, *told, keys.former_logins, keys.known_addresses))),
         ("ZREM", keys.active(partition(member)), member),
     )
 
@@ -167,11 +175,38 @@ async def holder(db: Database, key: str) -> int | None:
     return int(found) if found else None
 
 
-async def open_session(db: Database, member: int, session: Session, proved: str = "") -> bool:
-    """Add a session; False when the member is gone, or their password's hash is no longer the one that was proved."""
-    own = [keys.user(member), keys.sessions(member), keys.credentials(member)]
+async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
+    """Return the facts that decide on a log-in; `address` is the digest under which `open_session` keeps one.
+
+    One round trip, also for a member who does not exist.
+    """
+    credentials, login, known = await db.ask(
+        ("HGETALL", keys.credentials(member)),
+        ("HGET", keys.user(member), "login"),
+        ("ZSCORE", keys.known_addresses(member), address),
+    )
+    oldest = _now() - _known_address_seconds(db) * 1000
+    return LogInFacts(
+        credentials=Credentials.read(read_pairs(credentials)),
+        login=login,
+        is_known_address=known is not None and int(known) > oldest,
+    )
+
+
+async def open_session(db: Database, member: int, session: Session, proved: str = "", address: str = "") -> bool:
+    """Add a session; False when the member is gone, or their password's hash is no longer the one that was proved.
+
+    `address` is the digest of where the member logs in from, to be remembered.
+    """
+    own = [keys.user(member), keys.sessions(member), keys.credentials(member), keys.known_addresses(member)]
     most = db.settings.sessions_per_member
-    return bool(await db.call("open_session", own, session.id, session.text(), most, proved))
+    seconds = _known_address_seconds(db)
+    args = [session.id, session.text(), most, proved, address, session.created, seconds, db.settings.known_addresses]
+    return bool(await db.call("open_session", own, *args))
+
+
+def _known_address_seconds(db: Database) -> int:
+    return db.settings.known_address_days * 86_400
 
 
 async def rotate_session(
@@ -181,7 +216,7 @@ async def rotate_session(
 
     Only a token that was issued for the session, or is known by its digest, can end the session.
     """
-    now = time.time_ns() // 1_000_000
+    now = _now()
     expires = now + db.settings.session_days * 86_400_000
     grace = db.settings.refresh_grace_seconds * 1000
     args = [session, presented, successor, now, grace, expires, "1" if is_issued else ""]
@@ -190,7 +225,7 @@ async def rotate_session(
 
 async def change_password(db: Database, member: int, *, proved: str, password: str, session: str, token: str) -> bool:
     """Set a password's hash and end every session but one; False when either has changed since `proved` was."""
-    expires = time.time_ns() // 1_000_000 + db.settings.session_days * 86_400_000
+    expires = _now() + db.settings.session_days * 86_400_000
     own = [keys.credentials(member), keys.sessions(member)]
     ended = await db.call("change_password", own, proved, password, session, token, expires)
     if ended is None:
@@ -206,7 +241,7 @@ async def _announce(db: Database, member: int, ended: Sequence[str]) -> None:
 async def sessions(db: Database, member: int) -> list[Session]:
     """Return a member's living sessions, newest first."""
     found = read_pairs(await db.one("HGETALL", keys.sessions(member)))
-    now = time.time_ns() // 1_000_000
+    now = _now()
     living = [Session.read(session, text) for session, text in found.items()]
     return sorted((s for s in living if s.expires > now), key=lambda s: (s.created, s.id), reverse=True)
 
@@ -219,13 +254,5 @@ async def end_sessions(db: Database, member: int, *, only: str | None = None) ->
         await _announce(db, member, ended)
 
 
-async def count_attempt(db: Database, kind: str, subject: str, seconds: int) -> int:
-    """Count an attempt in its running window and return how many there are."""
-    key = keys.attempts(kind, subject, int(time.time()) // seconds)
-    count, _ = await db.ask(("INCR", key), ("EXPIRE", key, seconds, "NX"))
-    return int(count)
-
-
-async def forget_attempts(db: Database, kind: str, subject: str, seconds: int) -> None:
-    """Forget the attempts of the running window, after one that succeeded."""
-    await db.one("DEL", keys.attempts(kind, subject, int(time.time()) // seconds))
+def _now() -> int:
+    return time.time_ns() // 1_000_000

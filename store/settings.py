@@ -62,8 +62,18 @@ class Settings:
     # Limits on what one member can do
     rate_limit: int = _setting(600, "requests per minute per member or address; 0 turns every such limit off", least=0)
     sign_ups_per_hour: int = _setting(30, "sign-ups per hour and address", least=1)
-    log_in_attempts: int = _setting(10, "log-in attempts per quarter of an hour and identifier", least=1)
+    log_in_attempts: int = _setting(
+        10, "log-in attempts per quarter of an hour and identifier, and again per known address or device", least=1
+    )
     log_in_attempts_per_address: int = _setting(100, "log-in attempts per quarter of an hour and address", least=1)
+    log_in_wait_seconds: int = _setting(
+        30, "how long a network waits before it tries an identifier whose attempts are used up, s", least=1
+    )
+    log_in_turns_per_minute: int = _setting(
+        20, "how often all networks together try such an identifier, per minute", least=1, most=60_000
+    )
+    known_addresses: int = _setting(20, "addresses of last log-ins that are known per member", least=1, most=1000)
+    known_address_days: int = _setting(90, "how long an address is known after a log-in, days", least=1, most=3650)
     max_following: int = _setting(5_000, "members that one member can follow", least=1)
     max_blocked: int = _setting(5_000, "members that one member can block, and again mute", least=1)
     max_text: int = _setting(500, "characters of a post or comment", least=1, most=100_000)

@@ -117,6 +117,7 @@ class Member:
     login: str = ""
     refresh_token: str = ""
     headers: dict[str, str] = field(default_factory=dict)
+    device_token: str = ""
 
     async def send(self, query: str, **variables: Any) -> dict[str, Any]:
         """Return the whole answer, errors and all."""
@@ -215,7 +216,7 @@ INPUTS = {
     "createPromotion": "CreatePromotionInput",
     "endPromotion": "EndPromotionInput",
 }
-SIGN_UP = "accessToken refreshToken viewer { user { id login } }"
+SIGN_UP = "accessToken refreshToken deviceToken viewer { user { id login } }"
 
 
 @pytest.fixture
@@ -231,7 +232,8 @@ async def sign_up(anonymous: Member, login: str) -> Member:
     )
     assert not payload["userErrors"], payload
     user = payload["viewer"]["user"]
-    return Member(anonymous.client, payload["accessToken"], user["id"], user["login"], payload["refreshToken"])
+    tokens = {"refresh_token": payload["refreshToken"], "device_token": payload["deviceToken"]}
+    return Member(anonymous.client, payload["accessToken"], user["id"], user["login"], **tokens)
 
 
 async def crowd(anonymous: Member, count: int) -> list[Member]:

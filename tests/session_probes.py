@@ -28,6 +28,7 @@ async def log_in(anonymous: Member, identifier: str, password: str = PASSWORD, u
     payload = await device.do("logIn", SIGN_UP, identifier=identifier, password=password)
     assert not payload["userErrors"], payload
     device.token, device.refresh_token = payload["accessToken"], payload["refreshToken"]
+    device.device_token = payload["deviceToken"]
     device.id, device.login = payload["viewer"]["user"]["id"], payload["viewer"]["user"]["login"]
     return device
 

@@ -134,7 +134,7 @@ async def test_fatal_error_is_the_whole_answer(
         response = await client.post("/graphql", json={"query": query}, headers={"Accept": media})
         assert response.status == error.status
         assert await response.json(content_type=None) == {
-            "errors": [{"message": error.message, "extensions": {"code": error.code}}]
+            "errors": [{"message": error.message, "extensions": error.extensions}]
         }
         assert headers.items() <= response.headers.items()
 

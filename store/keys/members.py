@@ -51,8 +51,18 @@ def address_rate(address: str, minute: int) -> str:
 
 
 def attempts(kind: str, subject: str, window: int) -> str:
-    """string: log-ins tried for an identifier or from an address, or sign-ups from an address; expires"""
+    """string: log-ins tried for an identifier, from an address or by a device, sign-ups from an address; expires"""
     return f"attempts:{kind}:{{{subject}}}:{window}"
+
+
+def log_in_turns(identifier: str) -> str:
+    """zset: network that may try the identifier once more → from when on (ms); at most 1,000; expires"""
+    return f"log-in-turns:{{{identifier}}}"
+
+
+def known_addresses(member: int) -> str:
+    """zset: keyed hash of an address the member logged in from → when (ms); at most `KNOWN_ADDRESSES`; expires"""
+    return f"known-addresses:{{{partition(member)}}}:{member}"
 
 
 def login(name: str) -> str:

@@ -1,6 +1,7 @@
--- Adds a session; the oldest ones make room.
--- KEYS user, sessions, credentials
--- ARGV session, record (JSON with created), most sessions, hash of the password that was proved or ''
+-- Adds a session, and remembers where it was opened; the oldest of both make room.
+-- KEYS user, sessions, credentials, known addresses
+-- ARGV session, record (JSON with created), most sessions, hash of the password that was proved or '',
+-- digest of the address or '', now (ms), how long an address is remembered (s), most addresses
 -- Returns 1; 0 when there is no such member, or their password has changed since it was proved.
 if redis.call('EXISTS', KEYS[1]) == 0 or ARGV[4] ~= '' and redis.call('HGET', KEYS[3], 'password') ~= ARGV[4] then
   return 0
@@ -16,5 +17,12 @@ while redis.call('HLEN', KEYS[2]) > tonumber(ARGV[3]) do
     end
   end
   redis.call('HDEL', KEYS[2], oldest)
+end
+if ARGV[5] ~= '' then
+  local now, seconds = tonumber(ARGV[6]), tonumber(ARGV[7])
+  redis.call('ZADD', KEYS[4], now, ARGV[5])
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - seconds * 1000)
+  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -tonumber(ARGV[8]) - 1)
+  redis.call('EXPIRE', KEYS[4], seconds)
 end
 return 1

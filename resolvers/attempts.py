@@ -1,0 +1,92 @@
+"""How often a password may be tried, so that guessing stays slow and nobody can lock a member out.
+
+The idea is that of device cookies: attempts from known places are counted apart from those of strangers.
+https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+
+from resolvers.context import Context
+from resolvers.errors import RateLimited
+from resolvers.tokens import digest
+from store import attempts
+from store.attempts import WINDOW_SECONDS, Subject
+
+IDENTIFIER, ADDRESS, DEVICE, SESSION = "identifier", "address", "device", "session"  # whose attempts are counted
+PAIR = "pair"  # of an identifier and an address
+NETWORK_BITS = {4: 24, 6: 48}  # by version of the protocol: what waits for one turn
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Whether a password may be checked: `refusal` is the answer for all but members known at their address."""
+
+    counted: tuple[Subject, ...] = ()
+    refusal: RateLimited | None = None
+
+
+async def admit_log_in(context: Context, identifier: str, device: str | None) -> Admission:
+    """Count an attempt to log in; raises RateLimited where even the right password would not be let in.
+
+    `identifier` is a digest, whether or not a member has it. `device` is the session in which the member proved to have
+    been logged in on the device before. Nothing here depends on who the member is but for such a device.
+    """
+    settings = context.settings
+    if not settings.rate_limit:
+        return Admission()
+    if device:
+        own = (DEVICE, device)
+        (by_device,) = await attempts.count(context.db, [own], WINDOW_SECONDS)
+        if by_device <= settings.log_in_attempts:
+            return Admission((own,))
+    address, pair = (ADDRESS, context.address), (PAIR, digest(f"{identifier} {context.address}"))
+    counted = [address, (IDENTIFIER, identifier), pair]
+    by_address, by_identifier, by_pair = await attempts.count(context.db, counted, WINDOW_SECONDS)
+    if by_address > settings.log_in_attempts_per_address:
+        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS))
+    admission = Admission((counted[1], pair))
+    if by_identifier <= settings.log_in_attempts:
+        return admission
+    wait = await attempts.take_turn(context.db, identifier, digest(_network(context.address)))
+    if not wait:
+        return admission
+    if by_pair > settings.log_in_attempts:
+        raise _too_many(wait)
+    return Admission(admission.counted, _too_many(wait))
+
+
+def _network(address: str) -> str:
+    """Return the network that a client's provider gave out as a whole: nobody has thousands of these for nothing."""
+    try:
+        found = ip_address(address.partition("/")[0])
+    except ValueError:
+        return address
+    return str(ip_network((found, NETWORK_BITS[found.version]), strict=False))
+
+
+async def admit_confirmation(context: Context) -> Admission:
+    """Count an attempt to confirm the session's member by password; raises RateLimited.
+
+    Each session has its own count: a stolen one cannot keep the member from changing the password in another.
+    """
+    if not context.settings.rate_limit or not context.claims:
+        return Admission()
+    own = (SESSION, f"{context.claims.member} {context.claims.session}")
+    counted = [own, (ADDRESS, context.address)]
+    by_session, by_address = await attempts.count(context.db, counted, WINDOW_SECONDS)
+    if by_session > context.settings.log_in_attempts or by_address > context.settings.log_in_attempts_per_address:
+        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS))
+    return Admission((own,))
+
+
+async def forget(context: Context, admission: Admission) -> None:
+    """Give back the attempts that were counted before one that succeeded; those of its address stay."""
+    if admission.counted:
+        await attempts.forget(context.db, admission.counted, WINDOW_SECONDS)
+
+
+def _too_many(seconds: int) -> RateLimited:
+    return RateLimited(f"too many log-in attempts: try again in {seconds} s", seconds)
