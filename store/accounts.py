@@ -196,13 +196,17 @@ async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
 async def open_session(db: Database, member: int, session: Session, proved: str = "", address: str = "") -> bool:
     """Add a session; False when the member is gone, or their password's hash is no longer the one that was proved.
 
-    `address` is the digest of where the member logs in from, to be remembered.
+    The oldest sessions end where there are too many. `address` is the digest of where the member logs in from.
     """
     own = [keys.user(member), keys.sessions(member), keys.credentials(member), keys.known_addresses(member)]
     most = db.settings.sessions_per_member
     seconds = _known_address_seconds(db)
     args = [session.id, session.text(), most, proved, address, session.created, seconds, db.settings.known_addresses]
-    return bool(await db.call("open_session", own, *args))
+    ended = await db.call("open_session", own, *args)
+    if ended is None:
+        return False
+    await _announce(db, member, ended)
+    return True
 
 
 def _known_address_seconds(db: Database) -> int:

@@ -64,6 +64,18 @@ async def _delete_account(_: Services, __: Member, laptop: Member) -> None:
     assert not payload["userErrors"]
 
 
+@pytest.mark.parametrize("settings", [{"sessions_per_member": 2}], indirect=True)
+async def test_a_session_that_makes_room(services: Services, anonymous: Member, alice: Member, bob: Member) -> None:
+    """The oldest session, which a new one replaces, ends at once with all its subscriptions."""
+    phone = await log_in(anonymous, "alice")
+    async with lines(services, alice) as oldest, listening(services, SOCKET, phone, STREAM) as stays:
+        await log_in(anonymous, "alice")
+        post = await bob.post("unheard")
+        for one in oldest:
+            await one.signed_out()
+        assert post in str(await stays.next())
+
+
 @pytest.mark.parametrize("end", [_log_out, _log_out_everywhere, _change_password, _suspend, _delete_account])
 async def test_end_of_the_session(services: Services, anonymous: Member, alice: Member, bob: Member, end: End) -> None:
     """Whatever ends a session ends all its subscriptions at once: nothing that happens afterwards is told."""

@@ -2,10 +2,11 @@
 -- KEYS user, sessions, credentials, known addresses
 -- ARGV session, record (JSON with created), most sessions, hash of the password that was proved or '',
 -- digest of the address or '', now (ms), how long an address is remembered (s), most addresses
--- Returns 1; 0 when there is no such member, or their password has changed since it was proved.
+-- Returns the sessions that made room; false when there is no such member, or their password has changed since.
 if redis.call('EXISTS', KEYS[1]) == 0 or ARGV[4] ~= '' and redis.call('HGET', KEYS[3], 'password') ~= ARGV[4] then
-  return 0
+  return false
 end
+local ended = {}
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 while redis.call('HLEN', KEYS[2]) > tonumber(ARGV[3]) do
   local all = redis.call('HGETALL', KEYS[2])
@@ -17,6 +18,7 @@ while redis.call('HLEN', KEYS[2]) > tonumber(ARGV[3]) do
     end
   end
   redis.call('HDEL', KEYS[2], oldest)
+  ended[#ended + 1] = oldest
 end
 if ARGV[5] ~= '' then
   local now, seconds = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -25,4 +27,4 @@ if ARGV[5] ~= '' then
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -tonumber(ARGV[8]) - 1)
   redis.call('EXPIRE', KEYS[4], seconds)
 end
-return 1
+return ended
