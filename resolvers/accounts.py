@@ -121,6 +121,7 @@ async def update_profile(
         raise Unauthenticated("this member is gone")
     names = {"name": profile["name"]} if name is not None else {}
     if login is not None and login != current.login:
+        await _limit_former_logins(context, member, current.login.lower(), login.lower())
         if not await accounts.reserve(context.db, keys.login(login.lower()), member):
             raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
         profile["login"] = login
@@ -134,6 +135,15 @@ async def update_profile(
             await fanout.finish(context.db, standing)
     context.forget()
     return {"viewer": context.claims}
+
+
+async def _limit_former_logins(context: Context, member: int, current: str, wanted: str) -> None:
+    # Changes of one member at the same moment may exceed the limit by as many as they are.
+    reserved = await accounts.former_logins(context.db, member)
+    most = context.settings.former_logins
+    if context.settings.login_release_days and len((reserved | {current}) - {wanted}) > most:
+        message = f"login: at most {most} logins that you gave up stay reserved: try again when the oldest is free"
+        raise refuse(UserErrorCode.LIMIT_REACHED, message, "login")
 
 
 async def find(db: Database, login: str) -> int | None:

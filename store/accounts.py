@@ -115,6 +115,12 @@ def _release_seconds(db: Database) -> int:
     return db.settings.login_release_days * 86_400
 
 
+async def former_logins(db: Database, member: int) -> set[str]:
+    """Return the logins that a member gave up and nobody else can take yet."""
+    oldest = _now() // 1000 - _release_seconds(db)
+    return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
+
+
 async def delete(db: Database, member: int, proved: str) -> Job | None:
     """Delete a member and end their sessions; returns the job that removes the rest.
 

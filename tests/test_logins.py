@@ -11,7 +11,7 @@ from store import accounts, jobs, keys
 from store.connection import Database
 from store.settings import Settings
 from tests.account_probes import MEMBER, VIEWER, form
-from tests.conftest import PASSWORD, Member, shrunk
+from tests.conftest import PASSWORD, Member, contents, shrunk
 from tests.probes import ABSENT, LASTING, expire, life, number, refusals
 
 DAY = 86_400_000  # ms
@@ -111,14 +111,43 @@ async def test_members_who_want_one_login_at_once(
             assert await life(db, keys.login(member.login)) == LASTING
 
 
+class TestFormerLogins:
+    """Two logins that a member gave up can be reserved at a time."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return shrunk(settings, former_logins=2)
+
+    async def test_nobody_can_reserve_many_logins(self, alice: Member, db: Database) -> None:
+        """A change that would reserve one login too many is refused, changes nothing, and works in time."""
+        for login in ("one", "two"):
+            await alice.do("updateProfile", login=login)
+        before = await contents(db)
+        assert refusals(await alice.do("updateProfile", VIEWER, login="three", bio="new")) == [
+            ("login", "LIMIT_REACHED")
+        ]
+        assert await contents(db) == before
+        (former,) = await db.one("KEYS", "former-logins:*")
+        await db.one("ZINCRBY", former, -30 * 86_400, "alice")
+        assert (await alice.do("updateProfile", VIEWER, login="three"))["viewer"]["user"]["login"] == "three"
+        assert await db.one("ZCARD", former) == 2
+
+    async def test_a_login_can_be_taken_back(self, alice: Member) -> None:
+        """To take back a login, or to change its case, reserves no more than before."""
+        for login in ("one", "two", "alice", "one", "two", "Two", "TWO", "Alice"):
+            payload = await alice.do("updateProfile", VIEWER, login=login)
+            assert payload["viewer"]["user"]["login"] == login
+
+
 class TestLoginsReleasedAtOnce:
     """LOGIN_RELEASE_DAYS=0 reserves nothing."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
-        return shrunk(settings, login_release_days=0)
+        return shrunk(settings, login_release_days=0, former_logins=1)
 
     async def test_a_login_given_up_is_free(self, alice: Member, bob: Member) -> None:
         """A login given up can be taken by anybody in the next moment."""
         await alice.do("updateProfile", login="alicia")
         assert (await bob.do("updateProfile", VIEWER, login="alice"))["viewer"]["user"]["login"] == "alice"
+        assert (await alice.do("updateProfile", VIEWER, login="alexa"))["viewer"]["user"]["login"] == "alexa"
