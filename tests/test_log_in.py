@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 
+from resolvers.context import Services
 from resolvers.tokens import _DUMMY
 from store import keys
 from store.connection import Database
@@ -73,6 +74,18 @@ async def test_log_in_refuses(anonymous: Member, alice: Member, db: Database, id
     assert refusals(payload) == WRONG_LOG_IN
     assert payload == usual
     assert await contents(db) == before
+
+
+@pytest.mark.usefixtures("alice")
+async def test_a_refused_log_in_takes_the_same_round_trips(services: Services, anonymous: Member) -> None:
+    """How long the answer takes does not tell whether a member has the identifier."""
+    await anonymous.do("logIn", VIEWER, identifier="dora", password="a guess")  # connections are open from now on
+    round_trips = set()
+    for identifier in ("alice", "alice@example.org", "dora", "dora@example.org", "no name"):
+        before = services.db.round_trips
+        await anonymous.do("logIn", VIEWER, identifier=identifier, password="a guess")
+        round_trips.add(services.db.round_trips - before)
+    assert len(round_trips) == 1
 
 
 async def test_a_member_without_a_password_cannot_log_in(anonymous: Member, alice: Member, db: Database) -> None:
