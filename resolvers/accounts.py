@@ -57,8 +57,8 @@ async def is_login_available(context: Context, login: str) -> bool:
 
 async def sign_up(context: Context, *, login: str, name: str, email: str, password: str) -> dict[str, object]:
     """Create a member and open a session; all that is wrong with the input is named at once."""
-    fields = await _check_sign_up(context, login, name, email, password)
     await context.proved()
+    fields = await _check_sign_up(context, login, name, email, password)
     await _limit_sign_ups(context)
     member = await create_member(
         context.db,
