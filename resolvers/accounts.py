@@ -71,7 +71,7 @@ async def sign_up(context: Context, *, login: str, name: str, email: str, passwo
 
 
 async def _hash(context: Context, password: str) -> str:
-    return await context.services.passwords.hash(password)
+    return await context.services.passwords.hash(password, context.address)
 
 
 async def change_email(context: Context, *, email: str, current_password: str) -> dict[str, object]:

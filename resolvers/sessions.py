@@ -34,7 +34,7 @@ async def log_in(
     admission = await attempts.admit_log_in(context, digest(wanted), tokens.device(device_token or "", member))
     stored = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
     right = len(password) <= PASSWORD_MOST
-    matches = await context.services.passwords.matches(stored, password if right else "")
+    matches = await context.services.passwords.matches(stored, password if right else "", context.address)
     if admission.refusal and not (matches and facts.is_known_address):
         raise admission.refusal  # also for a wrong password from a known address, which must not look different
     if not matches or not stored:
@@ -88,7 +88,7 @@ async def change_password(context: Context, *, current_password: str, new_passwo
         raise Unauthenticated("this member is gone")
     names = (profile.login, profile.name, found.email)
     refuse_all(await signing.password_errors(context, new_password, names, "newPassword"))
-    password = await context.services.passwords.hash(new_password)
+    password = await context.services.passwords.hash(new_password, context.address)
     session = context.claims.session
     token = context.services.tokens.first_refresh_token(member, session)
     if not await accounts.change_password(

@@ -63,7 +63,8 @@ async def confirm(context: Context, member: int, password: str, field: str = "cu
     admission = await attempts.admit_confirmation(context)
     found = await accounts.credentials(context.db, member)
     right = len(password) <= PASSWORD_MOST
-    if not await context.services.passwords.matches(found.password if found else None, password if right else ""):
+    stored = found.password if found else None
+    if not await context.services.passwords.matches(stored, password if right else "", context.address):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, f"{field}: this is not your password", field)
     await attempts.forget(context, admission)
     assert found

@@ -9,7 +9,11 @@ import hmac
 import re
 import secrets
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import jwt
 from argon2 import PasswordHasher
@@ -20,6 +24,7 @@ from msgspec import Struct
 from resolvers.errors import Unauthenticated
 from store.settings import Settings
 
+_T = TypeVar("_T")
 ALGORITHM = "HS256"
 ISSUER = "perch"
 NO_PASSWORD = "!"  # noqa: S105  no hash is equal to it: nobody can log in
@@ -146,18 +151,24 @@ class Passwords:
         )
         self._threads = ThreadPoolExecutor(_HASHING_THREADS, thread_name_prefix="argon2")
         self._dummy = self._hasher.hash(_DUMMY)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of the addresses that wait
 
-    async def hash(self, password: str) -> str:
-        """Return the hash of a password."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._hasher.hash, password)
+    async def hash(self, password: str, address: str = "") -> str:
+        """Return the hash of a password that came from an address."""
+        return await self._in_turn(address, self._hasher.hash, password)
 
-    async def matches(self, stored: str | None, password: str) -> bool:
+    async def matches(self, stored: str | None, password: str, address: str = "") -> bool:
         """Return whether a password is right; for an unknown member it takes the same time and is False."""
         known = stored is not None and stored != NO_PASSWORD
-        verified = await asyncio.get_running_loop().run_in_executor(
-            self._threads, self._verify, stored if known and stored else self._dummy, password
+        return (
+            await self._in_turn(address, self._verify, stored if known and stored else self._dummy, password) and known
         )
-        return known and verified
+
+    async def _in_turn(self, address: str, function: Callable[..., _T], *args: str) -> _T:
+        # Passwords from one address wait for each other, so that many of them hold up no other address.
+        turn = self._turns.setdefault(address, asyncio.Lock())
+        async with turn if address else nullcontext():
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *args)
 
     async def is_common(self, password: str) -> bool:
         """Return whether a password of ten characters or more is on the list of common ones, in any case.

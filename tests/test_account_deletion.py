@@ -75,6 +75,7 @@ async def test_everything_is_gone(
         "followers": {"nodes": [{"login": "carol"}]},
     }
     await work_off(db, worker)
+    assert not await db.one("EXISTS", keys.known_addresses(number(alice.id)))
     assert await traces(db, alice) == {keys.status(number(quote))}  # it says whose post it quoted
     await assert_agreed(db, [number(bob.id), number(carol.id)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from datetime import datetime
 
@@ -11,9 +12,10 @@ from resolvers.context import Services
 from resolvers.tokens import _DUMMY
 from store import keys
 from store.connection import Database
-from tests.conftest import PASSWORD, Member, contents
+from store.settings import Settings
+from tests.conftest import PASSWORD, Member, contents, shrunk
 from tests.probes import number, refusals
-from tests.session_probes import SESSION, VIEWER, WRONG_LOG_IN, is_signed_in, refresh
+from tests.session_probes import SESSION, VIEWER, WRONG_LOG_IN, is_signed_in, log_in, refresh
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,27 @@ async def test_a_refused_log_in_takes_the_same_round_trips(services: Services, a
         await anonymous.do("logIn", VIEWER, identifier=identifier, password="a guess")
         round_trips.add(services.db.round_trips - before)
     assert len(round_trips) == 1
+
+
+class TestSlowHashes:
+    """Passwords that take long enough to hash for others to wait, and a proxy that says which address."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return shrunk(
+            settings, password_memory_kib=65_536, password_passes=3, trusted_proxies=("127.0.0.0/8", "::1/128")
+        )
+
+    @pytest.mark.usefixtures("alice")
+    async def test_passwords_of_one_address_hold_up_nobody_else(self, anonymous: Member) -> None:
+        """While one address has many passwords checked, a log-in from another address waits for few of them."""
+        bot = Member(anonymous.client, headers={"X-Forwarded-For": "198.51.100.1"})
+        fields = {"identifier": "alice", "password": "a guess"}
+        guesses = [asyncio.create_task(bot.do("logIn", VIEWER, **fields)) for _ in range(12)]
+        await asyncio.wait(guesses, return_when=asyncio.FIRST_COMPLETED)
+        await log_in(anonymous, "alice")
+        assert sum(guess.done() for guess in guesses) < 9
+        await asyncio.gather(*guesses)
 
 
 async def test_a_member_without_a_password_cannot_log_in(anonymous: Member, alice: Member, db: Database) -> None:
