@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
+PREFIX_BITS = 64  # of IPv6 that name one customer's network, who can use any address in it (RFC 6177)
 ADDRESSES_KEPT = 10_000  # texts whose meaning is remembered: of addresses, and of where requests come from
 
 
@@ -17,18 +18,24 @@ class Proxies:
         self._known = lru_cache(ADDRESSES_KEPT)(self._client)
 
     def client(self, peer: str | None, forwarded: Sequence[str]) -> str:
-        """Return the address of the client: the last one that no trusted proxy stands behind.
+        """Return the address a client is counted by: the last one that no trusted proxy stands behind.
 
+        An IPv6 client is counted by its /64 prefix, such as `2001:db8::/64`.
         `peer` is the other end of the connection, None for a Unix socket; `forwarded` holds the values of the
         X-Forwarded-For headers in order. Each proxy appends whom it saw, so only the end of the list, as far as it
         was written by trusted proxies, is more than the client's own claim.
         """
         return self._known(peer, tuple(forwarded))
 
+    def share(self, peer: str | None) -> str | None:
+        """Return the address that a connection counts for; None for a trusted proxy and a Unix socket."""
+        address = _read(peer or "")
+        return None if address is None or self.trusts(address) else _counted(address)
+
     def _client(self, peer: str | None, forwarded: Sequence[str]) -> str:
         address = _read(peer or "")
         if address is None or not self.trusts(address):
-            return str(address or peer or "")
+            return _counted(address) if address else peer or ""
         for entry in reversed(",".join(forwarded).split(",")):
             named = _read(entry)
             if named is None:
@@ -36,11 +43,15 @@ class Proxies:
             address = named
             if not self.trusts(named):
                 break
-        return str(address)
+        return _counted(address)
 
     def trusts(self, address: IPv4Address | IPv6Address) -> bool:
         """Return whether an address lies in a trusted network."""
         return any(address in network for network in self._networks)
+
+
+def _counted(address: IPv4Address | IPv6Address) -> str:
+    return str(address if isinstance(address, IPv4Address) else IPv6Network((int(address), PREFIX_BITS), strict=False))
 
 
 @lru_cache(ADDRESSES_KEPT)

@@ -62,14 +62,17 @@ async def test_two_authorization_headers(client: Client) -> None:
         (["10.0.0.0/8"], "10.0.0.1", [], "10.0.0.1"),
         (["10.0.0.0/8"], "10.0.0.1", ["203.0.113.9:4711"], "203.0.113.9"),
         (["10.0.0.0/8"], "::ffff:10.0.0.1", ["203.0.113.9"], "203.0.113.9"),
-        (["::1/128"], "::1", ["[2001:db8::1]:4711"], "2001:db8::1"),
-        (["::1/128"], "::1", ["2001:db8::1"], "2001:db8::1"),
+        (["::1/128"], "::1", ["[2001:db8::1]:4711"], "2001:db8::/64"),
+        (["::1/128"], "::1", ["2001:db8::1"], "2001:db8::/64"),
+        (["::1/128"], "::1", ["2001:db8::ffff:1:2:3"], "2001:db8::/64"),
+        (["::1/128"], "::1", ["2001:db8:0:1::1"], "2001:db8:0:1::/64"),
+        ([], "fe80::1%eth0", [], "fe80::/64"),
         ([], "::ffff:192.0.2.1", [], "192.0.2.1"),
         ([], None, ["203.0.113.9"], ""),
     ],
 )
 def test_client_address(trusted: list[str], peer: str | None, forwarded: list[str], client: str) -> None:
-    """The client is the last address that no trusted proxy stands behind; what it says itself counts for nothing."""
+    """The client is the last address that no trusted proxy stands behind, of IPv6 its /64 prefix."""
     assert Proxies(trusted).client(peer, forwarded) == client
 
 
