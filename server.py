@@ -28,6 +28,7 @@ from resolvers.listeners import StreamEventKind
 from resolvers.tailing import Asked, TailRefused
 from resolvers.tokens import NO_PASSWORD
 from resolvers.upkeep import UpkeepRefused
+from schema.channels import close_codes_table
 from serving import endpoint, processes
 from serving.endpoint import StartError
 from store import opening
@@ -133,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
     decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
     add("print-schema", _print_schema, "print the GraphQL schema")
-    add("print-tables", _print_tables, "print the README's tables of settings and keys")
+    add("print-tables", _print_tables, "print the README's tables of settings, keys and close codes")
     return parser
 
 
@@ -246,7 +247,7 @@ async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:
 
 
 async def _print_tables(_: Settings, __: argparse.Namespace) -> int:
-    print(f"{settings_table()}\n\n{layout_table()}")
+    print(f"{settings_table()}\n\n{layout_table()}\n\n{close_codes_table()}")
     return 0
 
 

@@ -1,8 +1,7 @@
 """A websocket as it is written to and closed.
 
-Close codes beyond the protocol's own: 4403 also ends a socket whose session has ended; 4429 also refuses one socket
-more than a member, or an anonymous address, may have (clients do not come back by themselves after it); 1013 asks to
-come back, as the database could not be reached to check the session; 1001 says that the process stops.
+The npm client `graphql-ws` connects again after 1001, 1013, 4403 and 4408, and never after the other codes below. So
+each code here is one after which that client does the right thing.
 """
 
 from __future__ import annotations
@@ -26,19 +25,33 @@ _CLOSE_SECONDS = 4.0  # how long closing may take before the connection is cut
 
 
 class Close(Enum):
-    """Why a socket is closed: code and reason."""
+    """Why a socket is closed: code, reason, and what the client should do."""
 
-    GOING_AWAY = (WSCloseCode.GOING_AWAY, "Going away")
-    BROKEN = (WSCloseCode.INTERNAL_ERROR, "Internal error")
-    TRY_AGAIN = (WSCloseCode.TRY_AGAIN_LATER, "The database cannot be reached")
-    MALFORMED = (4400, "Malformed message")
-    NOT_ACKNOWLEDGED = (4401, "Unauthorized: connection_init comes first")
-    FORBIDDEN = (4403, "Forbidden")
-    WRONG_SUBPROTOCOL = (4406, "Subprotocol not acceptable")
-    SILENT = (4408, "Connection initialisation timeout")
-    ID_IN_USE = (4409, "Subscriber already exists")
-    TOO_MANY_INITS = (4429, "Too many initialisation requests")
-    TOO_MANY_SOCKETS = (4429, "Too many websockets")
+    GOING_AWAY = (WSCloseCode.GOING_AWAY, "Going away", "connect again: the process stops, another one serves")
+    BAD_FRAME = (WSCloseCode.PROTOCOL_ERROR, "names what is wrong", "correct the client")
+    BAD_TEXT = (WSCloseCode.INVALID_TEXT, "Invalid UTF-8 text message", "correct the client")
+    TOO_BIG = (WSCloseCode.MESSAGE_TOO_BIG, "names the limit", "send messages of at most `MAX_BODY`")
+    BROKEN = (WSCloseCode.INTERNAL_ERROR, "Internal error", "report it: the server has a defect")
+    TRY_AGAIN = (WSCloseCode.TRY_AGAIN_LATER, "The database cannot be reached", "connect again, later each time")
+    TOO_MANY_SOCKETS = (WSCloseCode.TRY_AGAIN_LATER, "Too many websockets", "close another one, or connect again later")
+    MALFORMED = (4400, "Malformed message", "correct the client")
+    NOT_ACKNOWLEDGED = (4401, "Unauthorized: connection_init comes first", "correct the client")
+    FORBIDDEN = (
+        4403,
+        "Forbidden",
+        "the token is refused or the session has ended: refresh it and connect again, once; then log in",
+    )
+    WRONG_SUBPROTOCOL = (4406, "Subprotocol not acceptable", "speak graphql-transport-ws")
+    SILENT = (4408, "Connection initialisation timeout", "connect again, and send `connection_init` at once")
+    ID_IN_USE = (4409, "Subscriber already exists", "correct the client")
+    TOO_MANY_INITS = (4429, "Too many initialisation requests", "correct the client")
+
+
+def close_codes_table() -> str:
+    """Return the table of close codes that the README shows, in Markdown."""
+    rows = ["| code | reason | what the client should do |", "|---|---|---|"]
+    rows += [f"| {int(code)} | {reason} | {advice} |" for code, reason, advice in (close.value for close in Close)]
+    return "\n".join(rows)
 
 
 class Channel(AiohttpWebSocketAdapter):
@@ -89,7 +102,7 @@ class Channel(AiohttpWebSocketAdapter):
 
     async def end(self, close: Close, detail: str = "") -> None:
         """Close the socket for a reason, told in more detail where there is any."""
-        code, reason = close.value
+        code, reason, _ = close.value
         await self.close(code, detail or reason)
 
     def cut(self) -> None:

@@ -207,7 +207,7 @@ async def test_streams_and_sockets_per_member(services: PlainServices, aiohttp_c
     other = await Talk(await client.ws_connect("/graphql", protocols=(PROTOCOL,))).greet(token("bob-phone"))
     socket = Talk(await client.ws_connect("/graphql", protocols=(PROTOCOL,)))
     await socket.say(type="connection_init", payload=token("alice-phone"))
-    assert await socket.close_code() == 4429
+    assert await socket.close_code() == 1013
     assert await (await ask(client, "{ viewer }", "alice-phone")).hear() == {"data": {"viewer": ALICE}}
     first.response.close()
     async with within_patience():

@@ -131,7 +131,7 @@ async def test_as_many_as_a_member_may_have(services: Services, alice: Member, b
             payload = {"Authorization": f"Bearer {alice.token}"}
             await socket.send_json({"type": "connection_init", "payload": payload})
             message = await socket.receive(timeout=10)
-            assert (message.type, message.data) == (WSMsgType.CLOSE, 4429)
+            assert (message.type, message.data) == (WSMsgType.CLOSE, 1013)
         await until(lambda: connections(alice) == OPEN_MOST)
         assert places(services) == OPEN_MOST
         async with listening(services, POST, bob, STREAM) as other:

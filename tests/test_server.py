@@ -16,6 +16,7 @@ import pytest
 from aiohttp import ClientConnectionError
 
 import server
+from schema.channels import close_codes_table
 from store import keys
 from store.connection import Database
 from store.layout import layout_table
@@ -202,7 +203,7 @@ async def test_printing(tmp_path: Path) -> None:
     (status, schema, err), tables = printed
     assert (status, err) == (0, "")
     assert "homeTimeline(" in schema
-    assert tables == (0, f"{settings_table()}\n\n{layout_table()}", "")
+    assert tables == (0, f"{settings_table()}\n\n{layout_table()}\n\n{close_codes_table()}", "")
     assert not (tmp_path / "data").exists()
 
 

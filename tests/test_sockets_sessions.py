@@ -103,7 +103,7 @@ async def test_sockets_per_member(connect: Connect) -> None:
     await (await connect()).greet(token("alice-laptop"))
     third = await connect()
     await third.say(type="connection_init", payload=token("alice-phone"))
-    assert await third.close_code() == 4429
+    assert await third.close_code() == 1013
     await (await connect()).greet(token("bob-phone"))
     await first.socket.close()
     await (await connect()).greet(token("alice-phone"))
@@ -116,8 +116,18 @@ async def test_sockets_per_anonymous_address(connect: Connect) -> None:
     await (await connect(headers=here, **trusting)).greet()
     second = await connect(headers=here)
     await second.say(type="connection_init")
-    assert await second.close_code() == 4429
+    assert await second.close_code() == 1013
     await (await connect(headers=there)).greet()
+
+
+async def test_sockets_per_ipv6_prefix(connect: Connect) -> None:
+    """All addresses of an IPv6 /64 are one client: it can choose any of them."""
+    trusting: dict[str, Any] = {"sockets_per_member": 1, "trusted_proxies": ("127.0.0.0/8",)}
+    await (await connect(headers={"X-Forwarded-For": "2001:db8::1"}, **trusting)).greet()
+    second = await connect(headers={"X-Forwarded-For": "2001:db8::ffff:2"})
+    await second.say(type="connection_init")
+    assert await second.close_code() == 1013
+    await (await connect(headers={"X-Forwarded-For": "2001:db8:0:1::1"})).greet()
 
 
 # ------------------------------------------------------------ origins
