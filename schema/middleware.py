@@ -6,13 +6,12 @@ import logging
 import time
 
 import structlog
-from aiohttp import hdrs, web
+from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from resolvers.errors import RequestError
 from schema import responses
 from schema.headers import REQUEST_ID, request_id
-from schema.requests import RequestRefused
 
 OPERATION = web.RequestKey("operation", str)
 
@@ -52,8 +51,7 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
     except web.HTTPException as error:
         if error.status < _ERRORS:
             raise
-        headers = {str(name): value for name, value in error.headers.items() if name == hdrs.ALLOW}
-        return responses.refusal(RequestRefused(error.status, error.text or error.reason, headers))
+        return responses.refuse_http(error)
     except Exception:
         log.exception("a request failed", method=request.method, path=request.path)
         return responses.fault(request[REQUEST_ID])

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from aiohttp import hdrs, web
 from msgspec import Struct
 
-from resolvers.errors import BadUserInput, Unauthenticated
+from resolvers.errors import BadUserInput, RequestError, Unauthenticated
 from schema.encoding import kind, loads
 from schema.negotiation import JSON
 
@@ -30,6 +30,13 @@ class RequestRefused(BadUserInput):
         super().__init__(message)
         self.status = status
         self.headers = headers or {}
+
+
+class UnknownPath(RequestError):
+    """A request for a path at which nothing is served."""
+
+    code = "NOT_FOUND"
+    status = 404
 
 
 class Parameters(Struct, frozen=True):

@@ -13,10 +13,10 @@ from resolvers.errors import BadUserInput, Forbidden, QueryTooComplex, RequestEr
 from schema.encoding import COMPLETE, encode, next_event
 from schema.errors import is_request_error
 from schema.negotiation import EVENTS, GRAPHQL, JSON
-from schema.requests import RequestRefused
+from schema.requests import RequestRefused, UnknownPath
 from schema.results import JsonResult
 
-_OK, _BAD_REQUEST, _FORBIDDEN, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 405, 500
+_OK, _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 404, 405, 500
 
 
 def answer(result: ExecutionResult, media: str) -> web.Response:
@@ -37,6 +37,14 @@ def refusal(error: RequestError, media: str = JSON) -> web.Response:
     headers = {**_headers(error), **(error.headers if isinstance(error, RequestRefused) else {})}
     status = _FORBIDDEN if isinstance(error, Forbidden) else _status(error, media)
     return _response(_body([error]), status, media, headers)
+
+
+def refuse_http(error: web.HTTPException) -> web.Response:
+    """Return the response to a request that aiohttp has refused."""
+    if error.status == _NOT_FOUND:
+        return refusal(UnknownPath("Nothing is served at this path"))
+    headers = {str(name): value for name, value in error.headers.items() if name == hdrs.ALLOW}
+    return refusal(RequestRefused(error.status, error.text or error.reason, headers))
 
 
 def fault(request_id: str) -> web.Response:

@@ -68,7 +68,7 @@ async def test_security_headers(client: Client) -> None:
 async def test_unknown_path(client: Client) -> None:
     """A path where nothing is served has an error of the same form."""
     response = await client.get("/nothing")
-    assert (response.status, first_code(await response.json())) == (404, "BAD_USER_INPUT")
+    assert (response.status, first_code(await response.json())) == (404, "NOT_FOUND")
 
 
 async def test_method_of_another_path(client: Client) -> None:
