@@ -126,7 +126,8 @@ class Connection(ABC):
 class Connections:
     """The open connections of this process, by whom they belong to."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most_per_owner: int, most: int) -> None:
+        self._most_per_owner = most_per_owner
         self._most = most
         self._open: set[Connection] = set()
         self._admitted: defaultdict[Owner, set[Connection]] = defaultdict(set)
@@ -135,13 +136,18 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
+    @property
+    def full(self) -> bool:
+        """Whether the process has as many as it may: the rest of its connections is for requests."""
+        return len(self._open) >= self._most
+
     def add(self, connection: Connection) -> None:
         """Know a connection from its request on."""
         self._open.add(connection)
 
     def admit(self, connection: Connection) -> bool:
         """Count a connection as its owner's; False when that would be one too many."""
-        if len(self._admitted[connection.owner]) >= self._most:
+        if len(self._admitted[connection.owner]) >= self._most_per_owner:
             return False
         self._admitted[connection.owner].add(connection)
         return True

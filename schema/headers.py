@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import MutableMapping
 
 from aiohttp import hdrs, web
 from strawberry.http.websocket_origin import normalize_origin
@@ -26,7 +27,12 @@ _SECURITY = (
 def request_id(request: web.Request) -> str:
     """Return the client's own request id where it is one to be logged, else a new one."""
     given = request.headers.get(REQUEST_ID_HEADER)
-    return given if given and _SANE_ID.fullmatch(given) else f"{random.getrandbits(_ID_BITS):018x}"
+    return given if given and _SANE_ID.fullmatch(given) else new_request_id()
+
+
+def new_request_id() -> str:
+    """Return a request id that no other request has."""
+    return f"{random.getrandbits(_ID_BITS):018x}"
 
 
 class Origins:
@@ -54,15 +60,20 @@ class Origins:
     async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         """Complete a response that is about to be sent; what its handler has set stays."""
         headers = response.headers
-        for name, value in _SECURITY:
-            headers.setdefault(name, value)
         if self._any or self._listed:
             for name, value in self.headers(request).items():
                 headers.setdefault(name, value)
             headers.add(hdrs.VARY, hdrs.ORIGIN)
-        if (given := request.get(REQUEST_ID)) is not None:
-            headers[REQUEST_ID_HEADER] = given
-        headers[hdrs.SERVER] = "Perch"
+        complete(headers, request.get(REQUEST_ID))
+
+
+def complete(headers: MutableMapping[str, str], request_id: str | None) -> None:
+    """Add the headers that every response has; those that are set stay, but for the name of the server."""
+    for name, value in _SECURITY:
+        headers.setdefault(name, value)
+    if request_id is not None:
+        headers[REQUEST_ID_HEADER] = request_id
+    headers[hdrs.SERVER] = "Perch"
 
 
 def preflight() -> web.Response:

@@ -16,6 +16,7 @@ from schema.ports import Services
 from schema.view import View
 
 PATH = "/graphql"
+STREAMS_SHARE = 0.8  # of all connections may be websockets and event streams; the rest is for requests
 GARBAGE = (250_000, 20, 50)  # new objects, and collections of the younger ones, before the next of each generation
 
 STOPPING = web.AppKey("stopping", asyncio.Event)
@@ -23,8 +24,8 @@ SERVICES = web.AppKey("services", Services)
 CONNECTIONS = web.AppKey("connections", Connections)
 
 
-def create_app(schema: Schema, services: Services) -> web.Application:
-    """Return the application that serves a schema.
+def create_app(schema: Schema, services: Services, most_connections: int | None = None) -> web.Application:
+    """Return the application that serves a schema, with room for so many connections (default: MAX_CONNECTIONS).
 
     Raises ValueError when CORS_ORIGINS holds more than an origin, FileNotFoundError when GraphiQL's files are missing.
     """
@@ -32,7 +33,8 @@ def create_app(schema: Schema, services: Services) -> web.Application:
     app = web.Application(middlewares=[observe], client_max_size=settings.max_body)
     app[STOPPING] = asyncio.Event()
     app[SERVICES] = services
-    app[CONNECTIONS] = Connections(settings.sockets_per_member)
+    most_streams = int((most_connections or settings.max_connections) * STREAMS_SHARE)
+    app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams)
     services.on_session_end(app[CONNECTIONS].end_session)
     app.router.add_route("*", PATH, View(schema, services, app[CONNECTIONS]))
     app.router.add_get("/", _to_graphql)

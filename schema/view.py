@@ -86,7 +86,7 @@ class View(GraphQLView[Context, None]):
         if operation is not None and operation.name:
             request[OPERATION] = operation.name.value
         if _is_subscription(operation) and takes_events(request.headers.getall(hdrs.ACCEPT, [])):
-            self._refuse_when_closing()
+            self._refuse_without_room()
             stream = EventStream(request, self._services, self._connections, peer, claims)
             return await stream.serve(self.schema, parameters, context)
         result = await self.schema.execute(
@@ -102,7 +102,7 @@ class View(GraphQLView[Context, None]):
     async def _serve_socket(self, request: web.Request) -> web.WebSocketResponse:
         if not self._check_websocket_origin(request):
             raise Forbidden("Pages of this origin may not open a websocket here")
-        self._refuse_when_closing()
+        self._refuse_without_room()
         settings = self._services.settings
         socket = web.WebSocketResponse(
             protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
@@ -129,9 +129,11 @@ class View(GraphQLView[Context, None]):
         await handler.handle()
         return socket
 
-    def _refuse_when_closing(self) -> None:
+    def _refuse_without_room(self) -> None:
         if self._connections.closing:
             raise ServiceUnavailable("The server is stopping")
+        if self._connections.full:
+            raise ServiceUnavailable("The server has too many open websockets and event streams: try again later")
 
     def _claims(self, request: web.Request) -> Claims | None:
         value = requests.authorization(request)

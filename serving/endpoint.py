@@ -17,6 +17,9 @@ import schema
 from resolvers.context import Services
 from resolvers.fanout import Worker
 from schema.http import begin_shutdown, create_app, spare_the_collector
+from serving.admission import Admission
+from serving.client_connection import ClientConnection
+from serving.descriptors import most_connections
 from store import opening
 from store.settings import Settings
 from store.tasks import stop
@@ -76,21 +79,39 @@ def _listen(stack: contextlib.ExitStack, family: int, address: Any, count: int) 
 async def serve(services: Services, sockets: Sockets, ready: Callable[[], None], lifeline: int | None = None) -> None:
     """Serve, call `ready` once that is so, and go on until `stopping` is set; then let requests finish."""
     settings, stopped = services.settings, stopping(lifeline)
-    app = create_app(schema.build(settings), services)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
-    await runner.setup()
+    most = most_connections(settings, BACKLOG)
+    app = create_app(schema.build(settings), services, most)
     working = asyncio.create_task(Worker(services.db).run(services.hearing)) if settings.run_worker else None
     try:
-        for each in sockets:
-            await web.SockSite(runner, each, backlog=BACKLOG).start()
-        spare_the_collector()
-        ready()
-        await stopped.wait()
-        begin_shutdown(app)
+        async with answering(app, settings, sockets, most):
+            spare_the_collector()
+            ready()
+            await stopped.wait()
+            begin_shutdown(app)
     finally:
-        await runner.cleanup()
         if working:
             await stop(working)
+
+
+@contextlib.asynccontextmanager
+async def answering(app: web.Application, settings: Settings, sockets: Sockets, most: int) -> AsyncIterator[Admission]:
+    """Answer requests for an application on at most so many connections; at the end requests may finish."""
+    admission = Admission(settings, most)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
+    await runner.setup()
+    server, loop = runner.server, asyncio.get_running_loop()
+    assert server
+    sweeping, listeners = asyncio.create_task(admission.run()), []
+    try:
+        for each in sockets:
+            listener = await loop.create_server(lambda: ClientConnection(server, admission), sock=each, backlog=BACKLOG)
+            listeners.append(listener)
+        yield admission
+    finally:
+        for listener in listeners:
+            listener.close()
+        await runner.cleanup()
+        await stop(sweeping)
 
 
 def announce(settings: Settings, sockets: Sockets, several: Sequence[int] = ()) -> None:

@@ -92,6 +92,22 @@ class Settings:
     max_cost: int = _setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)
     max_body: int = _setting(262_144, "bytes of a request body or websocket message", least=1024)
 
+    # Limits on connections
+    max_connections: int = _setting(
+        5_000, "open connections per process; fewer where it may not open that many files", least=10, most=1_000_000
+    )
+    connections_per_address: int = _setting(
+        200,
+        "open connections per process and address, or IPv6 /64; 0 is no limit, proxies of `TRUSTED_PROXIES` have none",
+        least=0,
+    )
+    request_head_seconds: int = _setting(
+        10, "how long a client may take to send the head of a request, s", least=1, most=3600
+    )
+    keep_alive_seconds: int = _setting(
+        75, "how long a connection may be idle between two requests, s", least=1, most=3600
+    )
+
     # Live
     sockets_per_member: int = _setting(
         20, "open websockets and event streams of one member, or of one anonymous address", least=1

@@ -84,14 +84,15 @@ class Perch:
 
 
 @contextlib.asynccontextmanager
-async def perch(data_dir: Path, *arguments: str, **settings: Any) -> AsyncIterator[Perch]:
-    """Run a command on a data directory; the process is gone at the end."""
+async def perch(data_dir: Path, *arguments: str, open_files: Any = None, **settings: Any) -> AsyncIterator[Perch]:
+    """Run a command on a data directory; the process is gone at the end. It may open so many files."""
     known = {field.name.upper() for field in fields(Settings)}
     environment = {name: value for name, value in os.environ.items() if name not in known}
     chosen = {"data_dir": data_dir, **SMALL, **settings}
     environment |= {name.upper(): str(value) for name, value in chosen.items()}
+    limited = () if open_files is None else ("/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, SERVER, *arguments, stdout=PIPE, stderr=PIPE, env=environment, limit=_LINE_BYTES
+        *limited, sys.executable, SERVER, *arguments, stdout=PIPE, stderr=PIPE, env=environment, limit=_LINE_BYTES
     )
     running = Perch(process)
     try:

@@ -1,0 +1,149 @@
+"""Which connections a process admits, and which ones it closes.
+
+A connection waits for its client before and within the head of a request, within a body, and between two requests. Only
+a waiting connection is closed to make room for a new one, the longest waiting first. A request that is being answered,
+a websocket and an event stream are never closed for that.
+
+Each kind of waiting has a queue in the order in which its connections began to wait. So admitting, waiting and expiring
+cost the same for any number of connections, and one timer per process serves all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import Protocol, TypeAlias
+
+import structlog
+
+from resolvers.errors import RateLimited, RequestError, ServiceUnavailable
+from schema.addresses import Proxies
+from store.settings import Settings
+
+SWEEP_SECONDS = 1.0  # between two looks for connections that have waited too long
+REPORT_SECONDS = 60.0  # between two lines of the log about connections closed or refused for lack of room
+RETRY_SECONDS = 1  # a connection that ends makes room at any time
+UNREAD_BEATS = 3  # heartbeats for which a client may take nothing of what it is sent
+
+log = structlog.get_logger(__name__)
+
+
+class Client(Protocol):
+    """One connection, as admission sees it."""
+
+    share: str | None  # the address it counts for, if any
+    queue: Queue | None  # the queue it waits in; None while a request is answered
+    since: float  # when it began to wait, by the loop's clock
+
+    def cut(self) -> None:
+        """Drop the connection with all that was not sent."""
+
+
+Queue: TypeAlias = dict[Client, None]  # by the time at which they began to wait
+
+
+class Admission:
+    """The open connections of this process."""
+
+    def __init__(self, settings: Settings, most: int) -> None:
+        self._most = most
+        self._most_per_address = settings.connections_per_address
+        self._proxies = Proxies(settings.trusted_proxies)
+        self._loop = asyncio.get_running_loop()
+        self._open: set[Client] = set()
+        self._by_address: defaultdict[str, set[Client]] = defaultdict(set)
+        self.heads: Queue = {}  # nothing, or part of a head, has come
+        self.bodies: Queue = {}  # the head has come, the body not all; the request itself has a time limit for it
+        self.pauses: Queue = {}  # between two requests
+        self.unread: Queue = {}  # the client does not read what it is sent
+        self._limits = (
+            (self.heads, settings.request_head_seconds),
+            (self.pauses, settings.keep_alive_seconds),
+            (self.unread, UNREAD_BEATS * settings.heartbeat_seconds),
+        )
+        self._closed = self._refused = 0  # for lack of room, since the last report
+        self._reported = -REPORT_SECONDS
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def admit(self, client: Client, peer: str | None) -> RequestError | None:
+        """Admit a new connection, or return why not; `peer` is its other end, None for a Unix socket."""
+        share = self._proxies.share(peer)
+        if share is not None and not self._has_room_for(share):
+            self._refused += 1
+            return RateLimited("Too many connections from this address", RETRY_SECONDS)
+        if len(self._open) >= self._most and not self._close_longest():
+            self._refused += 1
+            return ServiceUnavailable("The server has too many connections: try again later")
+        client.share = share
+        self._open.add(client)
+        if share is not None:
+            self._by_address[share].add(client)
+        self.wait(client, self.heads)
+        return None
+
+    def wait(self, client: Client, queue: Queue) -> None:
+        """Note that a connection waits from now on."""
+        self.work(client)
+        if client in self._open:
+            client.queue, client.since = queue, self._loop.time()
+            queue[client] = None
+
+    def work(self, client: Client) -> None:
+        """Note that a connection does not wait any more."""
+        if client.queue is not None:
+            del client.queue[client]
+            client.queue = None
+
+    def leave(self, client: Client) -> None:
+        """Forget a connection; doing so twice changes nothing."""
+        self.work(client)
+        self._open.discard(client)
+        if client.share is not None and client.share in self._by_address:
+            self._by_address[client.share].discard(client)
+            if not self._by_address[client.share]:
+                del self._by_address[client.share]
+
+    async def run(self) -> None:
+        """Close connections that have waited too long, until cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Close what has waited too long by now, and log what was closed or refused for lack of room."""
+        now = self._loop.time()
+        for queue, seconds in self._limits:
+            while queue and (first := next(iter(queue))).since + seconds <= now:
+                self._close(first)
+        if (self._closed or self._refused) and now - self._reported >= REPORT_SECONDS:
+            log.warning("connections_limited", open=len(self), closed=self._closed, refused=self._refused)
+            self._closed = self._refused = 0
+            self._reported = now
+
+    def _has_room_for(self, share: str) -> bool:
+        """Return whether an address may have one more connection, closing its longest waiting one where needed."""
+        if not self._most_per_address or len(self._by_address.get(share, ())) < self._most_per_address:
+            return True
+        waiting = [one for one in self._by_address[share] if one.queue is not None and one.queue is not self.unread]
+        if not waiting:
+            return False
+        self._close_for_room(min(waiting, key=lambda one: one.since))
+        return True
+
+    def _close_longest(self) -> bool:
+        """Close the connection that has waited longest; False where none waits."""
+        first = [next(iter(queue)) for queue in (self.heads, self.bodies, self.pauses) if queue]
+        if not first:
+            return False
+        self._close_for_room(min(first, key=lambda one: one.since))
+        return True
+
+    def _close_for_room(self, client: Client) -> None:
+        self._closed += 1
+        self._close(client)
+
+    def _close(self, client: Client) -> None:
+        self.leave(client)
+        client.cut()

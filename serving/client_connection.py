@@ -1,0 +1,111 @@
+"""One client's HTTP connection: aiohttp's, with limits on how long it waits."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import cast
+
+from aiohttp import hdrs, web
+from aiohttp.streams import StreamReader
+
+from resolvers.errors import RequestError
+from schema import responses
+from schema.headers import complete, new_request_id
+from serving.admission import Admission, Queue
+
+
+class ClientConnection(web.RequestHandler):
+    """One connection from its first byte to its end.
+
+    aiohttp calls the methods below at the few moments at which a connection begins or ends to wait for its client.
+    """
+
+    __slots__ = ("_admission", "_body", "queue", "share", "since")
+
+    def __init__(self, server: web.Server, admission: Admission) -> None:
+        super().__init__(server, loop=asyncio.get_running_loop(), access_log=None)  # type: ignore[arg-type]
+        self._admission = admission
+        self._body: StreamReader | None = None  # the body that the connection waits for
+        self.share: str | None = None
+        self.queue: Queue | None = None
+        self.since = 0.0
+
+    # ------------------------------------------------------------ whether it waits
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to serve a client, or refuse it."""
+        opened = cast("asyncio.Transport", transport)
+        peer = opened.get_extra_info("peername")
+        refused = self._admission.admit(self, peer[0] if isinstance(peer, tuple) else None)
+        if refused is None:
+            super().connection_made(transport)
+            return
+        self.force_close()  # nothing is read
+        opened.write(_encoded(refused))
+        opened.close()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget the connection."""
+        self._admission.leave(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the client has sent, and note whether that is a whole request."""
+        before = self._request_count
+        super().data_received(data)
+        if self.queue is None:
+            return  # a request is answered meanwhile, or a websocket is open
+        if self._request_count != before:
+            self._await_body()
+        elif self._body is not None:
+            if self._body.is_eof():
+                self._await_body()
+        elif self.queue is self._admission.pauses:
+            self._admission.wait(self, self._admission.heads)
+
+    def log_access(self, request: web.BaseRequest, response: web.StreamResponse, time: float | None) -> None:
+        """Note that a response has been sent: aiohttp calls this after each one."""
+        super().log_access(request, response, time)
+        if self._messages:
+            self._await_body()
+        else:
+            self._body = None
+            self._admission.wait(self, self._admission.pauses)
+
+    def _await_body(self) -> None:
+        _, body = self._messages[-1] if self._messages else (None, self._body)
+        if body is None or body.is_eof():
+            self._body = None
+            self._admission.work(self)
+        else:
+            self._body = body
+            self._admission.wait(self, self._admission.bodies)
+
+    def pause_writing(self) -> None:
+        """Note that the client does not read what it is sent."""
+        super().pause_writing()
+        self._admission.wait(self, self._admission.unread)
+
+    def resume_writing(self) -> None:
+        """Note that the client reads again."""
+        super().resume_writing()
+        self._admission.work(self)
+
+    def cut(self) -> None:
+        """Drop the connection with all that was not sent."""
+        if self.transport is not None:
+            self.transport.abort()
+
+
+def _encoded(refused: RequestError) -> bytes:
+    """Return a refusal as it is sent: whole, for its client has asked for nothing that aiohttp could answer."""
+    response = responses.refusal(refused)
+    complete(response.headers, new_request_id())
+    body = response.body
+    assert isinstance(body, bytes)
+    response.headers[hdrs.CONTENT_LENGTH] = str(len(body))
+    response.headers[hdrs.CONNECTION] = "close"
+    lines = [f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in response.headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode() + body
