@@ -121,6 +121,8 @@ async def _read_body(request: web.Request) -> dict[str, object]:
         raise RequestRefused(408, f"The body must be here within {BODY_SECONDS} s") from None
     except web.HTTPRequestEntityTooLarge:
         raise _too_large(request) from None
+    except ConnectionError:
+        raise RequestRefused(400, "The connection was lost before the end of the body") from None
     except web.RequestPayloadError:
         raise RequestRefused(400, "The body cannot be decoded as its headers say") from None
     if len(body) > request.client_max_size:  # once it is decompressed

@@ -1,18 +1,29 @@
-"""One client's HTTP connection: aiohttp's, with limits on how long it waits."""
+"""One client's HTTP connection: aiohttp's, with limits on how long it waits, and refusals in the API's own form."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Coroutine
 from http import HTTPStatus
-from typing import cast
+from typing import Any, cast
 
+import structlog
 from aiohttp import hdrs, web
+from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
 from resolvers.errors import RequestError
 from schema import responses
-from schema.headers import complete, new_request_id
+from schema.headers import REQUEST_ID, complete, new_request_id
+from schema.requests import RequestRefused
 from serving.admission import Admission, Queue
+
+_REASON = re.compile(r"[A-Za-z0-9/-]+(?: [A-Za-z0-9/-]+)+")  # the parser's own words; what it quotes may be a secret
+_TOO_LARGE = 431  # RFC 6585 §5
+_ERRORS = 400  # HTTP statuses from here on
+
+log = structlog.get_logger(__name__)
 
 
 class ClientConnection(web.RequestHandler):
@@ -54,7 +65,7 @@ class ClientConnection(web.RequestHandler):
         """Take what the client has sent, and note whether that is a whole request."""
         before = self._request_count
         super().data_received(data)
-        if self.queue is None:
+        if self.queue is None or self.queue is self._admission.unread:
             return  # a request is answered meanwhile, or a websocket is open
         if self._request_count != before:
             self._await_body()
@@ -90,12 +101,57 @@ class ClientConnection(web.RequestHandler):
     def resume_writing(self) -> None:
         """Note that the client reads again."""
         super().resume_writing()
-        self._admission.work(self)
+        if self.queue is self._admission.unread:
+            self._admission.work(self)
 
     def cut(self) -> None:
         """Drop the connection with all that was not sent."""
         if self.transport is not None:
             self.transport.abort()
+
+    # ------------------------------------------------------------ what aiohttp refuses
+
+    def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
+        """Send a response; a refusal that aiohttp gave outside the middleware gets the form of all others."""
+        if isinstance(resp, web.HTTPException) and resp.status >= _ERRORS:
+            resp = self._refuse(request, responses.refuse_http(resp), resp.reason)
+        return super().finish_response(request, resp, start_time)
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        """Return the response to what is not HTTP, or to a request on which the server failed."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("A part of the response has been sent: it cannot become another one")
+        if isinstance(exc, UnicodeError):  # aiohttp cannot quote an Expect header that is not UTF-8
+            status = HTTPStatus.BAD_REQUEST
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            request_id = new_request_id()
+            log.error("a request failed", request_id=request_id, exc_info=exc)
+            response = responses.fault(request_id)
+            complete(response.headers, request_id)
+        else:
+            reason = _REASON.match(message or "")
+            said = f": {reason[0]}" if reason else ""
+            code = _TOO_LARGE if isinstance(exc, LineTooLong) else status
+            refused = RequestRefused(code, f"The request is not valid HTTP{said}")
+            response = self._refuse(request, responses.refusal(refused), refused.message)
+        response.force_close()
+        return response
+
+    def _refuse(self, request: web.BaseRequest, response: web.Response, reason: str) -> web.Response:
+        request_id = request.get(REQUEST_ID) or new_request_id()
+        log.info(
+            "request_refused", status=response.status, reason=reason, address=request.remote, request_id=request_id
+        )
+        complete(response.headers, request_id)
+        return response
+
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        """Log a fault as everything else is logged."""
+        log.error("a connection failed", reason=str(args[0]) if args else None, exc_info=kw.get("exc_info", True))
 
 
 def _encoded(refused: RequestError) -> bytes:

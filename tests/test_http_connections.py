@@ -94,8 +94,10 @@ async def test_client_that_does_not_read_its_answer(services: PlainServices) -> 
         head = HEAD.replace(str(len(BODY)).encode(), str(len(body)).encode())
         await asyncio.get_running_loop().sock_sendall(client, head + body.encode())
         await site.until(lambda: site.admission.unread)
+        await asyncio.get_running_loop().sock_sendall(client, HEAD + BODY)  # asking for more is not reading
+        assert await (await site.connect()).ask() == 200
         site.admission.sweep()
-        await site.until(lambda: not len(site.admission))
+        await site.until(lambda: len(site.admission) == 1)
         client.close()
 
 
@@ -154,6 +156,19 @@ async def test_longest_waiting_connection_makes_room(services: PlainServices) ->
         for gone, newcomer in ((kept, "127.0.0.5"), (within, "127.0.0.6"), (silent, "127.0.0.7")):
             assert await (await site.connect(newcomer)).ask() == 200
             assert await gone.is_closed()
+
+
+async def test_body_that_never_ends_is_no_fault(services: PlainServices) -> None:
+    """A connection that is lost within a body, or makes room for another one, is one ordinary line of the log."""
+    with logged() as lines:
+        async with serving(services, most=1) as site:
+            within = await site.waiting("127.0.0.2")
+            within.write(HEAD + BODY[:5])
+            await site.until(lambda: site.admission.bodies)
+            assert await (await site.connect("127.0.0.3")).ask() == 200
+            await site.until(lambda: len(lines) == 2)
+    assert [line["status"] for line in lines if line["event"] == "request"] == [400, 200]
+    assert {line["log_level"] for line in lines} == {"info"}
 
 
 async def test_work_is_never_closed_for_a_newcomer(services: PlainServices) -> None:
