@@ -36,6 +36,7 @@ from store.connection import Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
 from store.layout import layout_table
 from store.records import Role
+from store.secret import Secret
 from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
@@ -215,7 +216,7 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     )
     async with endpoint.opened(settings) as services:
         await Worker(services.db).run_once()
-        hashed = await services.passwords.hash(asked.password) if asked.password else NO_PASSWORD
+        hashed = await services.passwords.hash(Secret(asked.password)) if asked.password else NO_PASSWORD
         print(await imports.load(services.db, network, hashed))
     return 0
 

@@ -27,12 +27,14 @@ import schema
 from resolvers import homes, imports
 from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.tokens import NO_PASSWORD
 from schema.http import create_app
 from store import accounts, embedded, events, jobs, keys, posts, timelines
 from store.connection import Command, Database
 from store.ids import PARTITIONS
 from store.posts import Draft
 from store.records import Session
+from store.secret import Secret
 from store.settings import Settings
 
 SECRET = "only benchmarks know it, long enough"  # noqa: S105  of a store that is removed
@@ -81,7 +83,7 @@ class Site:
         logins = sorted({*following, *(followed for others in following.values() for followed in others)})
         network = imports.Network(name, logins, following, [], 0, 1)
         with tqdm(total=len(logins) + network.edges, desc=name, unit="", mininterval=0.5) as bar:
-            self.members |= await imports.create_members(self.db, network, "no password", bar.update)
+            self.members |= await imports.create_members(self.db, network, NO_PASSWORD, bar.update)
             await imports.create_follows(self.db, network, self.members, bar.update)
         await self.work_off()
 
@@ -101,9 +103,10 @@ class Site:
         """Return the answer to a query, asked over HTTP."""
         if member not in self._tokens:
             now = time.time_ns() // 1_000_000
-            session = Session(f"s{member}", "token", now, now + 86_400_000, "benchmark")
+            session = Session(f"s{member}", Secret("token"), now, now + 86_400_000, "benchmark")
             await accounts.open_session(self.db, self.members[member], session)
-            self._tokens[member], _ = self.services.tokens.sign(self.members[member], session.id)
+            token, _ = self.services.tokens.sign(self.members[member], session.id)
+            self._tokens[member] = token.reveal()
         headers = {"Authorization": f"Bearer {self._tokens[member]}"}
         async with self.client.post("/graphql", json={"query": query}, headers=headers) as response:
             answer: dict[str, Any] = await response.json()

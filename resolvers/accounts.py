@@ -22,6 +22,7 @@ from store import accounts, attempts, keys
 from store.attempts import HOUR_SECONDS
 from store.connection import Database
 from store.records import Credentials, Role, User
+from store.secret import Secret
 
 SIGN_UP = "sign-up"  # what attempts are counted for
 
@@ -55,7 +56,7 @@ async def is_login_available(context: Context, login: str) -> bool:
     return await context.load.login.load(login.lower()) is None
 
 
-async def sign_up(context: Context, *, login: str, name: str, email: str, password: str) -> dict[str, object]:
+async def sign_up(context: Context, *, login: str, name: str, email: str, password: Secret) -> dict[str, object]:
     """Create a member and open a session; all that is wrong with the input is named at once."""
     await context.proved()
     fields = await _check_sign_up(context, login, name, email, password)
@@ -70,11 +71,11 @@ async def sign_up(context: Context, *, login: str, name: str, email: str, passwo
     return await signing.sign_in(context, member)
 
 
-async def _hash(context: Context, password: str) -> str:
+async def _hash(context: Context, password: Secret) -> Secret:
     return await context.services.passwords.hash(password, context.address)
 
 
-async def change_email(context: Context, *, email: str, current_password: str) -> dict[str, object]:
+async def change_email(context: Context, *, email: str, current_password: Secret) -> dict[str, object]:
     """Set a new e-mail address; the old one is free at once."""
     member = await context.member()
     errors: list[UserError] = []
@@ -173,7 +174,7 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
     return True
 
 
-async def delete_account(context: Context, *, password: str) -> dict[str, object]:
+async def delete_account(context: Context, *, password: Secret) -> dict[str, object]:
     """Delete the viewer's account: out of sight at once, and soon gone with all that they ever did."""
     member = await context.member()
     found = await signing.confirm(context, member, password, "password")
@@ -187,7 +188,7 @@ async def delete_account(context: Context, *, password: str) -> dict[str, object
 
 
 async def create_member(
-    db: Database, *, login: str, name: str, email: str, password_hash: Callable[[], Awaitable[str]]
+    db: Database, *, login: str, name: str, email: str, password_hash: Callable[[], Awaitable[Secret]]
 ) -> int:
     """Create a member; of many who want one login or e-mail exactly one gets it, the others are refused.
 
@@ -226,7 +227,7 @@ async def _limit_sign_ups(context: Context) -> None:
             raise RateLimited(f"too many sign-ups from this address: try again in {wait} s", wait)
 
 
-async def _check_sign_up(context: Context, login: str, name: str, email: str, password: str) -> dict[str, str]:
+async def _check_sign_up(context: Context, login: str, name: str, email: str, password: Secret) -> dict[str, str]:
     errors: list[UserError] = []
     _check_login(login, errors)
     clean = {

@@ -22,6 +22,7 @@ from store.connection import Database
 from store.ids import PARTITIONS
 from store.interactions import CommentDraft
 from store.posts import Draft
+from store.secret import Secret
 
 SEED = 7  # the same community every time; ids differ, as they carry time and partition
 FOLLOWED_LEAST, FOLLOWED_MOST = 5, 20  # members that one follows; the guide follows the most
@@ -115,9 +116,9 @@ def _chance(about: str) -> random.Random:
 
 async def _sign_up(services: Services, community: Community) -> dict[str, int]:
     """Create all members with one password, which is hashed once; returns their ids by login."""
-    hashed = await services.passwords.hash(community.login.password)
+    hashed = await services.passwords.hash(Secret(community.login.password))
 
-    async def password_hash() -> str:
+    async def password_hash() -> Secret:
         return hashed
 
     async def create(person: Person) -> tuple[str, int]:

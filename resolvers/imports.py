@@ -27,6 +27,7 @@ from store.ids import PARTITIONS, instant, partition
 from store.phases import Phases
 from store.posts import Draft
 from store.records import Job, read_job
+from store.secret import Secret
 from store.settings import Settings
 
 BATCH = 500  # members or posts per round trip
@@ -123,7 +124,7 @@ def _texts(path: Path, limit: int) -> list[str]:
     return found
 
 
-async def load(db: Database, network: Network, password: str) -> str:
+async def load(db: Database, network: Network, password: Secret) -> str:
     """Load a whole network, under progress bars; returns the table of what each phase has cost.
 
     `password` is the hash of every imported member's.
@@ -142,7 +143,7 @@ async def load(db: Database, network: Network, password: str) -> str:
     return phases.report(homes=entries)
 
 
-async def create_members(db: Database, network: Network, password: str, progress: Progress) -> dict[str, int]:
+async def create_members(db: Database, network: Network, password: Secret, progress: Progress) -> dict[str, int]:
     """Make the members that do not exist yet, found again by their logins; returns login → member."""
     members: dict[str, int] = {}
     for batch in batches(network.members, BATCH):
@@ -159,7 +160,7 @@ async def create_follows(db: Database, network: Network, members: dict[str, int]
     await indexing.catch_up(db)
 
 
-async def _create(db: Database, logins: Sequence[str], password: str) -> dict[str, int]:
+async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict[str, int]:
     """Return the members of some logins; those that do not exist are made."""
     found = await db.ask(*(("GET", keys.login(login)) for login in logins))
     members = {login: int(holder) for login, holder in zip(logins, found, strict=True) if holder}

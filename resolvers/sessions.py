@@ -5,10 +5,11 @@ from __future__ import annotations
 from resolvers import attempts, signing
 from resolvers.context import Context
 from resolvers.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
-from resolvers.signing import EMAIL_MOST, PASSWORD_MOST, UNKNOWN
+from resolvers.signing import EMAIL_MOST, NOTHING, UNKNOWN
 from resolvers.tokens import Claims, digest
 from store import accounts, keys
 from store.records import Session
+from store.secret import Secret
 
 NOBODY = 0  # no member has this id: what is looked up for an unknown identifier
 
@@ -20,7 +21,7 @@ async def sessions(context: Context, who: Claims) -> list[Session]:
 
 
 async def log_in(
-    context: Context, *, identifier: str, password: str, device_token: str | None = None
+    context: Context, *, identifier: str, password: Secret, device_token: Secret | None = None
 ) -> dict[str, object]:
     """Open a session by login or e-mail; a wrong password and an unknown member look and cost the same."""
     await context.proved()
@@ -31,10 +32,9 @@ async def log_in(
     member = holder or NOBODY
     tokens = context.services.tokens
     facts = await accounts.log_in_facts(context.db, member, tokens.address_digest(member, context.address))
-    admission = await attempts.admit_log_in(context, digest(wanted), tokens.device(device_token or "", member))
+    admission = await attempts.admit_log_in(context, digest(wanted), tokens.device(device_token or NOTHING, member))
     stored = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
-    right = len(password) <= PASSWORD_MOST
-    matches = await context.services.passwords.matches(stored, password if right else "", context.address)
+    matches = await context.services.passwords.matches(stored, signing.bounded(password), context.address)
     if admission.refusal and not (matches and facts.is_known_address):
         raise admission.refusal  # also for a wrong password from a known address, which must not look different
     if not matches or not stored:
@@ -43,7 +43,7 @@ async def log_in(
     return await signing.sign_in(context, member, stored)
 
 
-async def refresh_session(context: Context, *, refresh_token: str) -> dict[str, object]:
+async def refresh_session(context: Context, *, refresh_token: Secret) -> dict[str, object]:
     """Trade a refresh token for a new pair; an issued one that was traded long ago ends its session."""
     await context.proved()
     tokens = context.services.tokens
@@ -55,8 +55,8 @@ async def refresh_session(context: Context, *, refresh_token: str) -> dict[str, 
         context.db,
         claims.member,
         claims.session,
-        presented=digest(refresh_token),
-        successor=digest(successor),
+        presented=digest(refresh_token.reveal()),
+        successor=digest(successor.reveal()),
         is_issued=claims.is_issued,
     )
     if outcome == "ended":
@@ -78,7 +78,7 @@ async def log_out(context: Context, *, everywhere: bool = False) -> dict[str, ob
     return {}
 
 
-async def change_password(context: Context, *, current_password: str, new_password: str) -> dict[str, object]:
+async def change_password(context: Context, *, current_password: Secret, new_password: Secret) -> dict[str, object]:
     """Set a new password; every other session ends in the same step, and this one goes on with a new pair of tokens."""
     member = await context.member()
     assert context.claims
@@ -92,7 +92,7 @@ async def change_password(context: Context, *, current_password: str, new_passwo
     session = context.claims.session
     token = context.services.tokens.first_refresh_token(member, session)
     if not await accounts.change_password(
-        context.db, member, proved=found.password, password=password, session=session, token=digest(token)
+        context.db, member, proved=found.password, password=password, session=session, token=digest(token.reveal())
     ):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "currentPassword: it was changed meanwhile", "currentPassword")
     return signing.session_answer(context, member, session, token)

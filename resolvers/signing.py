@@ -14,16 +14,18 @@ from resolvers.errors import UserError, UserErrorCode, field_error, refuse
 from resolvers.tokens import Claims, digest, new_session
 from store import accounts
 from store.records import Credentials, Session
+from store.secret import Secret
 
 PASSWORD_LEAST = 10  # characters
 PASSWORD_MOST = 1_000  # characters: hashing what is longer costs the server, not the attacker
 EMAIL_MOST = 254  # characters, RFC 5321 §4.5.3.1.3 less the brackets
 USER_AGENT_MOST = 200  # characters
 DAY_MS = 86_400_000
+NOTHING = Secret("")
 UNKNOWN = "this login or e-mail and this password do not belong together"
 
 
-async def sign_in(context: Context, member: int, proved: str = "") -> dict[str, object]:
+async def sign_in(context: Context, member: int, proved: Secret | None = None) -> dict[str, object]:
     """Open a session and return its tokens; raises the refusal of a member who is gone.
 
     `proved` is the hash of the password that was right: where it has been changed since, there is no session.
@@ -33,7 +35,7 @@ async def sign_in(context: Context, member: int, proved: str = "") -> dict[str, 
     now = time.time_ns() // 1_000_000
     opened = Session(
         id=session,
-        token=digest(refresh_token),
+        token=Secret(digest(refresh_token.reveal())),
         created=now,
         expires=now + context.settings.session_days * DAY_MS,
         user_agent=context.user_agent[:USER_AGENT_MOST],
@@ -44,27 +46,26 @@ async def sign_in(context: Context, member: int, proved: str = "") -> dict[str, 
     return session_answer(context, member, session, refresh_token)
 
 
-def session_answer(context: Context, member: int, session: str, refresh_token: str) -> dict[str, object]:
+def session_answer(context: Context, member: int, session: str, refresh_token: Secret) -> dict[str, object]:
     """Return the tokens of a session with its viewer; what is read from now on is read anew."""
     tokens = context.services.tokens
     access_token, expires = tokens.sign(member, session)
     context.forget()
     return {
-        "access_token": access_token,
-        "refresh_token": refresh_token,
-        "device_token": tokens.device_token(member, session),
+        "access": access_token,
+        "refresh": refresh_token,
+        "device": tokens.device_token(member, session),
         "expires_at": datetime.fromtimestamp(expires, UTC),
         "viewer": Claims(member, session, expires),
     }
 
 
-async def confirm(context: Context, member: int, password: str, field: str = "currentPassword") -> Credentials:
+async def confirm(context: Context, member: int, password: Secret, field: str = "currentPassword") -> Credentials:
     """Return the member's credentials once the password, given as `field`, is proved; attempts are limited."""
     admission = await attempts.admit_confirmation(context)
     found = await accounts.credentials(context.db, member)
-    right = len(password) <= PASSWORD_MOST
     stored = found.password if found else None
-    if not await context.services.passwords.matches(stored, password if right else "", context.address):
+    if not await context.services.passwords.matches(stored, bounded(password), context.address):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, f"{field}: this is not your password", field)
     await attempts.forget(context, admission)
     assert found
@@ -86,8 +87,14 @@ def checked_email(email: str, errors: list[UserError]) -> str:
         return ""
 
 
-async def password_errors(context: Context, password: str, names: Iterable[str], field: str) -> list[UserError]:
+def bounded(password: Secret) -> Secret:
+    """Return a password, or an empty one in place of one that is too long to be hashed."""
+    return password if len(password.reveal()) <= PASSWORD_MOST else NOTHING
+
+
+async def password_errors(context: Context, secret: Secret, names: Iterable[str], field: str) -> list[UserError]:
     """Return what is wrong with a new password; `names` are the member's own, which it must not be."""
+    password = secret.reveal()
     if len(password) > PASSWORD_MOST:
         return [field_error(UserErrorCode.TOO_LONG, f"{field}: must be at most {PASSWORD_MOST} characters", field)]
     if len(password) < PASSWORD_LEAST:
@@ -96,7 +103,7 @@ async def password_errors(context: Context, password: str, names: Iterable[str],
         message = f"{field}: must not be the login, the name or the e-mail address"
     elif len(set(password)) == 1:
         message = f"{field}: must not be one character repeated"
-    elif await context.services.passwords.is_common(password):
+    elif await context.services.passwords.is_common(secret):
         message = f"{field}: must not be one of the passwords that many people use"
     else:
         return []

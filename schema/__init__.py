@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from strawberry.schema.config import StrawberryConfig
+from strawberry.schema.types.scalar import DEFAULT_SCALAR_REGISTRY
 
+from schema import secret_inputs
 from schema.nodes import DATE_TIME
 from schema.notifications import Notification
 from schema.operations import Schema
@@ -13,16 +15,21 @@ from schema.posts import Comment, Repost, Status
 from schema.promotions import Promotion
 from schema.root import Mutation, Query, Subscription
 from schema.users import User
+from store.secret import Secret
 from store.settings import Settings
+
+_STRING = DEFAULT_SCALAR_REGISTRY[str]
 
 
 def build(settings: Settings) -> Schema:
     """Build the schema under the limits of the settings."""
-    return Schema(
+    schema = Schema(
         settings=settings,
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
         types=[User, Status, Repost, Comment, Promotion, Notification],
-        config=StrawberryConfig(scalar_map={datetime: DATE_TIME}),
+        config=StrawberryConfig(scalar_map={datetime: DATE_TIME, Secret: _STRING}),
     )
+    secret_inputs.wrap(schema._schema)  # noqa: SLF001  strawberry offers no other way to it
+    return schema

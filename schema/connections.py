@@ -15,6 +15,7 @@ from resolvers.errors import ServiceUnavailable
 from resolvers.tokens import Claims
 from schema.channels import Close
 from schema.ports import Services
+from store.secret import Secret
 
 Owner: TypeAlias = int | str  # a member's id, or the address of somebody anonymous
 
@@ -29,7 +30,7 @@ class Peer(Struct, frozen=True):
     address: str
     user_agent: str
     request_id: str
-    authorization: str | None
+    authorization: Secret | None
 
 
 class Connection(ABC):

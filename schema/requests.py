@@ -47,6 +47,9 @@ class Parameters(Struct, frozen=True):
     variables: dict[str, Any] | None
     extensions: dict[str, Any] | None
 
+    def __repr__(self) -> str:
+        return f"Parameters(operation_name={self.operation_name!r})"  # all else may hold passwords
+
 
 async def read(request: web.Request) -> Parameters:
     """Return the parameters of a GET or POST request; raises RequestRefused naming what is wrong."""

@@ -112,8 +112,9 @@ class SocketHandler(OperationsHandler, Connection):
         self.connection_acknowledged = True
 
     async def _identify(self, payload: dict[str, object]) -> None:
-        given = next((value for key, value in payload.items() if key.lower() == "authorization"), None)
-        authorization = self._peer.authorization if given is None else given
+        authorization = next((value for key, value in payload.items() if key.lower() == "authorization"), None)
+        if authorization is None and self._peer.authorization:
+            authorization = self._peer.authorization.reveal()
         if authorization is None:
             return
         if not isinstance(authorization, str):

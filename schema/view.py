@@ -26,6 +26,7 @@ from schema.operations import Schema
 from schema.ports import Context, Services
 from schema.requests import RequestRefused
 from schema.sockets import SocketHandler
+from store.secret import Secret
 
 FORWARDED_FOR = "X-Forwarded-For"
 
@@ -144,7 +145,7 @@ class View(GraphQLView[Context, None]):
             self._address(request),
             requests.user_agent(request),
             request[REQUEST_ID],
-            request.headers.get(hdrs.AUTHORIZATION),
+            None if (value := request.headers.get(hdrs.AUTHORIZATION)) is None else Secret(value),
         )
 
     def _address(self, request: web.Request) -> str:

@@ -13,6 +13,7 @@ from resolvers.tokens import Claims
 from schema.nodes import After, First, Info, UserError, later
 from schema.users import User, UserConnection
 from store import records
+from store.secret import Secret
 
 Role = strawberry.enum(records.Role, name="Role")
 
@@ -131,14 +132,14 @@ class SignUpInput:
     login: str
     name: str
     email: str
-    password: str
+    password: Secret
 
 
 @strawberry.input
 class LogInInput:
     identifier: str = strawberry.field(description="A login or an email address.")
-    password: str
-    device_token: str | None = strawberry.field(
+    password: Secret
+    device_token: Secret | None = strawberry.field(
         default=None,
         description="The member's token from an earlier session on this device: guesses of others don't hold it up.",
     )
@@ -146,7 +147,7 @@ class LogInInput:
 
 @strawberry.input
 class RefreshSessionInput:
-    refresh_token: str
+    refresh_token: Secret
 
 
 @strawberry.input
@@ -156,8 +157,8 @@ class LogOutInput:
 
 @strawberry.input
 class ChangePasswordInput:
-    current_password: str
-    new_password: str
+    current_password: Secret
+    new_password: Secret
 
 
 @strawberry.input
@@ -171,12 +172,12 @@ class UpdateProfileInput:
 @strawberry.input
 class ChangeEmailInput:
     email: str
-    current_password: str
+    current_password: Secret
 
 
 @strawberry.input
 class DeleteAccountInput:
-    password: str
+    password: Secret
 
 
 @strawberry.input(description="One or many members at once; what can be done is done, each refusal is named.")
@@ -184,12 +185,27 @@ class UsersInput:
     user_ids: list[strawberry.ID]
 
 
+def _access_token(root: SessionPayload) -> str | None:
+    return root.access.reveal() if root.access else None
+
+
+def _refresh_token(root: SessionPayload) -> str | None:
+    return root.refresh.reveal() if root.refresh else None
+
+
+def _device_token(root: SessionPayload) -> str | None:
+    return root.device.reveal() if root.device else None
+
+
 @strawberry.type
 class SessionPayload:
-    access_token: str | None = None
-    refresh_token: str | None = None
+    access: strawberry.Private[Secret | None] = None
+    refresh: strawberry.Private[Secret | None] = None
+    device: strawberry.Private[Secret | None] = None
+    access_token: str | None = strawberry.field(resolver=_access_token)
+    refresh_token: str | None = strawberry.field(resolver=_refresh_token)
     device_token: str | None = strawberry.field(
-        default=None, description="Kept on the device, also after log-out, and sent with the next log-in."
+        resolver=_device_token, description="Kept on the device, also after log-out, and sent with the next log-in."
     )
     expires_at: datetime | None = strawberry.field(default=None, description="When `accessToken` stops being accepted.")
     viewer: Viewer | None = None

@@ -12,6 +12,7 @@ from store import keys
 from store.connection import Command, Database, script
 from store.ids import partition
 from store.records import Credentials, Job, Role, Session, User, read_job, read_pairs
+from store.secret import Secret
 
 MINUTE_SECONDS = 60
 SESSIONS = "sessions"  # channel: `member session` of a session that has ended
@@ -37,7 +38,7 @@ async def release(db: Database, key: str, member: int) -> None:
 
 
 async def create(
-    db: Database, member: int, *, login: str, name: str, email: str, password: str, role: Role = Role.MEMBER
+    db: Database, member: int, *, login: str, name: str, email: str, password: Secret, role: Role = Role.MEMBER
 ) -> Job | None:
     """Create a member whose login and e-mail are reserved; returns the job that makes the names lasting.
 
@@ -48,14 +49,14 @@ async def create(
 
 
 def create_command(
-    member: int, *, login: str, name: str, email: str, password: str, role: Role = Role.MEMBER
+    member: int, *, login: str, name: str, email: str, password: Secret, role: Role = Role.MEMBER
 ) -> Command:
     """Return the command that creates a member, whose reply is the job's id; `password` is its hash."""
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member)]
     own += [keys.home_state(member), keys.active(p)]
     today = int(time.time()) // keys.DAY
-    return script("create_member", own, [p, member, login, name, email, password, role.value, today])
+    return script("create_member", own, [p, member, login, name, email, password.reveal(), role.value, today])
 
 
 async def update(
@@ -121,7 +122,7 @@ async def former_logins(db: Database, member: int) -> set[str]:
     return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
 
 
-async def delete(db: Database, member: int, proved: str) -> Job | None:
+async def delete(db: Database, member: int, proved: Secret) -> Job | None:
     """Delete a member and end their sessions; returns the job that removes the rest.
 
     None when the member is gone, or their password's hash is no longer the one that was proved.
@@ -130,7 +131,7 @@ async def delete(db: Database, member: int, proved: str) -> Job | None:
     own = [keys.minted(p), keys.jobs(p), keys.active(p)]
     own += [keys.user(member), keys.credentials(member), keys.sessions(member)]
     own += keys.home_keys(member)
-    reply = await db.call("delete_member", own, p, member, proved)
+    reply = await db.call("delete_member", own, p, member, proved.reveal())
     if reply is None:
         return None
     job, body, ended = reply
@@ -199,7 +200,9 @@ async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
     )
 
 
-async def open_session(db: Database, member: int, session: Session, proved: str = "", address: str = "") -> bool:
+async def open_session(
+    db: Database, member: int, session: Session, proved: Secret | None = None, address: str = ""
+) -> bool:
     """Add a session; False when the member is gone, or their password's hash is no longer the one that was proved.
 
     The oldest sessions end where there are too many. `address` is the digest of where the member logs in from.
@@ -207,7 +210,8 @@ async def open_session(db: Database, member: int, session: Session, proved: str 
     own = [keys.user(member), keys.sessions(member), keys.credentials(member), keys.known_addresses(member)]
     most = db.settings.sessions_per_member
     seconds = _known_address_seconds(db)
-    args = [session.id, session.text(), most, proved, address, session.created, seconds, db.settings.known_addresses]
+    hashed = proved.reveal() if proved else ""
+    args = [session.id, session.text(), most, hashed, address, session.created, seconds, db.settings.known_addresses]
     ended = await db.call("open_session", own, *args)
     if ended is None:
         return False
@@ -233,11 +237,13 @@ async def rotate_session(
     return str(await db.call("rotate_session", [keys.sessions(member)], *args))
 
 
-async def change_password(db: Database, member: int, *, proved: str, password: str, session: str, token: str) -> bool:
+async def change_password(
+    db: Database, member: int, *, proved: Secret, password: Secret, session: str, token: str
+) -> bool:
     """Set a password's hash and end every session but one; False when either has changed since `proved` was."""
     expires = _now() + db.settings.session_days * 86_400_000
     own = [keys.credentials(member), keys.sessions(member)]
-    ended = await db.call("change_password", own, proved, password, session, token, expires)
+    ended = await db.call("change_password", own, proved.reveal(), password.reveal(), session, token, expires)
     if ended is None:
         return False
     await _announce(db, member, ended)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from store.ids import instant
+from store.secret import Secret
 
 Fields = Mapping[str, str]
 
@@ -66,14 +67,14 @@ class Credentials(Struct, frozen=True):
     """What only the member may see, and what logs them in."""
 
     email: str
-    password: str
+    password: Secret  # its hash
     role: Role
 
     @classmethod
     def read(cls, fields: Fields) -> Credentials | None:
         if not fields:
             return None
-        return cls(email=fields["email"], password=fields["password"], role=Role(fields["role"]))
+        return cls(email=fields["email"], password=Secret(fields["password"]), role=Role(fields["role"]))
 
 
 class Bond(Struct, frozen=True):
@@ -88,15 +89,18 @@ class Bond(Struct, frozen=True):
 NO_BOND = Bond()
 
 
+NO_TOKEN = Secret("")
+
+
 class Session(Struct, frozen=True):
     """A signed-in device. Times are in ms since 1970; tokens are digests of refresh tokens."""
 
     id: str
-    token: str
+    token: Secret
     created: int
     expires: int
     user_agent: str
-    previous: str = ""
+    previous: Secret = NO_TOKEN
     rotated: int = 0
 
     @property
@@ -109,13 +113,15 @@ class Session(Struct, frozen=True):
 
     @classmethod
     def read(cls, session: str, text: str) -> Session:
-        return cls(id=session, **msgspec.json.decode(text))
+        fields = msgspec.json.decode(text)
+        tokens = {name: Secret(fields[name]) for name in ("token", "previous") if name in fields}
+        return cls(id=session, **{**fields, **tokens})
 
     def text(self) -> str:
         """Return the record as it is stored."""
         fields = msgspec.structs.asdict(self)
         del fields["id"]
-        return msgspec.json.encode(fields).decode()
+        return msgspec.json.encode(fields, enc_hook=Secret.reveal).decode()
 
 
 class Location(Struct, frozen=True):

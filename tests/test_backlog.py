@@ -11,6 +11,7 @@ import pytest
 from resolvers import backlog, fanout, verify
 from resolvers.backlog import Backlog
 from resolvers.fanout import Worker
+from resolvers.tokens import NO_PASSWORD
 from store import accounts, jobs, keys, posts
 from store.connection import Database
 from store.ids import partition
@@ -125,7 +126,7 @@ async def test_commands(tmp_path: Path) -> None:
     """`recount` sets counters right; `jobs` prints what waits and what is dead, retries the dead and discards them."""
     async with opened(tmp_path) as db:
         member = await db.mint()
-        job = await accounts.create(db, member, login="ann", name="Ann", email="ann@example.org", password="!")
+        job = await accounts.create(db, member, login="ann", name="Ann", email="ann@example.org", password=NO_PASSWORD)
         assert job
         await db.one("HSET", keys.user(member), "posts", 7)
         status, out, _ = await run(tmp_path, "recount")

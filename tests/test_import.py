@@ -20,6 +20,7 @@ from resolvers.imports import ImportRefused, Network
 from resolvers.tokens import NO_PASSWORD
 from store import accounts, jobs, keys, posts, relations
 from store.connection import Database
+from store.secret import Secret
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, contents
 from tests.processes import opened, run
@@ -56,7 +57,7 @@ def network(tmp_path: Path, settings: Settings) -> Network:
 Done = Callable[[str, int], object]
 
 
-async def load(db: Database, network: Network, done: Done = lambda *_: None, password: str = NO_PASSWORD) -> int:
+async def load(db: Database, network: Network, done: Done = lambda *_: None, password: Secret = NO_PASSWORD) -> int:
     """Import a network as the command does; returns how many entries the homes hold."""
     members = await imports.create_members(db, network, password, lambda n: done("members", n))
     await imports.create_follows(db, network, members, lambda n: done("follows", n))
@@ -196,7 +197,7 @@ async def test_nobody_follows(db: Database, tmp_path: Path, settings: Settings) 
 
 async def test_a_live_site(db: Database, network: Network, services: Services, anonymous: Member) -> None:
     """With a password imported members log in, and a post by the most followed one reaches a follower's home."""
-    await load(db, network, password=await services.passwords.hash(PASSWORD))
+    await load(db, network, password=await services.passwords.hash(Secret(PASSWORD)))
     hub, fan = [await _logged_in(anonymous, login) for login in ("hub", "fan7")]
     post = await hub.post("from now on by ourselves")
     assert (await fan.home())[0] == post
@@ -212,7 +213,7 @@ async def _logged_in(anonymous: Member, login: str) -> Member:
 async def test_without_a_password(db: Database, network: Network, services: Services, anonymous: Member) -> None:
     """Without one nobody can log in as an imported member."""
     await load(db, network)
-    for password in (PASSWORD, NO_PASSWORD, ""):
+    for password in (PASSWORD, NO_PASSWORD.reveal(), ""):
         assert await anonymous.refused("logIn", identifier="hub", password=password) == ("WRONG_CREDENTIALS", None)
     assert await jobs.backlog(db) == (0, 0)
 

@@ -11,10 +11,12 @@ from resolvers.accounts import create_member
 from resolvers.context import Services
 from resolvers.errors import Refused
 from resolvers.fanout import Worker
+from resolvers.tokens import NO_PASSWORD
 from store import accounts, jobs, keys
 from store.connection import Database
 from store.ids import partition
 from store.records import Job
+from store.secret import Secret
 from store.settings import Settings
 from tests.account_probes import MEMBER, VIEWER, form, users
 from tests.conftest import PASSWORD, Member
@@ -72,7 +74,7 @@ async def reserve(db: Database, login: str, email: str) -> int:
 async def create(db: Database, services: Services, login: str = "dora") -> tuple[int, Job]:
     """Do what a sign-up does up to the member's existence, and no more."""
     member = await reserve(db, login, f"{login}@example.org")
-    hashed = await services.passwords.hash(PASSWORD)
+    hashed = await services.passwords.hash(Secret(PASSWORD))
     job = await accounts.create(db, member, login=login, name="Dora", email=f"{login}@example.org", password=hashed)
     assert job
     return member, job
@@ -131,21 +133,21 @@ async def test_a_sign_up_in_a_busy_partition(db: Database, services: Services, a
     p = partition(number(alice))
     member = int(await db.call("mint", [keys.minted(p)], p))
     other = await accounts.update(db, number(alice), names={"login": "alice"})
-    job = await accounts.create(db, member, login="dora", name="Dora", email="dora@example.org", password="!")
+    job = await accounts.create(db, member, login="dora", name="Dora", email="dora@example.org", password=NO_PASSWORD)
     assert other
     assert job
     assert job.id > other.id > member
-    assert await accounts.create(db, member, login="dora", name="Dora", email="x", password="!") is None
+    assert await accounts.create(db, member, login="dora", name="Dora", email="x", password=NO_PASSWORD) is None
 
 
 async def test_a_name_that_another_took_while_the_password_was_hashed(anonymous: Member, db: Database) -> None:
     """Where hashing takes longer than the reservation lasts, the names are not taken from who has them now."""
 
-    async def slow_hash() -> str:
+    async def slow_hash() -> Secret:
         for key in (keys.login("dora"), keys.email("dora@example.org")):
             await expire(db, key)
         await anonymous.do("signUp", MEMBER, **form())
-        return "!"
+        return NO_PASSWORD
 
     with pytest.raises(Refused) as refused:
         await create_member(db, login="dora", name="D", email="dora@example.org", password_hash=slow_hash)

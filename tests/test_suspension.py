@@ -9,7 +9,9 @@ import pytest
 import server
 from resolvers import accounts
 from resolvers.context import Services
+from resolvers.tokens import NO_PASSWORD
 from store.records import Role
+from store.secret import Secret
 from tests.conftest import PASSWORD, Member
 from tests.processes import opened, run
 from tests.session_probes import log_in
@@ -96,8 +98,8 @@ async def test_on_the_command_line(tmp_path: Path) -> None:
         assert (status, out, err) == (1, "", "perch: no member has the login 'nobody'")
 
 
-async def _no_password() -> str:
-    return "!"
+async def _no_password() -> Secret:
+    return NO_PASSWORD
 
 
 def test_no_login(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,10 +17,11 @@ from resolvers import imports
 from resolvers.fanout import Worker
 from resolvers.imports import Network
 from resolvers.inputs import batches
-from resolvers.tokens import Tokens
+from resolvers.tokens import NO_PASSWORD, Tokens
 from store import accounts, embedded, interactions, keys
 from store.connection import Database
 from store.records import Session
+from store.secret import Secret
 from store.settings import Settings
 
 SECRET = "only benchmarks know it, long enough"  # noqa: S105  of a store that is removed
@@ -52,8 +53,8 @@ class Stage:
 
     async def load(self, network: Network) -> None:
         """Put a network and some likes into the store."""
-        await imports.load(self.db, network, "no password")
-        self.members = await imports.create_members(self.db, network, "no password", lambda _: None)
+        await imports.load(self.db, network, NO_PASSWORD)
+        self.members = await imports.create_members(self.db, network, NO_PASSWORD, lambda _: None)
         dice = random.Random(network.seed)  # noqa: S311
         members = list(self.members.values())
         public = [int(post) for post in await self.db.one("ZRANGE", keys.public(), 0, -1)]
@@ -74,10 +75,10 @@ class Stage:
     async def sign_in(self, login: str) -> Reader:
         """Return a member with a session that outlasts the run."""
         member, now = self.members[login], time.time_ns() // 1_000_000
-        session = Session("benchmark", "token", now, now + HOUR * 24_000, "benchmark")
+        session = Session("benchmark", Secret("token"), now, now + HOUR * 24_000, "benchmark")
         await accounts.open_session(self.db, member, session)
         token, _ = self.tokens.sign(member, session.id)
-        return Reader(member, login, token)
+        return Reader(member, login, token.reveal())
 
     async def readers(self, count: int, entries: int, seed: int) -> list[Reader]:
         """Sign members in, drawn among those whose homes hold more than some entries."""

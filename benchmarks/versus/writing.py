@@ -20,6 +20,7 @@ from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
 from resolvers.imports import Network, create_follows, create_members
+from resolvers.tokens import NO_PASSWORD
 from store import keys, timelines
 from store.connection import Command
 
@@ -67,7 +68,7 @@ async def load(stage: Stage, sizes: Sequence[int]) -> None:
     """
     wanted = network(sizes)
     with tqdm(total=len(wanted.members) + wanted.edges, desc="followers", leave=False) as bar:
-        members = await create_members(stage.db, wanted, "no password", bar.update)
+        members = await create_members(stage.db, wanted, NO_PASSWORD, bar.update)
         stage.members |= members
         await create_follows(stage.db, wanted, members, bar.update)
     await stage.work_off()

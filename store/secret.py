@@ -1,0 +1,35 @@
+"""Text that is never shown: passwords, their hashes, and tokens."""
+
+from __future__ import annotations
+
+import hmac
+
+HIDDEN = "**********"
+
+
+class Secret:
+    """A text that neither its repr nor `str`, a format or a log line shows. Only `reveal` returns it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the text. It belongs into no message, and into no variable that lives long."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Secret('{HIDDEN}')"
+
+    def __str__(self) -> str:
+        return HIDDEN
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Secret):
+            return NotImplemented
+        ours, theirs = (one.reveal().encode("utf-8", "surrogatepass") for one in (self, other))
+        return hmac.compare_digest(ours, theirs)
+
+    def __hash__(self) -> int:
+        return hash(self._text)
