@@ -20,7 +20,7 @@ from schema.http import begin_shutdown, create_app, spare_the_collector
 from serving.admission import Admission
 from serving.client_connection import ClientConnection
 from serving.descriptors import most_connections
-from store import opening
+from store import opening, urls
 from store.settings import Settings
 from store.tasks import stop
 
@@ -117,7 +117,7 @@ async def answering(app: web.Application, settings: Settings, sockets: Sockets, 
 def announce(settings: Settings, sockets: Sockets, several: Sequence[int] = ()) -> None:
     """Say that it serves, and where; of several processes their numbers, too."""
     host, port = sockets[0].getsockname()[:2]
-    where = settings.redis_url.rsplit("@", 1)[-1] if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
+    where = urls.shown(settings.redis_url) if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
     shown = f"[{host}]" if ":" in host else host
     does = f"server{' and worker' if settings.run_worker else ''}"
     by = f"processes {' '.join(map(str, several))}, kept by process" if several else "process"

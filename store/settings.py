@@ -9,15 +9,24 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from store import urls
+
 
 class SettingError(ValueError):
     """A setting has a value it cannot have; the text is one line and names the variable."""
 
 
 def _setting(
-    default: Any, meaning: str, *, least: int | None = None, most: int | None = None, choices: tuple[str, ...] = ()
+    default: Any,
+    meaning: str,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    choices: tuple[str, ...] = (),
+    is_secret: bool = False,
 ) -> Any:
-    return field(default=default, metadata={"meaning": meaning, "least": least, "most": most, "choices": choices})
+    metadata = {"meaning": meaning, "least": least, "most": most, "choices": choices}
+    return field(default=default, metadata=metadata, repr=not is_secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +37,9 @@ class Settings:
     port: int = _setting(8000, "port to listen on; 0 takes a free one", least=0, most=65535)
     processes: int = _setting(1, "server processes on the port; 0 as many as processors", least=0, most=256)
     data_dir: Path = _setting(Path("data"), "folder of the embedded store")
-    redis_url: str = _setting("", "a Redis or Valkey server to use instead of the embedded one")
+    redis_url: str = _setting("", "a Redis or Valkey server to use instead of the embedded one", is_secret=True)
     secret_key: str = _setting(
-        "", "signs access tokens, 32 characters or more; embedded: made once, kept in `DATA_DIR`"
+        "", "signs access tokens, 32 characters or more; embedded: made once, kept in `DATA_DIR`", is_secret=True
     )
     appendfsync: str = _setting(
         "everysec", "how often the embedded store forces its log to disk", choices=("everysec", "always")
@@ -158,8 +167,11 @@ class Settings:
         """Raise SettingError where single values are wrong or values contradict each other."""
         if self.secret_key and len(self.secret_key) < SECRET_LENGTH:
             raise SettingError(f"SECRET_KEY must have at least {SECRET_LENGTH} characters")
-        if self.redis_url and urlsplit(self.redis_url).scheme not in REDIS_SCHEMES:
-            raise SettingError(f"REDIS_URL must begin with one of {', '.join(s + '://' for s in REDIS_SCHEMES)}")
+        if self.redis_url:
+            try:
+                urls.check(self.redis_url)
+            except urls.UrlRefused as rule:
+                raise SettingError(f"REDIS_URL {rule}") from None
         if self.redis_url and not self.secret_key:
             raise SettingError("SECRET_KEY must be set when REDIS_URL is, the same for every process")
         for network in self.trusted_proxies:
@@ -175,7 +187,6 @@ class Settings:
 
 
 SECRET_LENGTH = 32  # characters: 256 bits if each carries eight, RFC 7518 §3.2 for HS256
-REDIS_SCHEMES = ("redis", "rediss", "unix")
 _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
