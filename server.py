@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import sys
@@ -15,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-import structlog
 import uvloop
 from tqdm import tqdm
 
@@ -29,7 +27,7 @@ from resolvers.tailing import Asked, TailRefused
 from resolvers.tokens import NO_PASSWORD
 from resolvers.upkeep import UpkeepRefused
 from schema.channels import close_codes_table
-from serving import endpoint, processes
+from serving import endpoint, logs, processes
 from serving.endpoint import StartError
 from store import opening
 from store.connection import Unavailable, UnsupportedServer
@@ -52,7 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     except SettingError as error:
         print(f"perch: {error}", file=sys.stderr)
         return USAGE_STATUS
-    _configure_logging(settings)
+    logs.configure(settings.log_level)
+    logs.catch_the_rest()
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             status: int = runner.run(asked.run(settings, asked))
@@ -264,27 +263,6 @@ async def _run_until_stopped(running: Coroutine[Any, Any, None]) -> None:
     finally:
         await stop(task)
         await stop(stopped)
-
-
-def _name_process(_: Any, __: str, line: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    line["process"] = os.getpid()
-    return line
-
-
-def _configure_logging(settings: Settings) -> None:
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            _name_process,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.dict_tracebacks,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[settings.log_level]),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
-    )
 
 
 if __name__ == "__main__":

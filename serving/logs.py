@@ -1,0 +1,150 @@
+"""The log: one line of JSON per record on standard error, whichever library wrote the record.
+
+A line never has local variables of a traceback, nor what a client sent: either may be a password.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from itertools import islice
+from types import TracebackType
+from typing import Any, TextIO
+
+import structlog
+from aiohttp.http_exceptions import HttpProcessingError
+from graphql import GraphQLError
+from structlog.typing import EventDict
+
+LINE_MOST = 16_384  # characters of a line, above which its values are cut
+VALUE_MOST = 400  # characters of a value in a line that is too long
+ITEMS_MOST = 20  # of a list or an object in a line that is too long
+MESSAGE_MOST = 1_000  # characters of an exception's message
+FRAMES_MOST = 25  # of a traceback, the innermost ones
+CAUSES_MOST = 5  # exceptions described in one line
+
+log = structlog.get_logger()
+
+_LEVELS = (logging.CRITICAL, logging.ERROR, logging.WARNING, logging.INFO)
+_render = structlog.processors.JSONRenderer()
+
+
+def configure(level: str, file: TextIO | None = None) -> None:
+    """Send what this process logs to a file, by default standard error; `level` is a setting's LOG_LEVEL."""
+    number = logging.getLevelNamesMapping()[level]
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            _name_process,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.ExceptionRenderer(described),
+            _bounded,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.WriteLoggerFactory(file=file or sys.stderr),
+        cache_logger_on_first_use=file is None,
+    )
+    root = logging.getLogger()
+    root.setLevel(number)
+    if not any(isinstance(handler, Forwarding) for handler in root.handlers):
+        root.addHandler(Forwarding())
+    logging.captureWarnings(capture=True)
+
+
+def catch_the_rest() -> None:
+    """Log exceptions that nothing caught, in place of the tracebacks that Python prints."""
+    sys.excepthook = _log_uncaught
+    sys.unraisablehook = _log_unraisable
+    threading.excepthook = _log_in_thread
+
+
+class Forwarding(logging.Handler):
+    """Hands records of the standard library's `logging` on: those of aiohttp, asyncio and redis-py."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log a record; never raises."""
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):  # its arguments do not fit its text
+            text = str(record.msg)
+        level = next((level for level in _LEVELS if record.levelno >= level), logging.DEBUG)
+        log.log(level, text, logger=record.name, **({"exc_info": record.exc_info} if record.exc_info else {}))
+
+
+def described(exc_info: Any) -> list[dict[str, Any]]:
+    """Return an exception and what led to it, newest first: class, message and places in the code."""
+    return [
+        {"exc_type": type(error).__qualname__, "exc_value": _message(error), "frames": _frames(error.__traceback__)}
+        for error in islice(_led_by(exc_info[1]), CAUSES_MOST)
+    ]
+
+
+def _led_by(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for one in error.exceptions:
+                yield from _led_by(one)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, HttpProcessingError):
+        return str(error.code)  # its text quotes the request
+    try:
+        text = error.message if isinstance(error, GraphQLError) else str(error)  # `str` would quote the document
+    except Exception:  # noqa: BLE001  an exception of any class, whose own method fails
+        return "(no message)"
+    return _cut(text, MESSAGE_MOST)
+
+
+def _frames(traceback: TracebackType | None) -> list[str]:
+    frames = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        frames.append(f"{code.co_filename}:{traceback.tb_lineno} {code.co_qualname}")
+        traceback = traceback.tb_next
+    return frames[-FRAMES_MOST:]
+
+
+def _name_process(_: Any, __: str, line: EventDict) -> EventDict:
+    line["process"] = os.getpid()
+    return line
+
+
+def _bounded(logger: Any, method: str, line: EventDict) -> str | bytes:
+    """Return a record as JSON; of one that is too long, the values are cut."""
+    text = _render(logger, method, line)
+    return text if len(text) <= LINE_MOST else _render(logger, method, _shortened(line))
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_cut(str(key), VALUE_MOST): _shortened(one) for key, one in islice(value.items(), ITEMS_MOST)}
+    if isinstance(value, (list, tuple)):
+        return [_shortened(one) for one in value[:ITEMS_MOST]]
+    return value if isinstance(value, (int, float, type(None))) else _cut(str(value), VALUE_MOST)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
+
+
+def _log_uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, traceback)
+    else:
+        log.critical("an exception ended the process", exc_info=(kind, error, traceback))
+
+
+def _log_unraisable(found: sys.UnraisableHookArgs) -> None:
+    where = type(found.object).__qualname__
+    log.error("an exception could not be raised", where=where, exc_info=(found.exc_type, found.exc_value, None))
+
+
+def _log_in_thread(found: threading.ExceptHookArgs) -> None:
+    log.error("a thread failed", exc_info=(found.exc_type, found.exc_value, found.exc_traceback))
