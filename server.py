@@ -29,7 +29,7 @@ from resolvers.upkeep import UpkeepRefused
 from schema.channels import close_codes_table
 from serving import endpoint, logs, processes
 from serving.endpoint import StartError
-from store import opening
+from store import opening, requirements
 from store.connection import Unavailable, UnsupportedServer
 from store.embedded import EmbeddedStoreError
 from store.layout import layout_table
@@ -174,6 +174,7 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
 
 
 async def _prepare(services: Services, asked: argparse.Namespace) -> None:
+    await requirements.warn(services.db)
     # What an earlier process left is finished before anybody asks: names reserved by a sign-up among it.
     await Worker(services.db).run_once()
     if asked.demo:
@@ -189,6 +190,7 @@ async def _fill(services: Services) -> None:
 
 async def _work(settings: Settings, _: argparse.Namespace) -> int:
     async with endpoint.opened(settings) as services:
+        await requirements.warn(services.db)
         print("Perch works; Ctrl-C ends it.", flush=True)
         await _run_until_stopped(Worker(services.db).run(services.hearing))
     return 0

@@ -31,6 +31,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from store.requirements import REQUIRED
+
 if sys.platform != "win32":  # attach() says that the store does not run there; importing this module does no harm
     import fcntl
 
@@ -250,14 +252,10 @@ def _server_command(data_dir: Path, socket: Path, appendfsync: str) -> list[str]
         "unixsocketperm": "700",
         "dir": str(data_dir),
         "logfile": str(data_dir / _LOG),
-        "appendonly": "yes",
         "appendfsync": appendfsync,
         "aof-use-rdb-preamble": "yes",
         "save": "",  # the append-only file is the only copy
-        "maxmemory-policy": "noeviction",
-        "list-max-listpack-size": "128",  # entries in one piece of a home: what adds one to it copies that piece
-        "zset-max-listpack-entries": "850",
-        "zset-max-listpack-value": "64",  # bytes
+        **REQUIRED,
     }
     return [str(server), *(word for name, value in settings.items() for word in (f"--{name}", value))]
 

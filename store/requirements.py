@@ -1,0 +1,31 @@
+"""What Perch needs a server to be set to. The embedded store is started with it; of any other it is checked."""
+
+from __future__ import annotations
+
+import structlog
+from redis.exceptions import RedisError
+
+from store.connection import Database, Unavailable
+from store.records import read_pairs
+
+REQUIRED = {
+    "appendonly": "yes",  # what is answered is on disk
+    "maxmemory-policy": "noeviction",  # every key is the only copy
+    "list-max-listpack-size": "128",  # entries in one piece of a home: what adds one to it copies that piece
+    "zset-max-listpack-entries": "850",
+    "zset-max-listpack-value": "64",  # bytes
+}
+
+log = structlog.get_logger()
+
+
+async def warn(db: Database) -> None:
+    """Log a warning for each setting of the server that is not as it should be, in one round trip; raises nothing."""
+    try:
+        found = read_pairs(await db.one("CONFIG", "GET", *REQUIRED))
+    except (RedisError, Unavailable) as error:
+        log.warning("redis_settings_unchecked", error=str(error), settings=REQUIRED)
+        return
+    for name, wanted in REQUIRED.items():
+        if found.get(name) != wanted:
+            log.warning("redis_setting", setting=name, value=found.get(name), should_be=wanted)

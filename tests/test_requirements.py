@@ -1,0 +1,76 @@
+"""What a Redis of one's own must be set to: Perch says at its start what differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.connection import Database
+from store.requirements import REQUIRED
+from store.settings import Settings
+from tests import lines
+from tests.processes import Perch, perch, redis, until
+
+README = Path(__file__).parent.parent / "README.md"
+OTHER = {
+    "appendonly": "no",
+    "maxmemory-policy": "allkeys-lru",
+    "list-max-listpack-size": "-2",
+    "zset-max-listpack-entries": "128",
+    "zset-max-listpack-value": "32",
+}
+
+
+async def _warnings(running: Perch) -> list[dict[str, Any]]:
+    """Return what a process has warned of, once it serves, or works, and is stopped."""
+    await running.out.line("Perch ")
+    await running.stop()
+    return [record for record in lines.read(await running.err.all()) if record["event"].startswith("redis_setting")]
+
+
+@pytest.mark.parametrize("command", [["serve"], ["serve", "--processes", "2"], ["worker"]])
+async def test_wrong_settings(tmp_path: Path, command: list[str]) -> None:
+    """Each setting that differs is one warning at the start, whatever the number of processes."""
+    async with redis(tmp_path / "redis") as server:
+        await server.start()
+        db = Database(server.settings["redis_url"], Settings())
+        await until(db.ready)
+        await db.one("CONFIG", "SET", *(word for pair in OTHER.items() for word in pair))
+        async with perch(tmp_path / "data", *command, **server.settings) as running:
+            said = await _warnings(running)
+        assert {record["level"] for record in said} == {"warning"}
+        assert [(record["setting"], record["value"], record["should_be"]) for record in said] == [
+            (name, value, REQUIRED[name]) for name, value in OTHER.items()
+        ]
+        await db.one("CONFIG", "SET", *(word for pair in REQUIRED.items() for word in pair))
+        async with perch(tmp_path / "data", *command, **server.settings) as running:
+            assert await _warnings(running) == []
+        await db.close()
+
+
+async def test_settings_that_cannot_be_read(tmp_path: Path) -> None:
+    """Where Perch may not read the settings, it says so in one warning that names them."""
+    async with redis(tmp_path / "redis") as server:
+        await server.start()
+        db = Database(server.settings["redis_url"], Settings())
+        await until(db.ready)
+        await db.one("ACL", "SETUSER", "default", "-config")
+        await db.close()
+        async with perch(tmp_path / "data", "serve", **server.settings) as running:
+            (said,) = await _warnings(running)
+        assert (said["event"], said["settings"]) == ("redis_settings_unchecked", REQUIRED)
+        assert "NOPERM" in said["error"] or "permissions" in said["error"]
+
+
+async def test_embedded_store(tmp_path: Path) -> None:
+    """The embedded store is as it should be: nothing is said."""
+    async with perch(tmp_path, "serve") as running:
+        assert await _warnings(running) == []
+
+
+def test_readme() -> None:
+    """The README names every setting, with its value."""
+    text = " ".join(README.read_text().split())
+    assert [name for name, value in REQUIRED.items() if f"`{name} {value}`" not in text] == []
