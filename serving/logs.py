@@ -20,10 +20,10 @@ from graphql import GraphQLError
 from structlog.typing import EventDict
 
 LINE_MOST = 16_384  # characters of a line, above which its values are cut
-VALUE_MOST = 400  # characters of a value in a line that is too long
+VALUE_MOST = 300  # characters of a value in a line that is too long
 ITEMS_MOST = 20  # of a list or an object in a line that is too long
 MESSAGE_MOST = 1_000  # characters of an exception's message
-FRAMES_MOST = 25  # of a traceback, the innermost ones
+FRAMES_MOST = 20  # of a traceback, the innermost ones
 CAUSES_MOST = 5  # exceptions described in one line
 
 log = structlog.get_logger()
@@ -119,7 +119,11 @@ def _name_process(_: Any, __: str, line: EventDict) -> EventDict:
 def _bounded(logger: Any, method: str, line: EventDict) -> str | bytes:
     """Return a record as JSON; of one that is too long, the values are cut."""
     text = _render(logger, method, line)
-    return text if len(text) <= LINE_MOST else _render(logger, method, _shortened(line))
+    return (
+        text
+        if len(text) <= LINE_MOST
+        else _render(logger, method, {key: _shortened(value) for key, value in line.items()})
+    )
 
 
 def _shortened(value: Any) -> Any:

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Iterable
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pytest
+import structlog
+from graphql import GraphQLInputField, GraphQLInputObjectType
+
 import schema
-from store import keys
+from schema.connections import Peer
+from schema.requests import Parameters
+from schema.secret_inputs import is_secret
+from schema.viewers import LogInInput, SessionPayload
+from store import keys, urls
 from store.connection import Database
 from store.ids import PARTITIONS
-from store.settings import Settings
+from store.records import Credentials, Role, Session
+from store.secret import Secret
+from store.settings import SettingError, Settings
+from tests import lines
 from tests.conftest import INPUTS, SECRET, Member
 from tests.processes import perch, redis, until, visiting
 
@@ -122,3 +134,98 @@ async def test_no_secret_is_shown(tmp_path: Path) -> None:
     used += [token for one in (alice, again) for token in (one.token or "", one.refresh_token)]
     assert [shown(used, text) for text in (out, log, json.dumps([full, damaged]))] == [[], [], []]
     assert {json.loads(line)["process"] for line in log.splitlines()} == {running.process.pid}
+
+
+# ---------------------------------------------------------------- what holds a secret
+
+TEXT = "nothing shows this"
+HOLDERS = [
+    Secret(TEXT),
+    Settings(secret_key=TEXT, redis_url=f"redis://{quote(TEXT)}@localhost"),
+    Credentials("alice@example.org", Secret(TEXT), Role.MEMBER),
+    Session("phone", Secret(TEXT), 1, 2, "browser", Secret(TEXT)),
+    Peer("127.0.0.1", "browser", "request", Secret(f"Bearer {TEXT}")),
+    Parameters(f'{{ logIn(password: "{TEXT}") }}', None, {"password": TEXT}, {"password": TEXT}),
+    LogInInput(identifier="alice", password=Secret(TEXT)),
+    SessionPayload(access=Secret(TEXT), refresh=Secret(TEXT)),
+]
+
+
+@pytest.mark.parametrize("holder", HOLDERS, ids=lambda holder: type(holder).__name__)
+def test_reprs(holder: object) -> None:
+    """What holds a secret shows it in no repr, no text, no log line and no JSON made of it."""
+    with lines.written() as log:
+        structlog.get_logger().error(f"{holder} {holder!r}", holder=holder, one={"of": [holder]})
+        structlog.get_logger().error("%s %r" % (holder, holder))  # noqa: UP031  as libraries do
+    assert lines.read(log)
+    assert shown([TEXT], log.getvalue()) == []
+    with pytest.raises(TypeError):
+        json.dumps(holder)
+
+
+def test_session_record() -> None:
+    """The tokens of a session are stored, and read again."""
+    session = Session("phone", Secret("now"), 1, 2, "browser", Secret("before"))
+    assert json.loads(session.text())["token"] == "now"
+    assert Session.read("phone", session.text()) == session
+
+
+def test_equal_secrets() -> None:
+    """Secrets are equal where their texts are, and equal to nothing else."""
+    assert Secret("a") == Secret("a")
+    assert len({Secret("a"), Secret("a"), Secret("b")}) == 2
+    assert Secret("a") != "a"
+
+
+def _inputs() -> Iterator[tuple[str, GraphQLInputField]]:
+    for kind in schema.build(Settings())._schema.type_map.values():  # noqa: SLF001  what strawberry has built
+        if isinstance(kind, GraphQLInputObjectType):
+            for name, field in kind.fields.items():
+                yield f"{kind.name}.{name}", field
+
+
+def test_secret_inputs() -> None:
+    """Every field of an input whose name says that it is a secret is declared as one."""
+    named = {name for name, _ in _inputs() if re.search("password|token|secret", name, re.IGNORECASE)}
+    assert {name for name, field in _inputs() if is_secret(field)} == named
+    assert len(named) >= 7
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("redis://localhost", "redis://localhost"),
+        ("redis://:pass@localhost:6379/2", "redis://localhost:6379/2"),
+        ("rediss://user:p%40ss@[::1]:6380/0?ssl_cert_reqs=none", "rediss://[::1]:6380/0"),
+        ("rediss://us@er:pass@example.org", "rediss://example.org"),
+        ("redis://localhost?password=pass&db=3&username=user", "redis://localhost?db=3"),
+        ("unix:///run/redis.sock", "unix:///run/redis.sock"),
+        ("unix://user:pass@/run/redis.sock?db=1", "unix:///run/redis.sock?db=1"),
+        ("unix:///run/redis.sock?db=1&password=pass&ssl_password=pass", "unix:///run/redis.sock?db=1"),
+    ],
+)
+def test_addresses(given: str, wanted: str) -> None:
+    """An address of Redis is shown without user name and password, wherever they are in it."""
+    urls.check(given)
+    assert urls.shown(given) == wanted
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:pass@localhost",
+        "redis://user:pass/word@localhost",
+        "redis://user:123/pass@localhost",
+        "redis://:#pass@localhost",
+        "redis://user:pass@localhost:port",
+        "redis://localhost?db=pass",
+        "unix://user:p@ss/word@/run/redis.sock",
+        "localhost:6379/pass",
+    ],
+)
+async def test_wrong_addresses(tmp_path: Path, url: str) -> None:
+    """An address that cannot be meant as it reads is refused before it is used, and is not repeated."""
+    with pytest.raises(SettingError, match="REDIS_URL must") as refused:
+        Settings(redis_url=url, secret_key=SECRET).check()
+    assert "pass@" not in str(refused.value)
+    assert "localhost" not in str(refused.value)
