@@ -131,6 +131,16 @@ async def opened(data_dir: Path) -> AsyncIterator[Database]:
         await held.close()
 
 
+@contextlib.asynccontextmanager
+async def connected(url: str) -> AsyncIterator[Database]:
+    """The store at an address."""
+    db = Database(url, Settings())
+    try:
+        yield db
+    finally:
+        await db.close()
+
+
 async def until(condition: Callable[[], Awaitable[Any]]) -> None:
     """Wait until something holds that no line of output tells."""
     async with asyncio.timeout(PATIENCE):

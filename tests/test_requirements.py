@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from store.connection import Database
 from store.requirements import REQUIRED
-from store.settings import Settings
 from tests import lines
-from tests.processes import Perch, perch, redis, until
+from tests.processes import Perch, connected, perch, redis, until
 
 README = Path(__file__).parent.parent / "README.md"
 OTHER = {
@@ -33,9 +31,8 @@ async def _warnings(running: Perch) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("command", [["serve"], ["serve", "--processes", "2"], ["worker"]])
 async def test_wrong_settings(tmp_path: Path, command: list[str]) -> None:
     """Each setting that differs is one warning at the start, whatever the number of processes."""
-    async with redis(tmp_path / "redis") as server:
+    async with redis(tmp_path / "redis") as server, connected(server.settings["redis_url"]) as db:
         await server.start()
-        db = Database(server.settings["redis_url"], Settings())
         await until(db.ready)
         await db.one("CONFIG", "SET", *(word for pair in OTHER.items() for word in pair))
         async with perch(tmp_path / "data", *command, **server.settings) as running:
@@ -44,20 +41,25 @@ async def test_wrong_settings(tmp_path: Path, command: list[str]) -> None:
         assert [(record["setting"], record["value"], record["should_be"]) for record in said] == [
             (name, value, REQUIRED[name]) for name, value in OTHER.items()
         ]
+
+
+async def test_right_settings(tmp_path: Path) -> None:
+    """Of a server that is set as the README says, nothing is said."""
+    async with redis(tmp_path / "redis") as server, connected(server.settings["redis_url"]) as db:
+        await server.start()
+        await until(db.ready)
         await db.one("CONFIG", "SET", *(word for pair in REQUIRED.items() for word in pair))
-        async with perch(tmp_path / "data", *command, **server.settings) as running:
+        async with perch(tmp_path / "data", "serve", **server.settings) as running:
             assert await _warnings(running) == []
-        await db.close()
 
 
 async def test_settings_that_cannot_be_read(tmp_path: Path) -> None:
     """Where Perch may not read the settings, it says so in one warning that names them."""
     async with redis(tmp_path / "redis") as server:
         await server.start()
-        db = Database(server.settings["redis_url"], Settings())
-        await until(db.ready)
-        await db.one("ACL", "SETUSER", "default", "-config")
-        await db.close()
+        async with connected(server.settings["redis_url"]) as db:
+            await until(db.ready)
+            await db.one("ACL", "SETUSER", "default", "-config")
         async with perch(tmp_path / "data", "serve", **server.settings) as running:
             (said,) = await _warnings(running)
         assert (said["event"], said["settings"]) == ("redis_settings_unchecked", REQUIRED)

@@ -28,7 +28,8 @@ from store.secret import Secret
 from store.settings import SettingError, Settings
 from tests import lines
 from tests.conftest import INPUTS, SECRET, Member
-from tests.processes import perch, redis, until, visiting
+from tests.live import subscribed
+from tests.processes import connected, perch, redis, until, visiting
 
 STORE_PASSWORD = "the store's own/password?"
 CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
@@ -74,14 +75,37 @@ def shown(secrets: Iterable[str], text: str) -> list[str]:
     return [one for one in secrets if any(form in text for form in (one, json.dumps(one)[1:-1], quote(one, "")))]
 
 
+def mutation(name: str) -> str:
+    """Return the text of a mutation."""
+    return f"mutation M($input: {INPUTS[name]}!) {{ {name}(input: $input) {{ userErrors {{ code }} }} }}"
+
+
+def fields_of(name: str, alice: Member) -> dict[str, Any]:
+    """Return the input of a mutation."""
+    return {"refreshToken": alice.refresh_token} if name == "refreshSession" else FIELDS[name]
+
+
 async def answers(alice: Member) -> dict[str, dict[str, Any]]:
     """Return what each mutation answers, by its name."""
-    found = {}
-    for name, fields in FIELDS.items():
-        sent = {"refreshToken": alice.refresh_token} if name == "refreshSession" else fields
-        query = f"mutation M($input: {INPUTS[name]}!) {{ {name}(input: $input) {{ userErrors {{ code }} }} }}"
-        found[name] = await alice.send(query, input=sent)
+    return {name: await alice.send(mutation(name), input=fields_of(name, alice)) for name in FIELDS}
+
+
+async def answers_on_sockets(alice: Member) -> list[dict[str, Any]]:
+    """Return what a websocket without a token answers to each mutation that needs none."""
+    found, anonymous = [], replace(alice, token=None)
+    for name in ("signUp", "logIn", "refreshSession"):
+        async with subscribed(anonymous, mutation(name), input=fields_of(name, alice)) as stream:
+            found.append(await stream.hear())
     return found
+
+
+async def misfits(anonymous: Member) -> None:
+    """Send secrets where they do not fit: the answer names the place, and may repeat what its client has sent."""
+    for fields in ({"password": CURRENT}, {"identifier": 1, "password": [CURRENT]}, CURRENT, [CURRENT]):
+        assert await anonymous.fail(mutation("logIn"), input=fields) == "BAD_USER_INPUT"
+    for literal in (f'{{password: "{CURRENT}"}}', f'{{identifier: 1, password: "{CURRENT}"}}', f'"{CURRENT}"'):
+        code = await anonymous.fail(f"mutation {{ logIn(input: {literal}) {{ accessToken }} }}")
+        assert code == "GRAPHQL_VALIDATION_FAILED"
 
 
 async def log_in(anonymous: Member) -> Member:
@@ -101,18 +125,16 @@ async def locked(folder: Path) -> AsyncIterator[str]:
     """A server of one's own that asks for a password; yields its address."""
     async with redis(folder) as away:
         await away.start()
-        db = Database(away.settings["redis_url"], Settings())
-        await until(db.ready)
-        await db.one("CONFIG", "SET", "requirepass", STORE_PASSWORD)
-        await db.close()
+        async with connected(away.settings["redis_url"]) as db:
+            await until(db.ready)
+            await db.one("CONFIG", "SET", "requirepass", STORE_PASSWORD)
         yield f"{away.settings['redis_url']}?password={quote(STORE_PASSWORD, '')}"
 
 
 async def test_no_secret_is_shown(tmp_path: Path) -> None:
     """Every mutation fails on a full store, then on a damaged one: no output has a secret that was used."""
     async with locked(tmp_path / "redis") as url, perch(tmp_path, "serve", redis_url=url, secret_key=SECRET) as running:
-        db = Database(url, Settings())
-        async with visiting(await running.url()) as anonymous:
+        async with connected(url) as db, visiting(await running.url()) as anonymous:
             fields = {"login": "alice", "name": "Alice", "email": "alice@example.org", "password": CURRENT}
             await anonymous.do("signUp", **fields)
             alice = await log_in(anonymous)
@@ -123,17 +145,29 @@ async def test_no_secret_is_shown(tmp_path: Path) -> None:
             hashes = [await db.one("HGET", key, "password") for key in await db.one("KEYS", "credentials:*")]
             await damage(db)
             damaged = await answers(again)
-        await db.close()
+            on_sockets = await answers_on_sockets(again)
+            await misfits(anonymous)
         await running.stop()
         out, log = await running.out.all(), await running.err.all()
     codes = {
         name: [error["extensions"]["code"] for error in answer.get("errors", [])] for name, answer in damaged.items()
     }
     assert codes == {name: ["INTERNAL"] for name in FIELDS}
+    assert [answer["payload"]["errors"][0]["extensions"]["code"] for answer in on_sockets] == ["INTERNAL"] * 3
     used = [CURRENT, NEXT, NEWCOMERS, STORE_PASSWORD, SECRET, *hashes]
     used += [token for one in (alice, again) for token in (one.token or "", one.refresh_token)]
-    assert [shown(used, text) for text in (out, log, json.dumps([full, damaged]))] == [[], [], []]
+    assert [shown(used, text) for text in (out, log, json.dumps([full, damaged, on_sockets]))] == [[], [], []]
     assert {json.loads(line)["process"] for line in log.splitlines()} == {running.process.pid}
+
+
+async def test_a_store_that_cannot_be_reached(tmp_path: Path) -> None:
+    """Neither a wrong password nor an address where nobody listens has a secret shown."""
+    async with locked(tmp_path / "redis") as url:
+        for wrong in (f"{url}2", f"unix://user:{quote(STORE_PASSWORD, '')}@{tmp_path}/nobody.sock"):
+            async with perch(tmp_path, "serve", redis_url=wrong, secret_key=SECRET) as running:
+                await running.err.line("next try in")
+                await running.stop()
+                assert shown([STORE_PASSWORD, SECRET], await running.out.all() + await running.err.all()) == []
 
 
 # ---------------------------------------------------------------- what holds a secret

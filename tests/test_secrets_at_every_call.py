@@ -17,8 +17,20 @@ from store.connection import Command, Database
 from store.records import Role
 from store.settings import Settings
 from tests import lines
-from tests.conftest import INPUTS, PASSWORD, SECRET, Member
-from tests.test_secrets import COMMENT, CURRENT, FIELDS, NEWCOMERS, NEXT, POST, PROMOTION, USER, shown
+from tests.conftest import PASSWORD, SECRET, Member
+from tests.test_secrets import (
+    COMMENT,
+    CURRENT,
+    FIELDS,
+    NEWCOMERS,
+    NEXT,
+    POST,
+    PROMOTION,
+    USER,
+    fields_of,
+    mutation,
+    shown,
+)
 from tests.work import number
 
 TOKEN_OR_HASH = re.compile(r"eyJ[\w-]{10}|\d+\.[\w-]{12}\.[\w-]{43}|\$argon2")  # also one that no answer had
@@ -76,15 +88,14 @@ async def test_no_secret_is_shown(
 ) -> None:
     """A mutation fails at its first call, its second and so on: no log line and no answer has a secret."""
     assert isinstance(services.db, Failing)
-    text = json.dumps({"refreshToken": alice.refresh_token} if name == "refreshSession" else FIELDS[name])
+    text = json.dumps(fields_of(name, alice))
     for placeholder, real in {**things, CURRENT: PASSWORD}.items():
         text = text.replace(placeholder, real)
-    query = f"mutation M($input: {INPUTS[name]}!) {{ {name}(input: $input) {{ userErrors {{ code }} }} }}"
     used = [PASSWORD, NEXT, NEWCOMERS, SECRET, str(alice.token), alice.refresh_token, *await hashes(db)]
     failed = 0
     for calls in range(CALLS_MOST):
         services.db.calls = calls
-        answer = await alice.send(query, input=json.loads(text.replace("dave", f"dave{calls}")))
+        answer = await alice.send(mutation(name), input=json.loads(text.replace("dave", f"dave{calls}")))
         services.db.calls = math.inf
         used += await hashes(db)
         assert shown(used, json.dumps(answer)) == []
