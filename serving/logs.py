@@ -1,6 +1,6 @@
 """The log: one line of JSON per record on standard error, whichever library wrote the record.
 
-A line never has local variables of a traceback, nor what a client sent: either may be a password.
+A line has no local variables and no text of a document or a request. Any of them may hold a password.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from aiohttp.http_exceptions import HttpProcessingError
 from graphql import GraphQLError
 from structlog.typing import EventDict
 
-LINE_MOST = 16_384  # characters of a line, above which its values are cut
-VALUE_MOST = 300  # characters of a value in a line that is too long
-ITEMS_MOST = 20  # of a list or an object in a line that is too long
+LINE_MOST = 16_384  # characters; the values of a longer line are cut
+VALUE_MOST = 300  # characters of a value, in a line that is cut
+ITEMS_MOST = 20  # entries of a list or an object, in a line that is cut
 MESSAGE_MOST = 1_000  # characters of an exception's message
-FRAMES_MOST = 20  # of a traceback, the innermost ones
+FRAMES_MOST = 20  # innermost frames of a traceback
 CAUSES_MOST = 5  # exceptions described in one line
 
 log = structlog.get_logger()
@@ -33,7 +33,7 @@ _render = structlog.processors.JSONRenderer()
 
 
 def configure(level: str, file: TextIO | None = None) -> None:
-    """Send what this process logs to a file, by default standard error; `level` is a setting's LOG_LEVEL."""
+    """Write the log of this process to a file, by default standard error, from a level of LOG_LEVEL on."""
     number = logging.getLevelNamesMapping()[level]
     structlog.configure(
         processors=[
@@ -76,7 +76,7 @@ class Forwarding(logging.Handler):
 
 
 def described(exc_info: Any) -> list[dict[str, Any]]:
-    """Return an exception and what led to it, newest first: class, message and places in the code."""
+    """Return an exception and its causes, newest first: class, message and places in the code."""
     return [
         {"exc_type": type(error).__qualname__, "exc_value": _message(error), "frames": _frames(error.__traceback__)}
         for error in islice(_led_by(exc_info[1]), CAUSES_MOST)

@@ -1,4 +1,4 @@
-"""What Perch needs a server to be set to. The embedded store is started with it; of any other it is checked."""
+"""Settings that a Redis server must have. The embedded store is started with them. On any other, Perch checks them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from store.connection import Database, Unavailable
 from store.records import read_pairs
 
 REQUIRED = {
-    "appendonly": "yes",  # what is answered is on disk
+    "appendonly": "yes",  # an answered write is on disk
     "maxmemory-policy": "noeviction",  # every key is the only copy
-    "list-max-listpack-size": "128",  # entries in one piece of a home: what adds one to it copies that piece
+    "list-max-listpack-size": "128",  # entries in one node of a home: adding an entry copies its node
     "zset-max-listpack-entries": "850",
     "zset-max-listpack-value": "64",  # bytes
 }

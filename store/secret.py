@@ -16,7 +16,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """Return the text. It belongs into no message, and into no variable that lives long."""
+        """Return the text. It must not be put into a message."""
         return self._text
 
     def __repr__(self) -> str:

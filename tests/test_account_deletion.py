@@ -9,6 +9,7 @@ import pytest
 from resolvers.fanout import Worker
 from store import accounts, events, keys
 from store.connection import Database
+from store.secret import Secret
 from store.settings import Settings
 from tests.account_probes import traces
 from tests.conftest import PASSWORD, Member, contents, shrunk, sign_up
@@ -140,7 +141,7 @@ async def test_a_password_changed_meanwhile(db: Database, alice: Member) -> None
     old = await db.one("HGET", keys.credentials(number(alice.id)), "password")
     payload = await alice.do("changePassword", "accessToken", currentPassword=PASSWORD, newPassword=NEW_PASSWORD)
     alice.token = payload["accessToken"]
-    assert await accounts.delete(db, number(alice.id), old) is None
+    assert await accounts.delete(db, number(alice.id), Secret(old)) is None
     assert await is_signed_in(alice)
 
 

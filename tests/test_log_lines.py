@@ -52,7 +52,7 @@ log = structlog.get_logger()
 
 @pytest.fixture
 def text() -> Iterator[io.StringIO]:
-    """What is logged meanwhile."""
+    """All that is logged during a test."""
     with lines.written("INFO") as collected:
         yield collected
 
@@ -68,7 +68,7 @@ async def _fail(passphrase: str) -> None:
 
 @pytest.mark.parametrize("name", ["aiohttp.server", "aiohttp.access", "asyncio", "redis"])
 def test_other_libraries(text: io.StringIO, name: str) -> None:
-    """What aiohttp, asyncio and redis-py log are lines like all others, which name their logger."""
+    """Records of aiohttp, asyncio and redis-py are lines like all others. They name their logger."""
     logging.getLogger(name).warning("%s of %s\nin two lines", 1, 2)
     (record,) = lines.read(text)
     assert record.pop("timestamp")
@@ -81,7 +81,7 @@ def test_other_libraries(text: io.StringIO, name: str) -> None:
 
 
 def test_records_that_cannot_be_put_together(text: io.StringIO) -> None:
-    """A record whose arguments do not fit is logged all the same, and so is one of a level that has no name."""
+    """A record is logged even if its arguments do not fit its text, or its level has no name."""
     for level, message in ((logging.ERROR, "%d replies"), (35, "between two levels")):
         logs.Forwarding().emit(logging.LogRecord("redis", level, __file__, 1, message, ("no",), None))
     assert [(record["event"], record["level"]) for record in lines.read(text)] == [
@@ -91,7 +91,7 @@ def test_records_that_cannot_be_put_together(text: io.StringIO) -> None:
 
 
 def test_level() -> None:
-    """What is below LOG_LEVEL is not logged, by whichever library."""
+    """Records below LOG_LEVEL are not logged, whichever library wrote them."""
     with lines.written("WARNING") as text:
         for level in (logging.DEBUG, logging.INFO):
             logging.getLogger("asyncio").log(level, "of no interest")

@@ -1,4 +1,4 @@
-"""What a Redis of one's own must be set to: Perch says at its start what differs."""
+"""Required settings of Redis: Perch says when it starts which of them differ."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def _warnings(running: Perch) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("command", [["serve"], ["serve", "--processes", "2"], ["worker"]])
 async def test_wrong_settings(tmp_path: Path, command: list[str]) -> None:
-    """Each setting that differs is one warning at the start, whatever the number of processes."""
+    """Perch warns of each setting that differs, once, whatever the number of processes."""
     async with redis(tmp_path / "redis") as server, connected(server.settings["redis_url"]) as db:
         await server.start()
         await until(db.ready)

@@ -1,4 +1,4 @@
-"""Secrets: whatever fails, no password, token or hash is in the log, in an answer or in what is printed."""
+"""Secrets: no password, token or hash is in the log, in an answer or in printed text, whatever fails."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ async def test_a_store_that_cannot_be_reached(tmp_path: Path) -> None:
                 assert shown([STORE_PASSWORD, SECRET], await running.out.all() + await running.err.all()) == []
 
 
-# ---------------------------------------------------------------- what holds a secret
+# ---------------------------------------------------------------- objects that hold a secret
 
 TEXT = "nothing shows this"
 HOLDERS = [
@@ -187,7 +187,7 @@ HOLDERS = [
 
 @pytest.mark.parametrize("holder", HOLDERS, ids=lambda holder: type(holder).__name__)
 def test_reprs(holder: object) -> None:
-    """What holds a secret shows it in no repr, no text, no log line and no JSON made of it."""
+    """An object that holds a secret shows it in no repr, no text, no log line and no JSON."""
     with lines.written() as log:
         structlog.get_logger().error(f"{holder} {holder!r}", holder=holder, one={"of": [holder]})
         structlog.get_logger().error("%s %r" % (holder, holder))  # noqa: UP031  as libraries do

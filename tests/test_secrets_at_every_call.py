@@ -68,7 +68,7 @@ def log() -> Iterator[io.StringIO]:
 
 @pytest.fixture
 async def things(alice: Member, bob: Member, db: Database) -> dict[str, str]:
-    """What the ids in the inputs stand for: all of it is there, and alice may act on it."""
+    """Real ids for the ids in the inputs. Everything exists, and alice may act on it."""
     await accounts.update(db, number(alice.id), credentials={"role": Role.ADMIN.value})
     post = await alice.post("hello")
     comment = (await bob.do("comment", "comment { id }", postId=post, text="well"))["comment"]["id"]
