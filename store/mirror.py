@@ -19,13 +19,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
-import hiredis
 import structlog
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
-from store.wires import UNFINISHED, Commands, Wire, connect
+from store.wires import Commands, Wire, connect
 
 RELATIONS_KEPT = 500  # of one member
 OWNERS_KEPT = 1_000  # members whose relations are kept, of each sort
@@ -263,15 +262,6 @@ class _Tracked(Wire):
             hand_out(readings, replies, changed)
 
         return self.send([command for reading in readings for command in reading.commands], take)
-
-    def data_received(self, data: bytes) -> None:
-        """Hand replies to those who wait for them, and hear of what has changed."""
-        super().data_received(data)
-        try:
-            while self.is_open and not self._awaited and (news := self._reader.gets()) is not UNFINISHED:
-                self._hear(news, is_overtaking=False)
-        except (hiredis.ProtocolError, UnicodeDecodeError) as error:
-            self._end(RedisConnectionError(f"not a reply: {error}"))
 
     def _hear(self, news: Sequence[Any], *, is_overtaking: bool) -> None:
         if news[0] != "invalidate":

@@ -44,7 +44,11 @@ class Batch:
 
 
 class Wire(asyncio.Protocol):
-    """One open connection. Invariant: the replies that come next are those to the oldest batch awaited."""
+    """One open connection.
+
+    Invariant: the next replies are those to the oldest batch sent. So a batch is queued as a whole or not at all, and a
+    reply that no batch waits for ends the connection.
+    """
 
     def __init__(self, connection: AbstractConnection, reply_seconds: float) -> None:
         self._connection = connection  # keeps the transport open
@@ -57,8 +61,8 @@ class Wire(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._heard = 0.0  # when something last came, by the loop's clock, or was first waited for
         self._watch: asyncio.TimerHandle | None = None
-        self.is_open = True
         self._transport.set_protocol(self)
+        self.is_open = not self._transport.is_closing()  # else the protocol before has been told of the end
 
     def __len__(self) -> int:
         return len(self._awaited)
@@ -66,11 +70,15 @@ class Wire(asyncio.Protocol):
     def send(self, commands: Commands, take: Callable[[list[Any]], None] | None = None) -> asyncio.Future[list[Any]]:
         """Send commands; the future has their replies, a failed command's being the error itself.
 
-        `take` gets them first, before anything behind them is looked at.
+        `take` gets them first, before anything behind them is looked at. Raises TypeError and UnicodeEncodeError for a
+        command that cannot be encoded, and RedisConnectionError once the connection is lost; then nothing is sent.
         """
+        if not self.is_open:
+            raise RedisConnectionError("the connection was lost")
+        packed = list(map(hiredis.pack_command, commands))
         if not self._unsent:
             self._loop.call_soon(self._leave)
-        self._unsent.extend(map(hiredis.pack_command, commands))
+        self._unsent += packed
         if not self._awaited:
             self._heard = self._loop.time()
         batch = Batch(len(commands), self._loop.create_future(), take)
@@ -90,16 +98,25 @@ class Wire(asyncio.Protocol):
         self._heard = self._loop.time()
         self._reader.feed(data)
         try:
-            while self._awaited and self._complete(self._awaited[0]):
+            while self._sent and self._complete(self._awaited[0]):
                 batch = self._awaited.popleft()
                 self._sent -= 1
                 if batch.take:
                     batch.take(batch.replies)
                 if not batch.replied.done():  # whoever waited may be gone
                     batch.replied.set_result(batch.replies)
+            if not self._sent:
+                self._read_unasked()
             self._leave()
-        except hiredis.ProtocolError as error:
+        except (hiredis.ProtocolError, UnicodeDecodeError) as error:
             self._end(RedisConnectionError(f"not a reply: {error}"))
+
+    def _read_unasked(self) -> None:
+        while (news := self._reader.gets()) is not UNFINISHED:
+            if type(news) is not hiredis.PushNotification:
+                self._end(RedisConnectionError("a reply came that no command waits for"))
+                return
+            self._hear(news, is_overtaking=False)
 
     def _complete(self, batch: Batch) -> bool:
         read, replies = self._reader.gets, batch.replies
@@ -134,7 +151,7 @@ class Wire(asyncio.Protocol):
         self._end(RedisConnectionError(f"the connection was lost: {error or 'closed by the server'}"))
 
     def _end(self, error: Exception) -> None:
-        self.is_open = False
+        self.is_open, self._sent = False, 0
         self._transport.abort()
         while self._awaited:
             replied = self._awaited.popleft().replied

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
+import hiredis
 import pytest
 import redis.asyncio as redis
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -12,6 +18,7 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from store.connection import Database
+from store.mirror import Changed
 from store.settings import Settings
 from store.wires import Wires
 
@@ -94,11 +101,111 @@ async def test_a_connection_that_is_cut(wires: Wires, db: Database) -> None:
     assert other != own
 
 
-async def test_what_cannot_be_sent(wires: Wires) -> None:
-    """A command that is none is refused where it is made, and disturbs no other."""
-    with pytest.raises(TypeError):
-        await wires.run([("ECHO", object())])
-    assert await wires.run([("ECHO", "next")]) == ["next"]
+BAD: dict[str, Any] = {
+    "none": None,
+    "truth": True,
+    "object": object(),
+    "list": ["x"],
+    "dict": {"x": "y"},
+    "set": {"x"},
+    "tuple": ("x",),
+    "complex": 1j,
+    "decimal": Decimal(1),
+    "bytearray": bytearray(b"x"),
+    "surrogate": "\ud800",
+}
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("connection", ["shared", "tracked"])
+async def test_what_cannot_be_sent(wires: Wires, db: Database, connection: str, kind: str, place: int) -> None:
+    """A value that cannot be encoded is refused where it is given, and nothing of its batch is sent."""
+    send = await _sender(wires, db, connection)
+    before = [asyncio.ensure_future(send([("ECHO", f"before {i}")])) for i in range(3)]
+    for part in range(2):  # the name of the command, or its argument
+        batch = [["ECHO", f"{i}"] for i in range(3)]
+        batch[place][part] = BAD[kind]
+        with pytest.raises((TypeError, UnicodeEncodeError)):
+            await send([tuple(command) for command in batch])
+    after = [asyncio.ensure_future(send([("ECHO", f"after {i}")])) for i in range(3)]
+    replies = await asyncio.gather(*before, *after)
+    assert replies == [[f"{when} {i}"] for when in ("before", "after") for i in range(3)]
+
+
+async def test_numbers_that_are_none(wires: Wires) -> None:
+    """A float that is no number is a text like any other."""
+    assert await wires.run([("ECHO", float("nan")), ("ECHO", float("-inf"))]) == ["nan", "-inf"]
+
+
+@pytest.mark.parametrize("connection", ["shared", "tracked"])
+async def test_each_reply_belongs_to_its_command(wires: Wires, db: Database, connection: str) -> None:
+    """Each caller gets the replies to their own commands, among cancellations, bad commands and killed connections."""
+    send, lot = await _sender(wires, db, connection), random.Random(7)  # noqa: S311  an order of events
+    answered = Counter[str]()
+
+    async def caller(name: int) -> None:
+        for turn in range(60):
+            words = [f"{name}.{turn}.{i}" for i in range(lot.randrange(1, 5))]
+            commands: list[tuple[Any, ...]] = [("ECHO", word) for word in words]
+            bad = lot.random() < 0.1
+            if bad:
+                commands.insert(lot.randrange(len(commands) + 1), ("ECHO", lot.choice(list(BAD.values()))))
+            asking = asyncio.ensure_future(send(commands))
+            if lot.random() < 0.1:
+                await asyncio.sleep(0)
+                asking.cancel()
+            try:
+                assert await asking == words
+                answered["right"] += len(words)
+            except (TypeError, UnicodeEncodeError):
+                assert bad
+                answered["refused"] += 1
+            except RedisConnectionError:
+                answered["lost"] += 1
+            except asyncio.CancelledError:
+                answered["cancelled"] += 1
+            if name == 0 and turn % 10 == 9:
+                await db.one("CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "YES")
+
+    await asyncio.gather(*map(caller, range(100)))
+    assert answered["right"] > 9_000
+    assert min(answered["refused"], answered["cancelled"]) > 50
+    assert answered["lost"]
+
+
+async def test_what_is_written(wires: Wires) -> None:
+    """The connection writes the commands of the batches awaited, in order, and nothing of those refused."""
+    await wires.run([("PING",)])
+    (wire,) = wires._wires  # noqa: SLF001  what it writes is seen nowhere else
+    written: list[bytes] = []
+    transport, wire._transport = wire._transport, Noting(written)  # noqa: SLF001
+    good = [[("ECHO", f"{i}.{k}") for k in range(i)] for i in range(1, 5)]
+    waiting = []
+    for i, batch in enumerate(good):
+        waiting.append(wire.send(batch))
+        with pytest.raises(TypeError):
+            wire.send([*good[-1][:i], ("ECHO", None)])
+    await asyncio.sleep(0)
+    wire._transport = transport  # noqa: SLF001
+    sent: list[Any] = [command for batch in good for command in batch]
+    assert b"".join(written) == b"".join(map(hiredis.pack_command, sent))
+    transport.write(b"".join(written))
+    assert await asyncio.gather(*waiting) == [[word for _, word in batch] for batch in good]
+
+
+@pytest.mark.parametrize("is_asking", [False, True])
+async def test_a_reply_too_many(wires: Wires, is_asking: bool) -> None:
+    """A reply that no command waits for ends the connection before the next command could take it for its own."""
+    (own,) = await wires.run([("CLIENT", "ID")])
+    (wire,) = wires._wires  # noqa: SLF001  no server sends one
+    asking = wire.send([("ECHO", "mine")]) if is_asking else None  # it has not left yet
+    wire.data_received(b"+another's\r\n")
+    if asking:
+        with pytest.raises(RedisConnectionError, match="no command waits for"):
+            await asking
+    (other,) = await wires.run([("CLIENT", "ID")])
+    assert other != own
 
 
 async def test_closed(wires: Wires) -> None:
@@ -114,3 +221,30 @@ async def test_closed(wires: Wires) -> None:
 async def _ended(tasks: list[asyncio.Task[list[str]]]) -> list[asyncio.Task[list[str]]]:
     await asyncio.wait(tasks)
     return tasks
+
+
+Send = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
+
+
+async def _sender(wires: Wires, db: Database, connection: str) -> Send:
+    """Return what sends commands through the connections that all share, or through the one that tracks."""
+    if connection == "shared":
+        return wires.run
+
+    async def read(commands: list[tuple[Any, ...]]) -> list[Any]:
+        told = await db.mirror.begin([Raw(commands)])
+        assert told
+        return await told
+
+    await read([("PING",)])
+    return read
+
+
+@dataclass
+class Raw:
+    """Commands whose replies nobody keeps."""
+
+    commands: list[tuple[Any, ...]]
+
+    def take(self, replies: list[Any], changed: Changed | None) -> None:
+        pass
