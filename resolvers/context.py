@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
 from resolvers.errors import (
-    UNREACHABLE,
     Forbidden,
     RequestError,
-    ServiceUnavailable,
     Unauthenticated,
     UserErrorCode,
     refuse,
+    unavailable,
 )
 from resolvers.known import Known
 from resolvers.listeners import Listeners
@@ -79,11 +78,11 @@ class Services:
         try:
             return lives(claims.session, await self.db.one("HGET", keys.sessions(claims.member), claims.session))
         except Unavailable as error:
-            raise ServiceUnavailable(UNREACHABLE) from error
+            raise unavailable(error) from error
 
-    async def ready(self) -> bool:
-        """Return whether the database answers."""
-        return await self.db.ready()
+    async def trouble(self) -> str:
+        """Return which state keeps the database from answering or from accepting writes, "" where nothing does."""
+        return await self.db.trouble()
 
     def on_session_end(self, callback: OnSessionEnd) -> None:
         """Have a callback called with member and session whenever a session ends, in whichever process."""
@@ -124,7 +123,9 @@ class Context:
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
         # Apart from the context, so that neither refers to the other in a circle: what is read is freed at once.
         sessions = services.known.sessions.of(claims.member if claims else 0)
-        self._proof = Proof(claims, address, services.settings.rate_limit if counted else 0, sessions)
+        self._proof = Proof(
+            claims, address, services.settings.rate_limit if counted else 0, sessions, services.db.counts
+        )
         self._silences = services.silences
         self.reader = Reader(services.db, self._proof)
         self.load = Loaders(self.reader, self.services.known, self.viewer)

@@ -7,6 +7,8 @@ from enum import Enum
 
 from graphql import GraphQLError
 
+from store.outages import CommandRefused, Unavailable
+
 
 class UserErrorCode(Enum):
     """Why an expected refusal was given."""
@@ -107,11 +109,23 @@ class QueryTooComplex(RequestError):
 
 
 UNREACHABLE = "the database cannot be reached: try again"
+REFUSING = "the database cannot do this now: try again later"
+REFUSING_SECONDS = 10  # after which to try again what the database refuses: an operator has to act first
 
 
 class ServiceUnavailable(RequestError):
-    """The database cannot be reached; trying again later may help."""
+    """The database cannot be reached, or refuses this now; trying again later may help."""
 
     code = "SERVICE_UNAVAILABLE"
     status = 503
-    retry_after = 1
+
+    def __init__(self, message: str, retry_after: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+def unavailable(error: Unavailable) -> ServiceUnavailable:
+    """Return what the client sees of an outage of the database."""
+    if isinstance(error, CommandRefused):
+        return ServiceUnavailable(REFUSING, REFUSING_SECONDS)
+    return ServiceUnavailable(UNREACHABLE)

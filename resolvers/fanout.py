@@ -18,7 +18,7 @@ from resolvers import bonds, deliveries, farewell, homes, indexing, mentions, re
 from resolvers.reader import Reader
 from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs
-from store.connection import Database, Unavailable
+from store.connection import CommandRefused, Database, Unavailable
 from store.hearing import Hearing
 from store.ids import PARTITIONS
 from store.records import Job
@@ -40,8 +40,8 @@ async def finish(db: Database, job: Job, reader: Reader | None = None) -> None:
             reader.ask([jobs.finish(job)])
         else:
             await conclude(db, job, outcome)
-    except Unavailable as error:
-        log.warning("job_left_to_worker", job=job.id, kind=job.kind, error=str(error))
+    except Unavailable:
+        pass  # it has been logged; the worker tries again after the lease
     except Exception:
         log.exception("job_left_to_worker", job=job.id, kind=job.kind)
 
@@ -134,8 +134,8 @@ class Worker:
                     if time.monotonic() >= looked + IDLE_SECONDS:
                         looked = time.monotonic()
                         await homes.let_go_idle(self._db)
-                except Unavailable as error:
-                    log.warning("worker_waits", error=str(error))
+                except Unavailable:  # it has been logged
+                    pass
         finally:
             hearing.ignore(jobs.WAKE, wake)
 
@@ -159,6 +159,8 @@ class Worker:
         try:
             while await rescoring.run_once(self._db):
                 pass
+        except CommandRefused:
+            pass  # scores wait until the database accepts writes; other work may go on
         except Unavailable:
             raise
         except Exception:
@@ -170,6 +172,8 @@ class Worker:
         try:
             if await jobs.renew(self._db, job):
                 await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))
+        except CommandRefused:
+            await jobs.excuse(self._db, job)
         except Unavailable:
             raise
         except Exception:

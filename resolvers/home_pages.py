@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
@@ -15,6 +16,8 @@ from resolvers.inputs import batches
 from resolvers.lookups import ANY, Lookup
 from resolvers.paging import Window
 from store import keys, timelines
+from store.connection import CommandRefused
+from store.ids import LARGEST
 from store.records import Entry
 from store.timelines import Slice, StoredHome
 
@@ -78,7 +81,8 @@ class HomePages:
             await self._read_state(Slice(None, None, newest_first=True, count=1))
         if self._touches:
             self._touches = False
-            await self._context.reader.run([timelines.touch_home(self._viewer)])
+            with contextlib.suppress(CommandRefused):  # it is read all the same
+                await self._context.reader.run([timelines.touch_home(self._viewer)])
 
     # ---- above the floor
 
@@ -99,10 +103,10 @@ class HomePages:
         home = await self._read_home(part, *wanted)
         (version,) = load.big_version.known([ANY])
         if home.floor is None or not home.is_built or version != expected:
-            if version == expected:
-                await homes.build(self._context.db, viewer)
-            else:
+            if version != expected:
                 await known.read(self._context.db)
+            elif not await self._build():
+                return []
             self._context.forget()
             return await self._read_state(part)
         (day,) = load.read_on.known([viewer])
@@ -112,6 +116,18 @@ class HomePages:
         self._touches = day != timelines.today()
         self._is_read = True
         return home.entries
+
+    async def _build(self) -> bool:
+        """Build the home; False while the database accepts no writes.
+
+        Then all of the page is pulled from profiles, like what is below the floor of a home.
+        """
+        try:
+            await homes.build(self._context.db, self._viewer)
+        except CommandRefused:
+            self._floor, self._is_read = LARGEST, True
+            return False
+        return True
 
     async def _read_home(self, part: Slice, *wanted: Lookup) -> StoredHome:
         """Return part of the home; other things are looked up in the same round trip."""

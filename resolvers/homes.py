@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Collection, Mapping, Sequence
 
 from resolvers.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import keys, posts, reach, timelines
-from store.connection import Database
+from store.connection import CommandRefused, Database
 from store.ids import partition
 from store.records import Published
 
@@ -36,14 +37,18 @@ async def build(db: Database, member: int) -> None:
 
 
 async def read(db: Database, member: int) -> None:
-    """Have a member's home kept up: whoever reads it, or listens to it, is not idle."""
+    """Have a member's home kept up: whoever reads it, or listens to it, is not idle.
+
+    Does nothing while the database accepts no writes.
+    """
     (floor, building), day = await db.ask(
         ("HMGET", keys.home_state(member), "floor", "building"), ("ZSCORE", keys.active(partition(member)), member)
     )
-    if floor is None or building:
-        await build(db, member)
-    if day != str(timelines.today()):
-        await db.one(*timelines.touch_home(member))
+    with contextlib.suppress(CommandRefused):
+        if floor is None or building:
+            await build(db, member)
+        if day != str(timelines.today()):
+            await db.one(*timelines.touch_home(member))
 
 
 async def let_go_idle(db: Database) -> int:

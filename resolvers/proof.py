@@ -12,7 +12,8 @@ from resolvers.errors import RateLimited, RequestError, Unauthenticated
 from resolvers.tokens import Claims
 from store import keys
 from store.accounts import MINUTE_SECONDS
-from store.connection import Command
+from store.connection import Command, CommandRefused
+from store.counts import LocalCounts
 from store.mirror import Changed, Reading, Shelf
 from store.records import Role, Session
 
@@ -30,7 +31,7 @@ class Standing(Struct, frozen=True):
 class Proof:
     """Who asks, once proved; and the error that ends the operation, once there is one."""
 
-    def __init__(self, claims: Claims | None, address: str, rate_limit: int, kept: Shelf) -> None:
+    def __init__(self, claims: Claims | None, address: str, rate_limit: int, kept: Shelf, counts: LocalCounts) -> None:
         self.fatal: RequestError | None = None
         self.role = Role.MEMBER
         self.is_suspended = False
@@ -38,6 +39,8 @@ class Proof:
         self._address = address
         self._rate_limit = rate_limit  # requests in a minute; 0 where they are not counted
         self._kept = kept  # of the member's sessions
+        self._counts = counts  # of this process, while the database refuses to count
+        self._key = ""  # that counts the request
         self._found: Standing | Exception | None = None
 
     def counting(self) -> list[Command]:
@@ -45,8 +48,9 @@ class Proof:
         if not self._rate_limit:
             return []
         minute = int(time.time()) // MINUTE_SECONDS
-        key = keys.rate(self._claims.member, minute) if self._claims else keys.address_rate(self._address, minute)
-        return [("INCR", key), ("EXPIRE", key, 2 * MINUTE_SECONDS)]
+        claims = self._claims
+        self._key = keys.rate(claims.member, minute) if claims else keys.address_rate(self._address, minute)
+        return [("INCR", self._key), ("EXPIRE", self._key, 2 * MINUTE_SECONDS)]
 
     def reading(self) -> Reading | None:
         """Return what has to be read of the session; None where there is none, or it is kept."""
@@ -60,10 +64,7 @@ class Proof:
 
         What is kept is current now.
         """
-        for reply in counted:
-            if isinstance(reply, Exception):
-                raise reply
-        if counted and int(counted[0]) > self._rate_limit:
+        if counted and self._count(counted) > self._rate_limit:
             wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
             raise RateLimited(f"more than {self._rate_limit} requests in a minute", wait)
         if self._claims is None:
@@ -77,6 +78,15 @@ class Proof:
             raise Unauthenticated("the session has ended: log in again")
         self.role, self.is_suspended = found.role, found.is_suspended
         return True
+
+    def _count(self, counted: Sequence[Any]) -> int:
+        """Return how many requests there are; a database that accepts no writes does not keep anybody from reading."""
+        for reply in counted:
+            if isinstance(reply, CommandRefused):
+                return self._counts.add(self._key)
+            if isinstance(reply, Exception):
+                raise reply
+        return int(counted[0])
 
     def take(self, claims: Claims, replies: list[Any], changed: Changed | None) -> None:
         """Take what the store has of the session; never raises."""

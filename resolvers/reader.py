@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from resolvers.errors import UNREACHABLE, RequestError, ServiceUnavailable
+from resolvers.errors import RequestError, unavailable
 from store.connection import Command, Database, Unavailable
 from store.mirror import Reading
 
@@ -230,5 +230,5 @@ class Reader:
     def _fatal(self, error: BaseException) -> BaseException:
         """Note an error that ends the operation; return the one that everybody gets."""
         if isinstance(error, Unavailable):
-            return self._checks.fail(ServiceUnavailable(UNREACHABLE))
+            return self._checks.fail(unavailable(error))
         return self._checks.fail(error) if isinstance(error, RequestError) else error

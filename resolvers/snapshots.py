@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from resolvers.entries import TimelineEdge
 from resolvers.errors import BadUserInput
 from resolvers.paging import NodeEdge, Page, Window
 from store import snapshots
+from store.connection import Command, CommandRefused
 from store.records import Entry, User
 from store.snapshots import Snapshot
 from store.timelines import Slice
@@ -62,8 +64,14 @@ async def _first_page(context: Context, listing: Listing[Edge], count: int) -> P
     # Where all is on one page there is nothing to go on to, and nothing is kept.
     keep = [snapshots.keep(listing.at(digest), ranked)] if len(ranked) > count else []
     shown: Page[Edge]
-    shown, _ = await asyncio.gather(_read(listing, digest, count, None, fetch), context.reader.run(keep))
+    shown, _ = await asyncio.gather(_read(listing, digest, count, None, fetch), _keep(context, keep))
     return shown
+
+
+async def _keep(context: Context, keep: Sequence[Command]) -> None:
+    # While the database accepts no writes there is a first page, and its cursors are refused as those of one expired.
+    with contextlib.suppress(CommandRefused):
+        await context.reader.run(keep)
 
 
 async def _read(listing: Listing[Edge], digest: str, count: int, after: int | None, fetch: paging.Fetch) -> Page[Edge]:

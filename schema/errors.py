@@ -11,7 +11,7 @@ from graphql import GraphQLError
 from graphql.execution.values import get_argument_values
 from strawberry.types import ExecutionResult
 
-from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable
+from resolvers.errors import BadUserInput, RequestError, unavailable
 from schema.ports import Context
 from store.connection import Unavailable
 
@@ -24,7 +24,7 @@ def present(errors: Iterable[GraphQLError], context: Context | None, operation: 
     for error in errors:
         if "code" not in (error.extensions or {}):
             if isinstance(error.original_error, Unavailable):
-                error = ServiceUnavailable(UNREACHABLE)  # noqa: PLW2901
+                error = unavailable(error.original_error)  # noqa: PLW2901
             elif is_input_error(error):
                 error.extensions = {**(error.extensions or {}), "code": BadUserInput.code}
             else:

@@ -78,6 +78,6 @@ async def _lives(_: web.Request) -> web.Response:
 async def _is_ready(request: web.Request) -> web.Response:
     if request.app[STOPPING].is_set():
         return web.Response(status=503, text="stopping")
-    if not await request.app[SERVICES].ready():
-        return web.Response(status=503, text="the database cannot be reached")
+    if state := await request.app[SERVICES].trouble():
+        return web.Response(status=503, text=f"the database does not answer, or accepts no writes: {state}")
     return web.Response(text="ok")

@@ -17,7 +17,7 @@ from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from resolvers.errors import UNREACHABLE, BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.errors import BadUserInput, RequestError, Unauthenticated, unavailable
 from schema.documents import Document, DocumentCache
 from schema.errors import present
 from schema.plans import Asked, Planner
@@ -87,9 +87,10 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
 
     async def _conclude(self, outcome: Any) -> CoreResult:
         result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
-        if any(isinstance(error.original_error, Unavailable) for error in result.errors or ()):
+        for error in result.errors or ():
             # A resolver's own write or read found the database away; a look-up would have set this itself.
-            self.context_value.fail(ServiceUnavailable(UNREACHABLE))
+            if isinstance(error.original_error, Unavailable):
+                self.context_value.fail(unavailable(error.original_error))
         if any(isinstance(error.original_error, MemberGone) for error in result.errors or ()):
             self.context_value.fail(Unauthenticated("this member is gone"))
         fatal = await _close(self.context_value)

@@ -67,8 +67,8 @@ class Services(Protocol):
     async def session_stands(self, claims: Claims) -> bool:
         """Return whether a session has not been ended; raises ServiceUnavailable."""
 
-    async def ready(self) -> bool:
-        """Return whether the database answers."""
+    async def trouble(self) -> str:
+        """Return which state keeps the database from answering or from accepting writes, "" where nothing does."""
 
     def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
         """Have a callback called with member and session, or None for all of the member's sessions."""

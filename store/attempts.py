@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from store import keys
-from store.connection import Database
+from store.connection import CommandRefused, Database
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
 HOUR_SECONDS = 3600
@@ -17,9 +17,16 @@ Subject = tuple[str, str]  # what kind of attempts are counted, and whose
 
 
 async def count(db: Database, subjects: Sequence[Subject], seconds: int) -> list[int]:
-    """Count an attempt for each subject in its running window; returns how many each has. One round trip."""
+    """Count an attempt for each subject in its running window; returns how many each has. One round trip.
+
+    While the store refuses to count, the process does.
+    """
     counted = [_key(subject, seconds) for subject in subjects]
-    replies = await db.ask(*(command for key in counted for command in (("INCR", key), ("EXPIRE", key, seconds, "NX"))))
+    commands = [command for key in counted for command in (("INCR", key), ("EXPIRE", key, seconds, "NX"))]
+    try:
+        replies = await db.ask(*commands)
+    except CommandRefused:
+        return [db.counts.add(key) for key in counted]
     return [int(count) for count in replies[::2]]
 
 

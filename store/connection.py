@@ -11,38 +11,28 @@ from typing import Any
 import redis.asyncio as redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import (
-    BusyLoadingError,
-    NoScriptError,
-    ReadOnlyError,
-    RedisError,
-    ResponseError,
-)
-from redis.exceptions import (
-    ConnectionError as RedisConnectionError,
-)
-from redis.exceptions import (
-    TimeoutError as RedisTimeoutError,
-)
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from store.counts import LocalCounts
 from store.ids import PARTITIONS
-from store.keys import minted
-from store.lua import DIGESTS, SCRIPTS
+from store.keys import minted, readiness
+from store.lua import DIGESTS, NAMES, SCRIPTS
 from store.mirror import Mirror, Reading, hand_out
+from store.outages import OUTAGES, CommandRefused, OutageLog, Unavailable
 from store.settings import Settings
 from store.wires import Wires
+
+__all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
 
 Command = tuple[Any, ...]
 
 OLDEST_SERVER = (7, 0)  # SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
 REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
+READY_SECONDS = 0.8  # the same for the check of readiness, which has to answer within a second
 NO_SUCH_MEMBER = "PERCH no such member"  # what scripts answer where the acting member has no record
 _LOST = (RedisConnectionError, RedisTimeoutError, OSError)
-_AWAY = frozenset({BusyLoadingError, ReadOnlyError})  # replies of a server that cannot answer now
-
-
-class Unavailable(Exception):
-    """The database cannot be reached, or cannot answer now; what was sent may or may not have been done."""
 
 
 class MemberGone(Exception):
@@ -80,6 +70,8 @@ class Database:
         self._wires = Wires(pool.make_connection, settings.redis_connections, REPLY_SECONDS)
         # The newer protocol has what is pushed beside replies.
         self.mirror = Mirror(_pool(url, protocol=3).make_connection, settings.records_kept, REPLY_SECONDS)
+        self.outages = OutageLog()
+        self.counts = LocalCounts()
         self.channel_prefix = f"perch:{pool.connection_kwargs.get('db', 0)}:"
 
     async def read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:
@@ -90,15 +82,17 @@ class Database:
         try:
             told = await self.mirror.begin(readings) if self.mirror.is_on else None
         except _LOST as error:
-            raise Unavailable(str(error)) from error
+            raise self._unreachable(error) from error
         if told is None:
             return await self._read_at_once(commands, readings), False
         replies = await self.run(commands)
         self.round_trips += not commands  # with commands, `run` has counted it
         try:
-            _check(await told)
+            read = await told
         except _LOST as error:
-            raise Unavailable(str(error)) from error
+            raise self._unreachable(error) from error
+        if not OUTAGES.isdisjoint(map(type, read)):
+            self._refused([command for reading in readings for command in reading.commands], read)
         return replies, True
 
     def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
@@ -113,7 +107,7 @@ class Database:
     @staticmethod
     def is_answered(told: asyncio.Future[list[Any]]) -> bool:
         """Return whether the server could answer what `begin` sent."""
-        return not told.cancelled() and told.exception() is None and _AWAY.isdisjoint(map(type, told.result()))
+        return not told.cancelled() and told.exception() is None and OUTAGES.isdisjoint(map(type, told.result()))
 
     async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:
         replies = await self.run([*commands, *(command for reading in readings for command in reading.commands)])
@@ -166,9 +160,24 @@ class Database:
         try:
             replies = await self._wires.run(commands)
         except _LOST as error:
-            raise Unavailable(str(error)) from error
-        _check(replies)
+            raise self._unreachable(error) from error
+        if not OUTAGES.isdisjoint(map(type, replies)):
+            self._refused(commands, replies)
         return replies
+
+    def _unreachable(self, error: BaseException) -> Unavailable:
+        unavailable = Unavailable(str(error))
+        self.outages.note(unavailable)
+        return unavailable
+
+    def _refused(self, commands: Sequence[Command], replies: Sequence[Any]) -> None:
+        """Log what the server refuses; raise Unavailable where it answers nothing."""
+        for command, reply in zip(commands, replies, strict=False):  # a PING has a reply where nothing is read
+            if isinstance(reply, Unavailable):
+                self.outages.note(reply, _name(command))
+        for reply in replies:
+            if isinstance(reply, Unavailable) and not isinstance(reply, CommandRefused):
+                raise reply
 
     async def load_scripts(self) -> None:
         """Give the server every script."""
@@ -195,12 +204,24 @@ class Database:
         return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
 
     async def ready(self) -> bool:
-        """Return whether the server answers now."""
+        """Return whether the server answers now and accepts writes."""
+        return not await self.trouble()
+
+    async def trouble(self) -> str:
+        """Return which state keeps the server from answering or from accepting writes, "" where nothing does.
+
+        The server makes all checks that it makes for a write, and writes nothing: the key is never there.
+        """
         try:
-            await self.one("PING")
-        except (Unavailable, RedisError):
-            return False
-        return True
+            async with asyncio.timeout(READY_SECONDS):
+                await self.ask(("GET", readiness()), ("SET", readiness(), "", "XX"))
+        except TimeoutError:
+            return "SILENT"
+        except Unavailable as error:
+            return error.state
+        except RedisError as error:
+            return type(error).__name__
+        return ""
 
     def channel(self, name: str) -> str:
         """Return a Pub/Sub channel's full name: Pub/Sub does not know the database's number."""
@@ -208,17 +229,16 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection, once what is under way has been answered."""
+        self.outages.close()
         await self.mirror.close()
         await self._wires.close()
         await self.client.aclose()
         await self.client.connection_pool.disconnect()
 
 
-def _check(replies: Sequence[Any]) -> None:
-    """Raise Unavailable where the server cannot answer now."""
-    if not _AWAY.isdisjoint(map(type, replies)):
-        away = next(reply for reply in replies if type(reply) in _AWAY)
-        raise Unavailable(str(away)) from away
+def _name(command: Command) -> str:
+    """Return the name of a command or of the script that it runs."""
+    return str(NAMES.get(command[1], "EVALSHA") if command[0] == "EVALSHA" else command[0])
 
 
 def _pool(url: str, protocol: int = 2) -> redis.ConnectionPool:

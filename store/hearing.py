@@ -8,15 +8,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-import structlog
 from redis.exceptions import RedisError
 
 from store.connection import Database, Unavailable
 from store.tasks import stop
 
 RECONNECT_SECONDS = (0.1, 5.0)  # first and longest pause between attempts to hear again
-
-log = structlog.get_logger()
 
 Listener = Callable[[str], None]
 
@@ -62,7 +59,7 @@ class Hearing:
             try:
                 await self._hear_once()
             except (RedisError, OSError, Unavailable) as error:
-                log.warning("pubsub_lost", error=str(error), retry_seconds=pause)
+                self._db.outages.note(Unavailable(str(error), "PUBSUB_LOST"))
             was_connected = self.connected.is_set()
             self.connected.clear()
             pause = RECONNECT_SECONDS[0] if was_connected else min(pause * 2, longest)

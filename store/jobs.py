@@ -46,6 +46,12 @@ async def hand_over(db: Database, job: Job) -> None:
     )
 
 
+async def excuse(db: Database, job: Job) -> None:
+    """Count a job's attempts anew: the server refused its commands, so the failure is not the job's."""
+    entry = f"{job.id}-0"
+    await db.one("XCLAIM", keys.jobs(partition(job.id)), GROUP, CONSUMER, 0, entry, "RETRYCOUNT", 0, "JUSTID")
+
+
 async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS)) -> list[Job]:
     """Return jobs whose worker has been silent for a lease, now leased to the caller; oldest first.
 

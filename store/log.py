@@ -170,7 +170,8 @@ class Log:
                 while await self._read_batch():
                     pass  # what comes after a batch that is not full wakes the reader once more
             except (Unavailable, RedisError) as error:
-                log.warning("event_log_unread", error=str(error))
+                if isinstance(error, RedisError):  # what is Unavailable has been logged
+                    log.warning("event_log_unread", error=str(error))
                 self._woken.set()
                 await asyncio.sleep(RETRY_SECONDS)
 

@@ -22,7 +22,13 @@ def _load() -> dict[str, str]:
     folder = resources.files("store.scripts")
     files = {f.name.removesuffix(".lua"): f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".lua")}
     shared = [chunk for name in SHARED for chunk in _declarations(files.pop(name))]
-    return {name: "".join([*_needed(shared, text), text]) for name, text in files.items()}
+    return {name: _whole(shared, text) for name, text in files.items()}
+
+
+def _whole(shared: Iterable[str], text: str) -> str:
+    """Return a script with the declarations that it uses; a line with flags (`#!lua flags=...`) stays the first."""
+    flags, text = text.split("\n", 1) if text.startswith("#!") else ("", text)
+    return "".join([f"{flags}\n" if flags else "", *_needed(shared, text), text])
 
 
 def _declarations(text: str) -> Iterator[str]:
@@ -54,3 +60,4 @@ def _words(text: str) -> set[str]:
 
 SCRIPTS = _load()
 DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
+NAMES = {digest: name for name, digest in DIGESTS.items()}

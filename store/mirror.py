@@ -22,8 +22,8 @@ from typing import Any, Protocol, TypeAlias
 import structlog
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import ResponseError
 
+from store.outages import Unavailable
 from store.wires import Commands, Wire, connect
 
 RELATIONS_KEPT = 500  # of one member
@@ -213,7 +213,10 @@ class Mirror:
             except BaseException:
                 await wire.close()
                 raise
-            if isinstance(answer, ResponseError):
+            if type(answer) is Unavailable:
+                await wire.close()
+                raise RedisConnectionError(str(answer))
+            if isinstance(answer, Exception):
                 log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
                 self.is_on = False
             self._wire = wire  # only now: nobody reads through it what might not be tracked

@@ -17,20 +17,23 @@ from typing import Any, TypeVar
 
 import hiredis
 from redis.asyncio.connection import AbstractConnection
-from redis.exceptions import BusyLoadingError, NoScriptError, ReadOnlyError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from store.outages import outage
 
 Commands = Sequence[tuple[Any, ...]]
 
-_ERRORS = {"NOSCRIPT": NoScriptError, "LOADING": BusyLoadingError, "READONLY": ReadOnlyError}
 AnyWire = TypeVar("AnyWire", bound="Wire")
 UNFINISHED = object()  # in place of a reply that has not come whole
 
 
 def _error(text: str) -> Exception:
     code, _, message = text.partition(" ")
-    return ResponseError(message) if code == "ERR" else _ERRORS.get(code, ResponseError)(text)
+    if code == "NOSCRIPT":
+        return NoScriptError(text)
+    return outage(code, text) or ResponseError(message if code == "ERR" else text)
 
 
 @dataclass(slots=True)
@@ -176,6 +179,9 @@ async def connect(make: Callable[[], AbstractConnection], wired: Callable[[Abstr
     try:
         await connection.connect()  # type: ignore[no-untyped-call]
         return wired(connection)
+    except ResponseError as error:  # the server refuses to begin: it is busy, say
+        await connection.disconnect(nowait=True)
+        raise RedisConnectionError(str(error)) from error
     except BaseException:
         await connection.disconnect(nowait=True)
         raise

@@ -103,8 +103,8 @@ class PlainServices:
             raise ServiceUnavailable("the database cannot be reached")
         return (claims.member, claims.session) not in self.ended_sessions
 
-    async def ready(self) -> bool:
-        return self.is_ready
+    async def trouble(self) -> str:
+        return "" if self.is_ready else "UNREACHABLE"
 
     def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
         self.end_session = callback

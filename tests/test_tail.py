@@ -92,7 +92,7 @@ async def test_the_store_away(tmp_path: Path) -> None:
                 await alice.post("one")
                 await tail.out.line("@alice one")
                 await away.kill()
-                await tail.err.line("pubsub_lost")
+                await tail.err.line("PUBSUB_LOST")
                 await away.start()
                 await until(lambda: _posts(alice, "two"))
                 await tail.out.line("@alice two")

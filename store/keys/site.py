@@ -75,3 +75,8 @@ def event_ids() -> str:
 def imported(p: int, source: str) -> str:
     """hash: author → posts that an import has made for them, so that it goes on where it was interrupted"""
     return f"imported:{{{p}}}:{source}"
+
+
+def readiness() -> str:
+    """string: never there; `/readyz` asks to set it if it exists, which the server refuses like any write"""
+    return "readiness"

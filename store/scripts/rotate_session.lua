@@ -1,6 +1,8 @@
+#!lua flags=allow-oom
 -- Trades a refresh token for the next one. The next token is derived from the one presented, so a repeated request
 -- within the grace gets the same answer as the lost one. Any older token of the session ends it: it has been stolen.
 -- A token that was never issued for the session changes nothing.
+-- The record it overwrites is as long, so members stay signed in also when memory is used up.
 -- KEYS sessions
 -- ARGV session, digest presented, digest of its successor, now (ms), grace (ms), new expiry (ms),
 -- '1' when the token presented was issued for the session, else ''

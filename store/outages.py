@@ -1,0 +1,85 @@
+"""States in which the server refuses commands, and one line a minute in the log for each of them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+LOG_SECONDS = 60.0  # between two lines about the same outage
+
+log = structlog.get_logger(__name__)
+
+
+class Unavailable(Exception):
+    """The database cannot be reached, or cannot answer now. Commands may or may not have been executed."""
+
+    def __init__(self, message: str, state: str = "UNREACHABLE") -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class CommandRefused(Unavailable):
+    """The server refuses this command in its present state and answers others. A refused write changes nothing.
+
+    A script is refused at its first write, before it has changed anything. So a script that begins by removing
+    something runs to its end although memory is used up. NOPERM is the exception: the server checks each command of a
+    script when it comes to it.
+    """
+
+
+# By the codes of error replies.
+STATES: dict[str, type[Unavailable]] = {
+    **dict.fromkeys(("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"), Unavailable),
+    **dict.fromkeys(("OOM", "MISCONF", "NOREPLICAS", "READONLY", "NOPERM"), CommandRefused),
+}
+OUTAGES = frozenset(STATES.values())  # types among replies
+
+_DENIED = "ACL failure in script"  # what a script's NOPERM begins with
+
+
+def outage(code: str, text: str) -> Unavailable | None:
+    """Return what an error reply says about the server's state, None for an error of the command itself."""
+    if code == "ERR" and text.startswith(f"ERR {_DENIED}"):
+        code = "NOPERM"
+    kind = STATES.get(code)
+    return kind(text, code) if kind else None
+
+
+class OutageLog:
+    """Logs an outage when it begins, then once a minute with the number of errors since, until there are none."""
+
+    def __init__(self) -> None:
+        self._errors: dict[tuple[str, str], int] = {}  # since the last line, by state and command
+        self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
+
+    def note(self, error: Unavailable, command: str = "") -> None:
+        """Count an error. Only the name of a command is logged: arguments may be secret, and NOPERM may quote them."""
+        state = (error.state, command if error.state == "NOPERM" else "")
+        if state in self._errors:
+            self._errors[state] += 1
+            return
+        reason = {"command": command} if state[1] else {"reason": str(error)}
+        log.warning("store_outage", state=error.state, errors=1, **reason)
+        self._wait(state)
+
+    @property
+    def is_counting(self) -> bool:
+        """Whether an outage is under way."""
+        return bool(self._errors)
+
+    def _wait(self, state: tuple[str, str]) -> None:
+        self._errors[state] = 0
+        self._timers[state] = asyncio.get_running_loop().call_later(LOG_SECONDS, self._report, state)
+
+    def _report(self, state: tuple[str, str]) -> None:
+        errors = self._errors.pop(state)
+        if errors:
+            command = {"command": state[1]} if state[1] else {}
+            log.warning("store_outage", state=state[0], errors=errors, **command)
+            self._wait(state)
+
+    def close(self) -> None:
+        """Log no more."""
+        for timer in self._timers.values():
+            timer.cancel()
