@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
@@ -21,7 +22,7 @@ from resolvers.proof import Proof, lives
 from resolvers.reader import Reader
 from resolvers.recent import Recent
 from resolvers.tokens import Claims, Passwords, Tokens
-from store import keys
+from store import jobs, keys
 from store.accounts import SESSIONS
 from store.connection import Database, Unavailable
 from store.hearing import Hearing
@@ -29,6 +30,7 @@ from store.log import Log
 from store.reach import BigAuthors
 from store.records import Bond, Role
 from store.settings import Settings
+from store.tasks import stop
 
 RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
@@ -52,6 +54,7 @@ class Services:
         self.known = Known(db.mirror)
         self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
         self._on_session_end: list[OnSessionEnd] = []
+        self._handing_over: asyncio.Task[None] | None = None
         self.silences = 0  # times after which the end of a session may have gone unheard
 
     async def start(self) -> None:
@@ -59,9 +62,11 @@ class Services:
         self.hearing.listen(SESSIONS, self._session_ended)
         await self.log.start()
         self.hearing.start()
+        self._handing_over = asyncio.create_task(jobs.keep_handing_over(self.db), name="handing over")
 
     async def close(self) -> None:
         """Stop hearing, and let go of threads and connections."""
+        await stop(self._handing_over)
         await self.log.close()
         await self.hearing.close()
         self.passwords.close()

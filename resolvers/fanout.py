@@ -40,8 +40,10 @@ async def finish(db: Database, job: Job, reader: Reader | None = None) -> None:
             reader.ask([jobs.finish(job)])
         else:
             await conclude(db, job, outcome)
+    except CommandRefused:
+        pass  # the worker tries again after the lease
     except Unavailable:
-        pass  # it has been logged; the worker tries again after the lease
+        db.unfinished.add(job)
     except Exception:
         log.exception("job_left_to_worker", job=job.id, kind=job.kind)
 
@@ -107,8 +109,12 @@ class Worker:
     async def run_once(self, partitions: Collection[int] = range(PARTITIONS)) -> int:
         """Take over and finish the jobs that wait now in some partitions; returns how many were tried."""
         taken = await jobs.take_over(self._db, partitions)
-        for job in taken:
-            await self._try(job)
+        for done, job in enumerate(taken):
+            try:
+                await self._try(job)
+            except Unavailable:
+                self._db.unfinished.add(*taken[done:])
+                raise
         return len(taken)
 
     async def run(self, hearing: Hearing) -> None:

@@ -22,6 +22,7 @@ from store.lua import DIGESTS, NAMES, SCRIPTS
 from store.mirror import Mirror, Reading, hand_out
 from store.outages import OUTAGES, CommandRefused, OutageLog, Unavailable
 from store.settings import Settings
+from store.unfinished import Unfinished
 from store.wires import Wires
 
 __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
@@ -71,6 +72,7 @@ class Database:
         # The newer protocol has what is pushed beside replies.
         self.mirror = Mirror(_pool(url, protocol=3).make_connection, settings.records_kept, REPLY_SECONDS)
         self.outages = OutageLog()
+        self.unfinished = Unfinished()
         self.counts = LocalCounts()
         self.channel_prefix = f"perch:{pool.connection_kwargs.get('db', 0)}:"
 
@@ -160,6 +162,7 @@ class Database:
         try:
             replies = await self._wires.run(commands)
         except _LOST as error:
+            self.unfinished.add_lost(commands)
             raise self._unreachable(error) from error
         if not OUTAGES.isdisjoint(map(type, replies)):
             self._refused(commands, replies)

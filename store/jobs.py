@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime
 
-from redis.exceptions import ResponseError
+import structlog
+from redis.exceptions import RedisError, ResponseError
 
 from store import keys
-from store.connection import Command, Database, script
+from store.connection import Command, Database, Unavailable, script
 from store.ids import PARTITIONS, partition
 from store.records import Job, read_job, read_pairs
 
 GROUP, CONSUMER = "workers", "perch"
 WAKE = "jobs"  # channel: a partition has work for any worker
 READ_COUNT = 1_000  # jobs read at a time to be counted
+RETRY_SECONDS = (0.1, 1.0)  # first and longest pause between attempts to hand over what was left unfinished
 _CLAIM_COUNT = 4  # jobs taken over per partition and sweep: the rest is for other workers
+
+log = structlog.get_logger(__name__)
 
 
 async def checkpoint(db: Database, job: Job, cursor: str) -> bool:
@@ -38,12 +43,57 @@ def finish(job: Job) -> Command:
 
 async def hand_over(db: Database, job: Job) -> None:
     """Let go of a job, so that any worker may take it at once."""
-    p = partition(job.id)
+    await db.ask(*_hand_over(db, partition(job.id), [f"{job.id}-0"]))
+
+
+def _hand_over(db: Database, p: int, entries: Sequence[str]) -> list[Command]:
     idle = db.settings.job_lease_seconds * 1000 + 1
-    await db.ask(
-        ("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, f"{job.id}-0", "IDLE", idle, "JUSTID"),
+    return [
+        ("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, *entries, "IDLE", idle, "JUSTID"),
         ("PUBLISH", db.channel(WAKE), p),
-    )
+    ]
+
+
+async def hand_over_unfinished(db: Database) -> None:
+    """Let go of the jobs that this process left when it lost the connection, so that any worker may take them at once.
+
+    The id of a job whose commit was never answered is unknown. So all leased jobs of its partition are handed over:
+    doing a step twice is harmless. Race: the server may execute a lost command after this. Such a job waits for its
+    lease. Raises Unavailable while the server does not answer; then nothing is forgotten.
+    """
+    left, partitions = db.unfinished.take()
+    try:
+        lease = db.settings.job_lease_seconds * 1000
+        where = sorted(partitions)
+        replies = await db.run([("XPENDING", keys.jobs(p), GROUP, "-", "+", READ_COUNT) for p in where])
+        leased = {
+            p: [e for e, _, idle, _ in reply if idle < lease]
+            for p, reply in zip(where, replies, strict=True)
+            if not isinstance(reply, ResponseError)
+        }  # NOGROUP: nothing has ever been committed there
+        for job in left:
+            leased.setdefault(partition(job.id), []).append(f"{job.id}-0")
+        await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)))
+    except BaseException:
+        db.unfinished.put_back(left, partitions)
+        raise
+
+
+async def keep_handing_over(db: Database) -> None:
+    """Hand over what this process left unfinished as soon as the server answers again, until cancelled."""
+    shortest, longest = RETRY_SECONDS
+    while True:
+        await db.unfinished.filled.wait()
+        pause = shortest
+        while db.unfinished:
+            try:
+                await hand_over_unfinished(db)
+            except Unavailable:
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, longest)
+            except RedisError:
+                log.exception("work_not_handed_over")
+                await asyncio.sleep(longest)
 
 
 async def excuse(db: Database, job: Job) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -15,14 +14,13 @@ from redis.exceptions import ResponseError
 from resolvers import verify
 from resolvers.context import Services
 from resolvers.fanout import Worker
-from store import jobs, keys, outages, timelines
+from store import jobs, keys, timelines
 from store.connection import CommandRefused, Database, Unavailable
 from store.settings import Settings
 from tests.conftest import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
 from tests.live import watching
 from tests.outages import REFUSING, SILENCED, outage
 from tests.processes import Redis, redis, until
-from tests.small import logged
 from tests.work import number, waiting, work_off
 
 RATE_LIMIT = 60
@@ -243,46 +241,6 @@ async def test_the_check_of_readiness_keeps_nothing(db: Database, services: Serv
     assert await contents(db) == {}
 
 
-async def test_one_line_for_each_outage(settings: Settings, alice: Member, bob: Member) -> None:
-    """However many errors there are, the log has one line of each state, and no traceback."""
-    with logged() as lines:
-        for state in ("OOM", "BUSY"):
-            async with outage(state, settings.redis_url):
-                await asyncio.gather(
-                    *(alice.send('mutation { post(input: {text: "x"}) { status { id } } }') for _ in range(20))
-                )
-    told = [line for line in lines if line["log_level"] in {"warning", "error"}]
-    assert [(line["event"], line["state"], line["errors"]) for line in told] == [
-        ("store_outage", "OOM", 1),
-        ("store_outage", "BUSY", 1),
-    ]
-    assert not [line for line in lines if "exc_info" in line]
-
-
-async def test_a_line_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While errors go on a line a minute counts them; one minute without an error ends the outage."""
-    monkeypatch.setattr(outages, "LOG_SECONDS", 0.001)
-    with logged() as lines:
-        told = outages.OutageLog()
-        for _ in range(5):
-            told.note(CommandRefused("OOM command not allowed", "OOM"), "INCR")
-        await until(lambda: _holds(len(lines) == 2 and not told.is_counting))
-        told.note(CommandRefused("OOM command not allowed", "OOM"), "INCR")
-        told.close()
-    assert [line["errors"] for line in lines] == [1, 4, 1]
-
-
-async def test_what_the_log_says_of_permissions(settings: Settings, db: Database, alice: Member) -> None:
-    """The log names the command or script that the user may not run. It has no key and no argument."""
-    async with outage("NOPERM", settings.redis_url):
-        with logged() as lines:
-            await alice.send('mutation { post(input: {text: "a secret text"}) { status { id } } }')
-    commands = {line["command"] for line in lines if line["event"] == "store_outage"}
-    assert commands == {"INCR", "EXPIRE", "create_post"}
-    assert "secret text" not in str(lines)
-    assert str(number(alice.id)) not in str(lines)
-
-
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -300,7 +258,3 @@ async def test_states_and_bugs(db: Database, text: str, kind: type[Exception]) -
     with pytest.raises(kind) as caught:
         await db.ask(("EVAL", f"return redis.error_reply('{text}')", 0))
     assert type(caught.value) is kind
-
-
-async def _holds(fact: bool) -> bool:
-    return fact

@@ -1,0 +1,109 @@
+"""A proxy before the store that cuts a connection at a chosen command, before or after the store has executed it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from asyncio import StreamReader, StreamWriter
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+_BYTES = 1 << 16  # read at a time
+
+
+class Proxy:
+    """Passes on what is said, until a connection is to be cut."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._to = urlsplit(url)
+        self._path = folder / "proxy.sock"
+        self._word = b""
+        self._passes = 0
+        self._is_after = False
+        self._cut = asyncio.Event()
+        self._connected: set[asyncio.Task[None]] = set()
+        self._writers: set[StreamWriter] = set()
+
+    @property
+    def url(self) -> str:
+        """The address of the store by way of the proxy."""
+        database = self._to.path.strip("/") if self._to.scheme != "unix" else ""
+        return f"unix://{self._path}?db={database or 0}"
+
+    def cut(self, word: str, *, passing: int = 0, after: bool = False) -> None:
+        """Cut a connection at a command with a word, once some have passed; `after`: executed, but not answered."""
+        self._word, self._passes, self._is_after = word.encode(), passing, after
+        self._cut.clear()
+
+    @property
+    def has_cut(self) -> bool:
+        """Whether the connection has been cut."""
+        return self._cut.is_set()
+
+    def cancel(self) -> None:
+        """Cut nothing."""
+        self._word = b""
+
+    @contextlib.asynccontextmanager
+    async def serving(self) -> AsyncIterator[Proxy]:
+        """Take connections meanwhile."""
+        server = await asyncio.start_unix_server(self._connect, self._path)
+        try:
+            yield self
+        finally:
+            server.close()
+            for writer in list(self._writers):
+                writer.close()
+            if self._connected:
+                await asyncio.wait(self._connected)
+
+    async def _connect(self, reader: StreamReader, writer: StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._connected.add(task)
+        if self._to.scheme == "unix":
+            there, store = await asyncio.open_unix_connection(self._to.path)
+        else:
+            there, store = await asyncio.open_connection(self._to.hostname, self._to.port)
+        self._writers |= {writer, store}
+        doomed = asyncio.Event()
+        await asyncio.gather(self._ask(reader, store, writer, doomed), self._answer(there, writer, store, doomed))
+        for end in (writer, store):
+            with contextlib.suppress(ConnectionError):
+                await end.wait_closed()
+        self._writers -= {writer, store}
+        self._connected.discard(task)
+
+    async def _ask(
+        self, reader: StreamReader, store: StreamWriter, writer: StreamWriter, doomed: asyncio.Event
+    ) -> None:
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(_BYTES):
+                if self._is_doomed(data):
+                    doomed.set()
+                    self._cut.set()
+                    if not self._is_after:
+                        break
+                store.write(data)
+        store.close()
+        if doomed.is_set() and not self._is_after:
+            writer.close()
+
+    async def _answer(
+        self, there: StreamReader, writer: StreamWriter, store: StreamWriter, doomed: asyncio.Event
+    ) -> None:
+        with contextlib.suppress(ConnectionError):
+            while (data := await there.read(_BYTES)) and not doomed.is_set():
+                writer.write(data)
+        for end in (writer, store):
+            end.close()
+
+    def _is_doomed(self, data: bytes) -> bool:
+        if not self._word or self._word not in data:
+            return False
+        self._passes -= 1
+        if self._passes >= 0:
+            return False
+        self._word = b""
+        return True
