@@ -31,7 +31,7 @@ from serving import endpoint, logs, processes
 from serving.endpoint import StartError
 from store import opening, requirements
 from store.connection import Unavailable, UnsupportedServer
-from store.embedded import EmbeddedStoreError
+from store.launch import EmbeddedStoreError
 from store.layout import layout_table
 from store.records import Role
 from store.secret import Secret

@@ -27,7 +27,7 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
     Raises EmbeddedStoreError, UnsupportedServer.
     """
-    held = None if settings.redis_url else await embedded.attach(settings.data_dir, appendfsync=settings.appendfsync)
+    held = None if settings.redis_url else await _attached(settings)
     db = Database(held.url if held else settings.redis_url, settings)
     try:
         log.info("store_ready", store=await (db.check_server() if held else _reach(db)))
@@ -37,6 +37,12 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
         await db.close()
         if held:
             await held.close()
+
+
+async def _attached(settings: Settings) -> embedded.Attachment:
+    return await embedded.attach(
+        settings.data_dir, appendfsync=settings.appendfsync, damaged_end_bytes=settings.damaged_end_mib << 20
+    )
 
 
 async def _reach(db: Database) -> str:

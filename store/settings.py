@@ -44,6 +44,12 @@ class Settings:
     appendfsync: str = _setting(
         "everysec", "how often the embedded store forces its log to disk", choices=("everysec", "always")
     )
+    damaged_end_mib: int = _setting(
+        64,
+        "most that is cut off a damaged end of the embedded store's log, and kept, MiB; with more, it does not start",
+        least=0,
+        most=1 << 20,
+    )
     cors_origins: tuple[str, ...] = _setting((), "origins whose pages may call the API, comma-separated; `*` is any")
     trusted_proxies: tuple[str, ...] = _setting(
         (), "networks whose `X-Forwarded-For` is believed, comma-separated CIDR"

@@ -2,10 +2,11 @@
 
 Run as a script with the standard library alone, so that it starts in a few hundredths of a second:
 
-    python -I -S supervisor.py HOLDERS_LOCK SUPERVISOR_LOCK_FD STORE_LOCK_FD SOCKET SERVER [ARGUMENT...]
+    python -I -S supervisor.py HOLDERS_LOCK SUPERVISOR_LOCK_FD STORE_LOCK_FD SOCKET LARGEST_CUT SERVER [ARGUMENT...]
 
 It ends with status 0 when the last holder has gone and the server is stopped, with 1 when the server cannot be started.
-Its messages go to standard error, which is the server's log file.
+A server that cannot load its data is started again once `append_only_file.py` has cut off a damaged end.
+Messages go to standard error, which is the server's log file. Standard output has the outcome of each such check.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import sys
 import threading
 import time
 
+CHECKING = "checks the append-only file"  # in the supervisor's lock meanwhile: no server answers then
+
 STOP_SECONDS = 60.0  # for a clean shutdown; a server that takes longer is killed, which loses nothing it answered
 
 _ANSWER_SECONDS = 1.0  # for one reply
@@ -29,6 +32,9 @@ _FIRST_PAUSE_SECONDS = 0.1  # before the first restart; doubles with each furthe
 _LONGEST_PAUSE_SECONDS = 5.0
 _STEADY_SECONDS = 10.0  # a run of this length sets the pause back
 _STARTS = 3  # failures in a row after which a store that never worked is given up: someone waits for the error
+_CHECK = "append_only_file.py"  # beside this file
+_CUT, _REFUSED = 3, 4  # exit statuses of the check
+_ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # statuses that say nothing of the data
 _RESTARTS = 10  # failures in a row after which a store that did work is given up, about 20 s: a full disk may pass
 
 
@@ -57,26 +63,34 @@ def is_loading(reply: str) -> bool:
 
 
 class _Supervisor:
-    def __init__(self, holders_lock: str, store_lock: int, socket_path: str, command: list[str]) -> None:
+    def __init__(
+        self, holders_lock: str, locks: tuple[int, int], socket_path: str, check: list[str], server: list[str]
+    ) -> None:
         self._holders_lock = holders_lock
-        self._store_lock = store_lock
+        self._supervisor_lock, self._store_lock = locks
         self._socket_path = socket_path
-        self._command = command
+        self._check_command = check
+        self._server_command = server
         self._stopping = threading.Event()
-        self._guard = threading.Lock()  # no server is started once _stopping is set
-        self._server: subprocess.Popen[bytes] | None = None
+        self._guard = threading.Lock()  # no process is started once _stopping is set
+        self._child: subprocess.Popen[bytes] | None = None  # the server or the check
 
     def run(self) -> int:
         threading.Thread(target=self._stop_after_last_holder, daemon=True).start()
         failures, allowed, pause = 0, _STARTS, _FIRST_PAUSE_SECONDS
         while not self._stopping.is_set():
             began = time.monotonic()
-            if self._run_server():
+            is_loaded, status = self._run_server()
+            if is_loaded:
                 failures, allowed = 0, _RESTARTS
             else:
                 failures += 1
             if self._stopping.is_set():
                 break
+            if not is_loaded and status not in _ENDED_BY_OTHERS and (outcome := self._check()) in (_CUT, _REFUSED):
+                if outcome == _CUT:
+                    continue
+                return 1
             if failures >= allowed:
                 _report(f"the server failed to start {failures} times, giving up")
                 return 1
@@ -87,18 +101,12 @@ class _Supervisor:
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
         return 0
 
-    def _run_server(self) -> bool:
-        """Run the server until it ends; return whether it had finished loading before that."""
-        with self._guard:
-            if self._stopping.is_set():
-                return False
-            try:
-                # The server inherits the lock: it is held until the last server is gone, even if the supervisor dies.
-                server = subprocess.Popen(self._command, pass_fds=(self._store_lock,))  # noqa: S603  own command
-            except OSError as error:
-                _report(f"{self._command[0]}: {error.strerror}")
-                return False
-            self._server = server
+    def _run_server(self) -> tuple[bool, int]:
+        """Run the server until it ends; return whether it had finished loading before that, and its exit status."""
+        # The server inherits the lock: it is held until the last server is gone, even if the supervisor dies.
+        server = self._start(self._server_command, sys.stderr.fileno(), self._store_lock)
+        if server is None:
+            return False, 0
         ready = False
         while not ready and server.poll() is None:
             reply = ask(self._socket_path, "PING")
@@ -107,7 +115,27 @@ class _Supervisor:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     server.wait(_POLL_SECONDS)
         _report(f"the server ended with status {server.wait()}")
-        return ready
+        return ready, server.returncode
+
+    def _check(self) -> int:
+        """Have the append-only file checked, and a damaged end cut off; return the exit status."""
+        _note(self._supervisor_lock, CHECKING)
+        check = self._start(self._check_command)
+        status = check.wait() if check else 0
+        _note(self._supervisor_lock)
+        return status
+
+    def _start(self, command: list[str], output: int | None = None, *passed: int) -> subprocess.Popen[bytes] | None:
+        """Start a process with an output and some descriptors of this one, unless it is time to stop."""
+        with self._guard:
+            if self._stopping.is_set():
+                return None
+            try:
+                self._child = subprocess.Popen(command, stdout=output, pass_fds=passed)  # noqa: S603  own command
+            except OSError as error:
+                _report(f"{command[0]}: {error.strerror}")
+                return None
+            return self._child
 
     def _stop_after_last_holder(self) -> None:
         # Opened here, not inherited: the exclusive lock is granted when no holder is left, and keeps new ones waiting
@@ -115,17 +143,17 @@ class _Supervisor:
         fcntl.flock(os.open(self._holders_lock, os.O_RDWR), fcntl.LOCK_EX)
         with self._guard:
             self._stopping.set()
-            server = self._server
-        if server is None:
+            child = self._child
+        if child is None:
             return
         # Race: the main thread may reap the server just before the signal goes out. Its number would have to be given
         # to a new process within microseconds for that to hit anyone.
-        server.terminate()
+        child.terminate()
         try:
-            server.wait(STOP_SECONDS)
+            child.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             _report(f"the server did not stop within {STOP_SECONDS:.0f} s, killing it")
-            server.kill()
+            child.kill()
 
 
 def _report(message: str) -> None:
@@ -133,18 +161,25 @@ def _report(message: str) -> None:
         os.write(sys.stderr.fileno(), f"supervisor {os.getpid()}: {message}\n".encode())
 
 
+def _note(supervisor_lock: int, doing: str = "") -> None:
+    with contextlib.suppress(OSError):  # a full disk; the lock does not need the text
+        os.ftruncate(supervisor_lock, 0)
+        os.pwrite(supervisor_lock, f"{os.getpid()}\n{doing}".encode(), 0)
+
+
 def main(arguments: list[str]) -> int:
     """Supervise the server that the arguments describe; return the exit status."""
-    holders_lock, supervisor_lock, store_lock, socket_path, *command = arguments
+    holders_lock, supervisor_lock, store_lock, socket_path, largest_cut, *server = arguments
     # Only the last holder's end stops the store: a service manager signals all processes at once, and Perch may still
     # have requests to finish. A handler, unlike SIG_IGN, is not inherited by the server.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
     os.umask(0o077)  # all that the server writes is its owner's alone
-    with contextlib.suppress(OSError):  # the number is for operators only, the lock does not need it
-        os.ftruncate(int(supervisor_lock), 0)
-        os.pwrite(int(supervisor_lock), f"{os.getpid()}\n".encode(), 0)
-    return _Supervisor(holders_lock, int(store_lock), socket_path, command).run()
+    locks = int(supervisor_lock), int(store_lock)
+    _note(locks[0])  # its number, for operators only
+    # Not by pathlib, which takes as long to import as all the rest.
+    check = [__file__.removesuffix(os.path.basename(__file__)) + _CHECK, os.path.dirname(holders_lock), largest_cut]  # noqa: PTH119, PTH120
+    return _Supervisor(holders_lock, locks, socket_path, [sys.executable, "-I", "-S", *check], server).run()
 
 
 if __name__ == "__main__":

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from redis.asyncio import Redis
+from redis.exceptions import BusyLoadingError
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from store.embedded import Attachment, attach
 
 REPOSITORY = Path(__file__).parent.parent
+SECONDS = 30  # after which something that should happen never will
 LOCKS = ("holders.lock", "supervisor.lock", "store.lock")
 
 # A Perch process: attaches, writes a key, says so and lives on until it is killed.
@@ -24,6 +27,8 @@ HOLDER = """
 import asyncio, sys
 from pathlib import Path
 from redis.asyncio import Redis
+from redis.exceptions import BusyLoadingError
+from redis.exceptions import ConnectionError as RedisConnectionError
 from store.embedded import attach
 
 async def hold():
@@ -70,6 +75,21 @@ async def attached(data_dir: Path, **options: Any) -> AsyncIterator[tuple[Attach
 async def server_info(client: Redis) -> tuple[int, str]:
     info = await client.info("server")
     return info["process_id"], info["run_id"]
+
+
+def supervisor_of(data_dir: Path) -> int:
+    return int((data_dir / "supervisor.lock").read_text().split()[0])
+
+
+async def run_after(attachment: Attachment, run: str) -> str:
+    """Wait until another server answers than the one of a run, and return the run of that one."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            with contextlib.suppress(RedisConnectionError, BusyLoadingError):
+                async with Redis.from_url(attachment.url, decode_responses=True) as client:
+                    if (now := (await server_info(client))[1]) != run:
+                        return now
+            await asyncio.sleep(0)
 
 
 def lock(path: Path) -> int:

@@ -12,8 +12,19 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from store.embedded import EmbeddedStoreError, attach
-from tests.holders import LOCKS, attached, greeting, holder, is_locked, lock, server_info, until, until_free
+from store.embedded import attach
+from store.launch import EmbeddedStoreError
+from tests.holders import (
+    LOCKS,
+    attached,
+    greeting,
+    holder,
+    is_locked,
+    lock,
+    server_info,
+    until,
+    until_free,
+)
 
 
 async def test_stop_and_start(tmp_path: Path) -> None:
@@ -189,19 +200,6 @@ async def test_long_path(tmp_path: Path) -> None:
     with pytest.raises(EmbeddedStoreError, match="private"):
         await attach(data_dir)
     folder.unlink()
-
-
-async def test_corrupt(tmp_path: Path) -> None:
-    """A corrupt append-only file is an error that shows the server's own words, and everything is released."""
-    async with attached(tmp_path) as (_, client):
-        await client.set("key", "value")
-    (file,) = (tmp_path / "appendonlydir").glob("*.incr.aof")
-    file.write_bytes(b"no protocol\r\n" + file.read_bytes())
-    with pytest.raises(EmbeddedStoreError, match=r"(?s)does not start.*Bad file format") as caught:
-        await attach(tmp_path)
-    assert str(tmp_path) in str(caught.value)
-    assert "ready to exit" not in str(caught.value)
-    await until_free(tmp_path, *LOCKS)
 
 
 async def test_file_refused(tmp_path: Path) -> None:
