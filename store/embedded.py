@@ -8,7 +8,10 @@ the same file.
   until the server is stopped.
 - `supervisor.lock`: exclusive, by the process that starts the supervisor, then by the supervisor, whose number it has.
 - `store.lock`: exclusive, by the same two and by the server: no second one can start on the data, even if the
-  supervisor is killed. The next process to attach then stops the server it left behind and starts both anew.
+  supervisor is killed.
+
+Each attached process has a thread that waits in the kernel for `supervisor.lock`. When the supervisor is gone, however
+it ended, the kernel gives the lock to one of them. That one stops the server if it was left behind, and starts both.
 
 The data directory must be on a local disk: a network file system may not pass locks on to child processes.
 """
@@ -22,10 +25,13 @@ import os
 import stat
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
+
+import structlog
 
 from store.launch import (
     HOLDERS_LOCK,
@@ -50,6 +56,10 @@ DAMAGED_END_BYTES = 64 << 20
 _SOCKET = "store.sock"
 _SOCKET_PATH_BYTES = 100  # macOS allows 103, Linux 107
 _POLL_SECONDS = 0.02  # between two tries of a lock or of the socket; a wait in the kernel could not be cancelled
+_STEADY_SECONDS = 10.0  # a supervisor that lives so long does not count as a failed start
+_RESTART_SECONDS = (1.0, 30.0)  # first and longest pause between two failed starts
+
+log = structlog.get_logger()
 
 
 @dataclass
@@ -60,6 +70,12 @@ class Attachment:
     socket: Path
     started: bool  # whether this attachment started the server, and so chose how it syncs
     _holder: int | None = field(repr=False)
+    _options: StartOptions = field(repr=False)
+    _released: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # A daemon: a wait in the kernel cannot be cancelled. It ends once the store has, at the latest.
+        threading.Thread(target=self._start_again, name="waits for the store's end", daemon=True).start()
 
     @property
     def url(self) -> str:
@@ -69,6 +85,7 @@ class Attachment:
     def release(self) -> None:
         """Give up the hold at once; if it was the last one, the server stops soon after."""
         # Closed, not unlocked: a forked child that has the descriptor goes on holding the store.
+        self._released.set()
         if self._holder is not None:
             os.close(self._holder)
             self._holder = None
@@ -81,6 +98,33 @@ class Attachment:
         locks = [self.data_dir / name for name in LOCKS]
         while not (all(map(_is_free, locks)) or _is_shared(locks[0])):  # noqa: ASYNC110  no event tells of a lock
             await asyncio.sleep(_POLL_SECONDS)
+
+    def _start_again(self) -> None:
+        """Start the store whenever its supervisor is gone, until the hold is given up."""
+        shortest, longest = _RESTART_SECONDS
+        pause, launched = 0.0, None
+        while not self._released.wait(pause):
+            began = time.monotonic()
+            try:
+                launched = self._start_after(launched)
+            except (OSError, EmbeddedStoreError) as error:
+                launched = None
+                with contextlib.suppress(OSError):  # the log may lie on a full disk, too
+                    log.error("store_cannot_start", reason=str(error))  # noqa: TRY400  the text says it all
+            is_steady = time.monotonic() - began > _STEADY_SECONDS
+            pause = 0.0 if is_steady else min(max(2 * pause, shortest), longest)
+
+    def _start_after(self, launched: Launch | None) -> Launch | None:
+        """Wait until no supervisor lives, then start one; `launched` is the one that was started before."""
+        with opened(self.data_dir / SUPERVISOR_LOCK) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._released.is_set():
+                return None
+            with contextlib.suppress(OSError):
+                if launched is not None and launched.has_failed():
+                    log.error("store_cannot_start", reason=launched.failure())
+                log.warning("store_starts_again", data_dir=str(self.data_dir))
+            return launch(Place(self.data_dir, self.socket), self._options, lock)
 
 
 async def attach(
@@ -113,7 +157,7 @@ async def attach(
         raise EmbeddedStoreError(
             f"{data_dir}: cannot keep the embedded store here: {error.strerror or error}"
         ) from error
-    return Attachment(data_dir, socket, started, holder)
+    return Attachment(data_dir, socket, started, holder, options)
 
 
 def _prepared(data_dir: Path) -> Path:

@@ -21,7 +21,9 @@ from tests.holders import (
     holder,
     is_locked,
     lock,
+    run_after,
     server_info,
+    supervisor_of,
     until,
     until_free,
 )
@@ -117,19 +119,48 @@ async def test_killed_server(tmp_path: Path) -> None:
 
 
 async def test_killed_supervisor(tmp_path: Path) -> None:
-    """A server whose supervisor was killed goes on, and the next to attach replaces it by one that is supervised."""
-    async with attached(tmp_path) as (_, client):
+    """A server whose supervisor was killed is replaced at once by one that is supervised, with the same data."""
+    async with attached(tmp_path) as (attachment, client):
         await client.set("key", "value")
         _, run = await server_info(client)
-        os.kill(int((tmp_path / "supervisor.lock").read_text()), signal.SIGKILL)
-        await until_free(tmp_path, "supervisor.lock")
+        killed = supervisor_of(tmp_path)
+        os.kill(killed, signal.SIGKILL)
+        assert await run_after(attachment, run)
         assert await client.get("key") == "value"
+        assert supervisor_of(tmp_path) != killed
         assert is_locked(tmp_path / "store.lock", fcntl.LOCK_EX)
-        async with attached(tmp_path) as (again, other_client):
-            assert again.started
-            assert (await server_info(other_client))[1] != run
-            assert await other_client.get("key") == "value"
     await until_free(tmp_path, *LOCKS)
+
+
+async def test_killed_together(tmp_path: Path) -> None:
+    """When supervisor and server are killed at once, one of the processes that hold the store starts both again."""
+    async with holder(tmp_path, "a") as first, holder(tmp_path, "b") as second:
+        greetings = [await greeting(first), await greeting(second)]
+        async with attached(tmp_path) as (attachment, client):
+            for _ in range(2):
+                server, run = await server_info(client)
+                assert run not in {old for _, old in greetings[2:]}
+                os.kill(supervisor_of(tmp_path), signal.SIGKILL)
+                os.kill(server, signal.SIGKILL)
+                new = await run_after(attachment, run)
+                greetings.append((False, run))
+                assert (await server_info(client))[1] == new
+                assert await client.mget("a", "b") == ["kept", "kept"]
+    await until_free(tmp_path, *LOCKS)
+
+
+async def test_killed_after_release(tmp_path: Path) -> None:
+    """A process that has given up its hold starts nothing again."""
+    async with attached(tmp_path) as (attachment, client):
+        other = await attach(tmp_path)
+        server, run = await server_info(client)
+        attachment.release()
+        os.kill(supervisor_of(tmp_path), signal.SIGKILL)
+        os.kill(server, signal.SIGKILL)
+        assert await run_after(other, run)
+        await other.close()
+    for name in LOCKS:
+        assert not is_locked(tmp_path / name, fcntl.LOCK_EX)
 
 
 async def test_attach_during_shutdown(tmp_path: Path) -> None:
