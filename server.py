@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+import structlog
 import uvloop
 from tqdm import tqdm
 
@@ -39,6 +41,7 @@ from store.settings import SettingError, Settings, settings_table
 from store.tasks import stop
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
+DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO, errno.EFBIG}
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 
@@ -63,6 +66,11 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # nobody reads any more what is printed, nor what Python prints at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.errno not in DISK_ERRORS:
+            raise
+        print(f"perch: {f'{error.filename}: ' if error.filename else ''}{error.strerror}", file=sys.stderr)
+        return 1
     return status
 
 
@@ -176,7 +184,10 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
 async def _prepare(services: Services, asked: argparse.Namespace) -> None:
     await requirements.warn(services.db)
     # What an earlier process left is finished before anybody asks: names reserved by a sign-up among it.
-    await Worker(services.db).run_once()
+    try:
+        await Worker(services.db).run_once()
+    except Unavailable as error:  # on a full disk: reads go on, and the worker tries again
+        structlog.get_logger().warning("unfinished_work_waits", error=str(error))
     if asked.demo:
         await _fill(services)
 

@@ -1,8 +1,8 @@
 """Checks the embedded store's append-only file, and cuts a damaged end off.
 
 A power cut leaves zeros, other bytes or half a command at the end of the newest file. The server then refuses to start.
-This module cuts that file after its last whole command, and keeps the cut part beside it. It never cuts a transaction
-in two: where the last MULTI has no EXEC, the cut is before that MULTI, so no half of a script stays.
+This module cuts that file after its last whole command, and keeps the cut part beside it. Where the last MULTI has no
+EXEC, the cut is before that MULTI. So no half of a script stays.
 
 Damage anywhere else is refused, and so is an end larger than the limit: somebody has to decide what to lose.
 

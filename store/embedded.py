@@ -136,9 +136,9 @@ async def attach(
 ) -> Attachment:
     """Connect to the server of a data directory, or start it, and hold it.
 
-    `appendfsync` and `damaged_end_bytes`, the most that is cut off a damaged append-only file, take effect where this
-    call starts the server, now or when its supervisor is gone. `timeout` is how long, in s, the server may give no
-    answer. Raises EmbeddedStoreError when the directory cannot be used or the server does not start or answer.
+    `damaged_end_bytes` is the most that is cut off a damaged append-only file. It and `appendfsync` take effect where
+    this attachment starts the server, now or later. `timeout` is how long, in s, the server may give no answer.
+    Raises EmbeddedStoreError when the directory cannot be used or the server does not start or answer.
     """
     if sys.platform == "win32":
         raise EmbeddedStoreError("the embedded store needs Linux or macOS; here REDIS_URL must name a server")

@@ -14,6 +14,7 @@ import structlog
 
 from store import embedded
 from store.connection import Database, Unavailable
+from store.launch import EmbeddedStoreError
 from store.settings import SECRET_LENGTH, SettingError, Settings
 
 RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
@@ -60,13 +61,17 @@ async def _reach(db: Database) -> str:
 def secret(settings: Settings) -> str:
     """Return what signs tokens: the setting, or what is kept with the embedded store, made by the first who asks.
 
-    Raises SettingError when the file kept holds no secret.
+    Raises SettingError when the file kept holds no secret, EmbeddedStoreError when it cannot be read or made.
     """
     if settings.secret_key:
         return settings.secret_key
     path = settings.data_dir / "secret.key"
-    _make_secret(path)
-    kept = path.read_text().strip()
+    try:
+        if not path.exists():  # a full disk has no room for another one
+            _make_secret(path)
+        kept = path.read_text(errors="replace").strip()
+    except OSError as error:
+        raise EmbeddedStoreError(f"{path}: cannot keep the secret key here: {error.strerror or error}") from error
     if len(kept) < SECRET_LENGTH:
         raise SettingError(f"{path} holds no secret of {SECRET_LENGTH} characters or more; remove it to have one made")
     return kept
@@ -77,7 +82,10 @@ def _make_secret(path: Path) -> None:
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.touch(mode=0o600)
     try:
-        draft.write_text(secrets.token_urlsafe(SECRET_LENGTH))
+        with draft.open("w") as file:
+            file.write(secrets.token_urlsafe(SECRET_LENGTH))
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut could leave the name without the secret
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(draft)
     finally:

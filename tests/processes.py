@@ -9,7 +9,7 @@ import signal
 import sys
 from asyncio import StreamReader
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -85,15 +85,28 @@ class Perch:
 
 
 @contextlib.asynccontextmanager
-async def perch(data_dir: Path, *arguments: str, open_files: Any = None, **settings: Any) -> AsyncIterator[Perch]:
-    """Run a command on a data directory; the process is gone at the end. It may open so many files."""
+async def perch(
+    data_dir: Path, *arguments: str, open_files: Any = None, within: Sequence[str] = (), **settings: Any
+) -> AsyncIterator[Perch]:
+    """Run a command on a data directory; the process is gone at the end.
+
+    It may open so many files, and is run by another command where one is given.
+    """
     known = {field.name.upper() for field in fields(Settings)}
     environment = {name: value for name, value in os.environ.items() if name not in known}
     chosen = {"data_dir": data_dir, **SMALL, **settings}
     environment |= {name.upper(): str(value) for name, value in chosen.items()}
     limited = () if open_files is None else ("/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh")
     process = await asyncio.create_subprocess_exec(
-        *limited, sys.executable, SERVER, *arguments, stdout=PIPE, stderr=PIPE, env=environment, limit=_LINE_BYTES
+        *within,
+        *limited,
+        sys.executable,
+        SERVER,
+        *arguments,
+        stdout=PIPE,
+        stderr=PIPE,
+        env=environment,
+        limit=_LINE_BYTES,
     )
     running = Perch(process)
     try:
