@@ -23,7 +23,7 @@ from store.settings import Settings
 from tests.conftest import SECRET, Member
 
 SERVER = Path(__file__).parent.parent / "server.py"
-PATIENCE = 20  # s after which something that should happen never will
+PATIENCE = 60  # s after which something that should happen never will
 PAUSE = 0.05  # s between two looks at another process
 _LINE_BYTES = 1 << 20  # a logged traceback is one line
 SMALL = {"port": 0, "rate_limit": 0, "password_memory_kib": 8, "password_passes": 1, "job_lease_seconds": 1}
