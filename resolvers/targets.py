@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from resolvers import hydrate, identity
 from resolvers.context import Context
-from resolvers.errors import UserError, UserErrorCode
+from resolvers.errors import UserError, UserErrorCode, refuse
 
 
 class Targets:
@@ -41,11 +41,14 @@ class Targets:
 async def targets(context: Context, user_ids: Sequence[str], *, among: Collection[str] = ()) -> Targets:
     """Return the members that an action names, without those whom the viewer does not see.
 
+    Raises the refusal of an empty list, and BadUserInput for too many ids.
     What the viewer has once done they can end: `among` are the keys of their own sets in which a member may stand who
     is not seen any more.
     """
     found = Targets(await context.member())
     identity.at_most(context.settings, user_ids, "userIds")
+    if not user_ids:
+        raise refuse(UserErrorCode.BLANK, "userIds: must name at least one member", "userIds")
     for i, text in enumerate(user_ids):
         field, named = ["userIds", str(i)], identity.read(text)
         if named is None:

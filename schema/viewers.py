@@ -180,7 +180,9 @@ class DeleteAccountInput:
     password: Secret
 
 
-@strawberry.input(description="One or many members at once; what can be done is done, each refusal is named.")
+@strawberry.input(
+    description="One or many members at once, at least one; what can be done is done, each refusal is named."
+)
 class UsersInput:
     user_ids: list[strawberry.ID]
 
