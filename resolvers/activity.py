@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from resolvers import hydrate, identity
 from resolvers.context import Context
-from resolvers.errors import BadUserInput
+from resolvers.errors import BadUserInput, NotFound
 from store import keys
 from store.records import Post
 
 
 @dataclass(frozen=True, slots=True)
 class PostActivity:
-    """How a post's numbers stand."""
+    """How a post's numbers stand; `context` is what they were read in."""
 
     post: Post
+    context: Context = field(repr=False)
 
     @property
     def like_count(self) -> int:
@@ -43,7 +44,10 @@ class PostActivity:
 
 
 async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostActivity, None]:
-    """Yield how a post's numbers stand after each change; a slow reader gets the latest only."""
+    """Yield how a post's numbers stand after each change; a slow reader gets the latest only.
+
+    Raises NotFound once the viewer sees the post no longer.
+    """
     await context.member()
     kind, thing = identity.expect_argument(post_id, "postId")
     found = await hydrate.post(context, thing) if kind in identity.POSTS else None
@@ -62,11 +66,12 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
         while True:
             await changed.wait()
             changed.clear()
-            now = await hydrate.post(context.fresh(counted=False), target.id)
+            look = context.fresh(counted=False)
+            now = await hydrate.post(look, target.id)
             if now is None:
-                return
+                raise NotFound("postId: there is no such post any more")
             before, last = last, now
             if now != replace(before, is_hidden=now.is_hidden):  # nothing else but its numbers ever changes
-                yield PostActivity(now)
+                yield PostActivity(now, look)
     finally:
         hearing.ignore(channel, wake)

@@ -89,6 +89,12 @@ class BadUserInput(RequestError):
     code = "BAD_USER_INPUT"
 
 
+class NotFound(RequestError):
+    """What a subscription is about is gone, or hidden from the viewer: it ends, and to begin it again is of no use."""
+
+    code = "NOT_FOUND"
+
+
 class RateLimited(RequestError):
     """Too many requests or attempts; `extensions.retryAfter` says after how many seconds to try again."""
 

@@ -1,8 +1,8 @@
 """Subscriptions as Server-Sent Events: the protocol graphql-sse, a connection for each of them.
 
 Each result is an event `next`, and `complete` comes last. A stream whose session ends has before it a `next` with the
-error UNAUTHENTICATED and no data. When the process stops, `complete` comes alone: who gets it from a subscription that
-has no end subscribes again, from the last cursor.
+error UNAUTHENTICATED and no data, and one that ends by itself a `next` with the reason. When the process stops,
+`complete` comes alone: a client that gets it subscribes again, from the last cursor.
 """
 
 from __future__ import annotations

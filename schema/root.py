@@ -230,4 +230,8 @@ class Subscription:
         description="A steady random share of all public posts, `percent` from 1 to 100; the same post is in or out "
         "for everyone.",
     )
-    post_activity = strawberry.subscription(resolver=s.post_activity, graphql_type=s.PostActivity)
+    post_activity = strawberry.subscription(
+        resolver=s.post_activity,
+        graphql_type=s.PostActivity,
+        description="Ends with the error NOT_FOUND once the viewer sees the post no longer.",
+    )

@@ -70,10 +70,6 @@ class Stream:
         (error,) = message["payload"]
         return str(error["extensions"]["code"])
 
-    async def ended(self) -> None:
-        """Wait for the end of the subscription; nothing else may come."""
-        assert (await self.hear())["type"] == "complete"
-
     async def closed(self) -> int:
         """Return the code the server closes the socket with; nothing else may come."""
         message = await self.socket.receive(timeout=PATIENCE)

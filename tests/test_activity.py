@@ -14,6 +14,7 @@ from store.connection import Database, script
 from store.hearing import Hearing
 from tests.conftest import Member
 from tests.live import ACTIVITY, Stream, separate, subscribed, until
+from tests.transports import TRANSPORTS, line
 from tests.work import number
 
 
@@ -122,13 +123,20 @@ async def test_what_is_no_post(anonymous: Member, alice: Member) -> None:
         assert await stream.code() == "UNAUTHENTICATED"
 
 
-async def test_the_end_with_the_post(db: Database, services: Services, alice: Member, bob: Member) -> None:
-    """The subscription is complete when the post is deleted, and nothing of it is left."""
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("act", ["deletePost", "hidePost"])
+async def test_the_end_with_the_post(
+    db: Database, services: Services, alice: Member, bob: Member, act: str, transport: str
+) -> None:
+    """When the post is gone or hidden the subscription ends with NOT_FOUND, and nothing of it is left."""
     post = await alice.post("watch me")
-    async with subscribed(bob, ACTIVITY, post=post) as stream:
+    async with line(transport, bob, ACTIVITY, post=post) as activity:
         await watched(db, post)
-        await alice.do("deletePost", postId=post)
-        await stream.ended()
+        await alice.do("like", postId=post)
+        assert (await activity.next())["likeCount"] == 1
+        await alice.do(act, postId=post)
+        code, message = await activity.refusal()
+        assert (code, message.partition(":")[0]) == ("NOT_FOUND", "postId")
     await nothing_left(db, services)
 
 
