@@ -13,7 +13,7 @@ from resolvers.gaps import event_cursor
 from resolvers.listeners import KINDS, StreamEventKind
 from resolvers.rules import visibility
 from store.events import Event
-from store.records import NO_BOND, Bond, Post, User, is_plain_repost
+from store.records import NO_BOND, Bond, Post, Repost, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,11 @@ class PostCreated:
     cursor: str
     at: datetime
     post: Post
+
+    async def is_told(self, context: Context) -> bool:
+        """Return whether the viewer still sees the post, and wants to hear of who published it."""
+        shown = await hydrate.timeline_posts(context, [self.post.id])
+        return None not in shown and None not in await hydrate.wanted(context, _published_by(self.post))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,10 @@ class UserFollowed:
     follower: User
     followed: User
 
+    async def is_told(self, context: Context) -> bool:
+        """Return whether the viewer still wants to hear of both members."""
+        return None not in await hydrate.wanted(context, [self.follower.id, self.followed.id])
+
 
 @dataclass(frozen=True, slots=True)
 class UserUnfollowed:
@@ -53,6 +62,10 @@ class UserUnfollowed:
     at: datetime
     follower: User
     unfollowed: User
+
+    async def is_told(self, context: Context) -> bool:
+        """Return whether the viewer still wants to hear of both members."""
+        return None not in await hydrate.wanted(context, [self.follower.id, self.unfollowed.id])
 
 
 Told = PostCreated | PostDeleted | UserFollowed | UserUnfollowed
@@ -96,9 +109,13 @@ async def _post_created(context: Context, event: Event) -> Announcement | None:
     post = await hydrate.post(context, event.post)
     if post is None:
         return None
-    members = {post.author, event.original_author} if is_plain_repost(post) else {post.author}
+    members = _published_by(post)
     users = {member: user for member, user in context.load.members.items() if member in members}  # that decided it
     return Announcement(PostCreated(event_cursor(event.cursor), event.at, post), frozenset(members), users)
+
+
+def _published_by(post: Post) -> list[int]:
+    return [post.author, post.original_author] if isinstance(post, Repost) and post.is_plain else [post.author]
 
 
 async def _post_deleted(_: Context, event: Event) -> Announcement:

@@ -173,8 +173,8 @@ class Context:
         return await self.services.renderings.get(key, render)
 
     def fresh(self, *, counted: bool = True) -> Context:
-        """Return a context for the same viewer that has read nothing yet."""
-        return Context(
+        """Return a context for the same viewer and document that has read nothing yet."""
+        context = Context(
             self.services,
             self.claims,
             address=self.address,
@@ -183,6 +183,8 @@ class Context:
             socket=self.socket,
             counted=counted,
         )
+        context.fields = self.fields
+        return context
 
     def forget(self) -> None:
         """Read records anew from now on: something was written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from resolvers import hydrate, identity, paging
@@ -79,12 +79,13 @@ async def comment(context: Context, notification: Notification) -> Comment | Non
 
 @dataclass(frozen=True, slots=True)
 class NotificationReceived:
-    """The viewer is told something."""
+    """The viewer is told something; `context` is what it was decided in."""
 
     cursor: str
     at: datetime
     notification: Notification
     unread_count: int
+    context: Context = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class NotificationWithdrawn:
     at: datetime
     notification_id: str
     unread_count: int
+    context: Context = field(repr=False)
 
 
 NotificationEvent = NotificationReceived | NotificationWithdrawn | StreamGap
@@ -149,9 +151,9 @@ async def _event(operation: Context, place: int, what: Notification | int | None
     seen = hydrate.notifications(context, [what.id] if isinstance(what, Notification) else [])
     (count,), found = await asyncio.gather(context.reader.run([notifications.unread(context.viewer or 0)]), seen)
     if isinstance(what, int):
-        return NotificationWithdrawn(cursor, instant(place), identity.notification_id(what), int(count))
+        return NotificationWithdrawn(cursor, instant(place), identity.notification_id(what), int(count), context)
     (told,) = found
-    return NotificationReceived(cursor, instant(place), told, int(count)) if told else None
+    return NotificationReceived(cursor, instant(place), told, int(count), context) if told else None
 
 
 def _position(after: str, viewer: int, newest: int) -> int:

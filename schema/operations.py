@@ -23,7 +23,7 @@ from schema.errors import present
 from schema.plans import Asked, Planner
 from schema.ports import Context
 from schema.prepared import Prepared
-from schema.results import JsonResult
+from schema.results import JsonResult, NoResult
 from schema.sharing import Rendering, SharedResult
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
@@ -58,11 +58,14 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         return cast("Executor[Any]", SharedEvent(self, payload))
 
     def own(self, payload: Any) -> PerEventExecutor:
-        """Return the executor of one event for this viewer alone, whose look-ups no other event has made."""
+        """Return the executor of one event for this viewer alone, whose look-ups no other event has made.
+
+        An event that was decided in a context of its own is told from that: what it says comes from one look.
+        """
         executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
         if self.context_value is not None:
-            executor.context_value = self.context_value.fresh(counted=False)  # the member has asked but once
-            executor.context_value.fields = self.context_value.fields
+            decided = getattr(payload, "context", None)
+            executor.context_value = decided or self.context_value.fresh(counted=False)  # the member has asked but once
         return executor
 
     def for_all(self, payload: Any) -> PerEventExecutor:
@@ -79,11 +82,22 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             return super().execute_operation(serially)
         return self._render(serially)
 
-    async def _render(self, serially: bool | None) -> CoreResult:
+    async def _render(self, serially: bool | None) -> CoreResult | NoResult:
+        if not await self._is_told():
+            fatal = await _close(self.context_value)
+            return CoreResult(None, [fatal]) if fatal else NoResult()
         data = await self.run_by_plan(self) if self.run_by_plan else None
         if data is not None:
             return await self._conclude(CoreResult(data, None))
         return await self._conclude(super().execute_operation(serially))
+
+    async def _is_told(self) -> bool:
+        """Return whether an event that was decided for many is for this viewer, in the context it is told from."""
+        is_told = getattr(self.root_value, "is_told", None)
+        try:
+            return is_told is None or await is_told(self.context_value)
+        except RequestError:  # which the context notes
+            return False
 
     async def _conclude(self, outcome: Any) -> CoreResult:
         result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
@@ -108,7 +122,7 @@ class SharedEvent:
         self._subscription = subscription
         self._told = told
 
-    async def execute_operation(self, serially: bool | None = None) -> CoreResult | SharedResult:
+    async def execute_operation(self, serially: bool | None = None) -> CoreResult | SharedResult | NoResult:
         """Return the result that all have who would get the same; the viewer's own where they would not.
 
         Sessions are not checked: who loses theirs loses the connection.
@@ -117,7 +131,7 @@ class SharedEvent:
         key = (told.cursor, type(told), id(context.selection))
         rendering = await context.rendered(key, self._render)
         if rendering is None or not rendering.members.isdisjoint(context.bonds):
-            own: CoreResult = await self._subscription.own(told).execute_operation(serially)
+            own: CoreResult | NoResult = await self._subscription.own(told).execute_operation(serially)
             return own
         shared: SharedResult = rendering.result
         return shared
@@ -125,9 +139,13 @@ class SharedEvent:
     async def _render(self) -> Rendering | None:
         executor = self._subscription.for_all(self._told)
         load = executor.context_value.load
-        result = await executor.execute_operation()
+        result: CoreResult | NoResult = await executor.execute_operation()
         looked_at = load.members
-        if result.errors or any(u is None or u.is_private or u.is_suspended for u in looked_at.values()):
+        if (
+            result.errors
+            or isinstance(result, NoResult)
+            or any(u is None or u.is_private or u.is_suspended for u in looked_at.values())
+        ):
             return None
         return Rendering(SharedResult(result.data), frozenset(looked_at), self._subscription.context_value.selection)
 
@@ -244,7 +262,7 @@ class Schema(strawberry.Schema):
         self, context: ExecutionContext, result: Any, extensions_runner: SchemaExtensionsRunner, **options: Any
     ) -> ExecutionResult:
         """Every result comes through here, of whichever transport and however it failed."""
-        if isinstance(result, SharedResult):
+        if isinstance(result, SharedResult | NoResult):
             return result  # as it is for all: it has no errors
         if result.errors:
             result.errors = present(result.errors, context.context, context.operation_name)

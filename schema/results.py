@@ -10,6 +10,13 @@ from strawberry.types import ExecutionResult
 from schema.encoding import encode, loads
 
 
+class NoResult(ExecutionResult):
+    """The result of an event that its subscriber no longer sees: nothing is sent."""
+
+    def __init__(self) -> None:
+        super().__init__(None, None)
+
+
 class JsonResult(ExecutionResult):
     """A result without errors, written at once: parts of it are JSON already."""
 

@@ -15,6 +15,7 @@ from schema.errors import internal_error, is_request_error
 from schema.operations import Schema
 from schema.ports import Context
 from schema.requests import Parameters
+from schema.results import NoResult
 
 RETRY_SECONDS = 1  # an operation or a connection that ends makes room at any time
 
@@ -47,6 +48,8 @@ async def deliver(receiver: Receiver, schema: Schema, asked: Parameters, context
         async with aclosing(results):
             async for frame in results:
                 result = cast("ExecutionResult", frame)  # the schema has no @defer and no @stream
+                if isinstance(result, NoResult):
+                    continue
                 if is_request_error(result):
                     # A subscription ends here too: what its client missed while the database was away, it asks for
                     # again.
