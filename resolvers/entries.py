@@ -139,50 +139,50 @@ def shown_sources(sight: Sight, standing: Sequence[Source]) -> tuple[Source, ...
     return tuple(source for source in standing if sight.of(source.author).is_wanted)
 
 
-async def standing_edges(
-    context: Context, following: set[int], brought: Mapping[int, tuple[Source, ...]], scanned: int, floor: int
-) -> list[tuple[Post, TimelineEdge | None]]:
-    """Return where posts stand in the viewer's home whatever is stored there, None for nowhere; three round trips.
+class Placed(Struct, frozen=True):
+    """Where a post stands in a home: no post where it is gone, no edge where it stands nowhere."""
 
-    Nowhere stand also those that the viewer does not see, or want. Left out are those gone, and those not above the
-    floor. `brought` has the posts, each with reposts that must not be
-    overlooked; others are looked for among the oldest `scanned` and those stored at home.
+    post: Post | None
+    edge: TimelineEdge | None
+    repost: int = 0  # by which it stands there, where it is not its author whom the viewer follows
+
+
+async def placed(
+    context: Context, following: set[int], thing: int, brought: tuple[Source, ...], scanned: int
+) -> Placed:
+    """Return where a post stands in the viewer's home whatever is stored there; three round trips.
+
+    Nowhere stands also what the viewer does not see, or want. `brought` are reposts that must not be overlooked;
+    others are looked for among the oldest `scanned` and those stored at home.
     """
     viewer = context.viewer or 0  # proved by the first round trip
-    things = list(brought)
-    records, shown, (sources, sight) = await asyncio.gather(
-        context.load.post.load_many(things),
-        hydrate.timeline_posts(context, things),
-        _sources(context, following, brought, scanned),
+    record, (post,), (sources, sight) = await asyncio.gather(
+        context.load.post.load(thing),
+        hydrate.timeline_posts(context, [thing]),
+        _sources(context, following, thing, brought, scanned),
     )
-    edges: list[tuple[Post, TimelineEdge | None]] = []
-    for record, post in zip(records, shown, strict=True):
-        if record is None:
-            continue
-        place = merging.place(record.id, record.author, viewer, following, sources[record.id])
-        seen = shown_sources(sight, sources[record.id])
-        has_author = record.author == viewer or record.author in following
-        if post is None or place is None or not (has_author or seen):
-            edges.append((record, None))
-        elif place > floor:
-            edges.append((post, TimelineEdge(paging.cursor("home", place), post, seen)))
-    return edges
+    if record is None:
+        return Placed(None, None)
+    place = merging.place(record.id, record.author, viewer, following, sources)
+    shown = shown_sources(sight, sources)
+    has_author = record.author == viewer or record.author in following
+    if post is None or place is None or not (has_author or shown):
+        return Placed(record, None)
+    edge = TimelineEdge(paging.cursor("home", place), post, shown)
+    return Placed(record, edge, 0 if has_author else place)
 
 
 async def _sources(
-    context: Context, following: set[int], brought: Mapping[int, tuple[Source, ...]], scanned: int
-) -> tuple[dict[int, tuple[Source, ...]], Sight]:
-    """Return by whom the viewer has posts, and what decides which of them they see."""
-    things = list(brought)
-    replies, stored = await asyncio.gather(
-        context.reader.run([posts.first_reposts(thing, scanned) for thing in things]),
-        context.load.sources.load_many(things),
+    context: Context, following: set[int], thing: int, brought: tuple[Source, ...], scanned: int
+) -> tuple[tuple[Source, ...], Sight]:
+    """Return by whom the viewer has a post, and what decides which of them they see."""
+    (reply,), stored = await asyncio.gather(
+        context.reader.run([posts.first_reposts(thing, scanned)]), context.load.sources.load(thing)
     )
-    scans = [posts.read_reposts(reply) for reply in replies]
-    reposts = [{*scan, *kept, *brought[thing]} for thing, scan, kept in zip(things, scans, stored, strict=True)]
-    standing = {source for scan in scans for source in scan}
-    unsure = [source for source in set().union(*reposts) - standing if source.author in following]
-    bringers = {source.author for group in reposts for source in group if source.author in following}
+    standing = set(posts.read_reposts(reply))
+    reposts = {*standing, *stored, *brought}
+    unsure = [source for source in reposts - standing if source.author in following]
+    bringers = {source.author for source in reposts if source.author in following}
     records, sight = await asyncio.gather(
         context.load.post.load_many([source.repost for source in unsure]), hydrate.sight_of(context, bringers)
     )
@@ -192,5 +192,4 @@ async def _sources(
     def brings(source: Source) -> bool:
         return source.author in there and source in standing
 
-    found = {thing: merging.sources_of(list(s), brings=brings) for thing, s in zip(things, reposts, strict=True)}
-    return found, sight
+    return merging.sources_of(reposts, brings=brings), sight

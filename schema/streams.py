@@ -24,7 +24,8 @@ class StreamEvent:
 
 
 @strawberry.type(
-    description="Events were lost: the cursor is older than what is kept, or this client read too slowly. Refetch."
+    description="Events were lost: the cursor is older than what is kept, or this client read too slowly; or one event "
+    "changed too much to tell each change. Refetch."
 )
 class StreamGap(StreamEvent):
     is_type_of = is_a(gaps.StreamGap)

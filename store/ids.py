@@ -30,6 +30,11 @@ def made_at(thing: int) -> int:
     return _EPOCH_MS + (thing >> _CLOCK_SHIFT)
 
 
+def of_tick(tick: int, part: int) -> int:
+    """Return the id that a partition made at a tick: milliseconds and sequence, as `minted` keeps them."""
+    return tick >> _SEQUENCE_BITS << _CLOCK_SHIFT | part << _SEQUENCE_BITS | tick & ((1 << _SEQUENCE_BITS) - 1)
+
+
 def first_of(moment: datetime) -> int:
     """Return the smallest id that can be made at a moment: a bound for searches by time."""
     return (moment - EPOCH) // timedelta(milliseconds=1) << _CLOCK_SHIFT

@@ -35,8 +35,9 @@ class Watcher(Protocol):
 class Follower:
     """One reader's place in the live log: a bounded queue of the events by those it follows."""
 
-    def __init__(self, limit: int, since: str) -> None:
+    def __init__(self, limit: int, since: str, owner: int | None = None) -> None:
         self.since = since  # events up to this one were dispatched before the queue began
+        self.owner = owner  # whose new follows are followed here, too
         self.actors: set[int] = set()
         self._limit = limit
         self._queue: deque[Event] = deque()
@@ -53,7 +54,7 @@ class Follower:
         self._filled.set()
 
     def lose(self, cursor: str) -> None:
-        """Let go of everything up to a cursor, which is no longer in the log; the reader is told so."""
+        """Let go of everything up to a cursor, to be read in no other way; the reader is told so."""
         self._is_in_log = False
         self._drop(cursor)
 
@@ -61,6 +62,11 @@ class Follower:
         self._queue.clear()
         self._lost = cursor
         self._filled.set()
+
+    @property
+    def has_gap(self) -> bool:
+        """Return whether a gap is what the reader gets next, whatever it reads in the log before that."""
+        return bool(self._lost) and not self._is_in_log
 
     def is_past(self, event: Event) -> bool:
         """Return whether an event was dispatched before the queue began."""
@@ -136,9 +142,13 @@ class Log:
         """Have every event handed to a watcher, and be told of those that were lost."""
         self._watchers.append(watcher)
 
-    def follow(self, actors: Iterable[int]) -> Follower:
-        """Return a place in the log for events of some actors from now on."""
-        follower = Follower(self._db.settings.subscriber_queue, self.cursor)
+    def follow(self, actors: Iterable[int], owner: int | None = None) -> Follower:
+        """Return a place in the log for events of some actors from now on.
+
+        Of an owner, also for events of those they follow from then on: they count from the event of the follow, which
+        may be evaluated much later.
+        """
+        follower = Follower(self._db.settings.subscriber_queue, self.cursor, owner)
         for actor in actors:
             self.add(follower, actor)
         return follower
@@ -200,6 +210,8 @@ class Log:
     def _dispatch(self, event: Event) -> None:
         self.cursor, self._has_read = event.cursor, True
         for follower in list(self._by_actor.get(event.actor, ())):
+            if event.kind == "follow" and follower.owner == event.actor:
+                self.add(follower, event.member)
             follower.offer(event)
         for watcher in self._watchers:
             watcher.offer(event)

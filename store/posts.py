@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from store import keys
 from store.connection import Command, Database, script
-from store.ids import partition
+from store.ids import of_tick, partition
 from store.mailboxes import mailboxes
 from store.records import Job, Location, Post, Published, Source, User, read_job, read_pairs, read_post, read_published
 
@@ -198,6 +198,13 @@ def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[i
 def remove_from_public_commands(thing: int, hashtags: Sequence[str]) -> list[Command]:
     """Return the commands that remove a post from the public timeline and its tags, then from what ranks them."""
     return [("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed]
+
+
+async def newest_ids(db: Database, members: Collection[int]) -> dict[int, int]:
+    """Return for each member the newest id made in their partition: none of their posts is newer."""
+    parts = list(map(partition, members))
+    ticks = await db.ask(*(("GET", keys.minted(part)) for part in parts))
+    return {member: of_tick(int(tick), part) for member, part, tick in zip(members, parts, ticks, strict=True)}
 
 
 async def published(db: Database, member: int, *, below: int | None, above: int, count: int) -> list[Published]:

@@ -126,8 +126,13 @@ async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
 
 async def floor(db: Database, member: int) -> int | None:
     """Return the highest id ever trimmed from a home, None when the member has no home."""
-    found = await db.one("HGET", keys.home_state(member), "floor")
+    found = await db.one(*floor_command(member))
     return None if found is None else int(found)
+
+
+def floor_command(member: int) -> Command:
+    """Return the command that reads the highest id ever trimmed from a home."""
+    return ("HGET", keys.home_state(member), "floor")
 
 
 def read_slice(key: str, part: Slice) -> Command:

@@ -97,8 +97,14 @@ def _schema(settings: Settings) -> Schema:
 
 
 @pytest.fixture
-async def app(services: Services, settings: Settings) -> web.Application:
-    return create_app(_schema(replace(settings, data_dir=Path())), services)
+def built(settings: Settings) -> Schema:
+    """The schema that the application serves."""
+    return _schema(replace(settings, data_dir=Path()))
+
+
+@pytest.fixture
+async def app(services: Services, built: Schema) -> web.Application:
+    return create_app(built, services)
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from resolvers import accounts
 from store.connection import Database
@@ -32,10 +34,16 @@ WEIGHTS = {
 
 
 class Script:
-    """Random acts of a few members, the same for the same seed; the first of them, who watches, is never suspended."""
+    """Random acts of a few members, the same for the same seed; the first of them, who watches, is never suspended.
 
-    def __init__(self, db: Database, members: list[Member], seed: int) -> None:
+    Each act is as likely as its weight. Weights given replace those of the same name.
+    """
+
+    def __init__(
+        self, db: Database, members: list[Member], seed: int, weights: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._db = db
+        self._weights = {**WEIGHTS, **weights}
         self._lot = random.Random(seed)  # noqa: S311  which acts are tried, no secret
         self._members = members
         self._posts: dict[str, Member] = {}  # statuses and quotes, with their authors
@@ -47,7 +55,7 @@ class Script:
         """Do something that may be done now, though it may be refused."""
         needed = {"unhide": self._hidden, "restore": self._suspended, "suspend": not self._suspended}
         needed |= dict.fromkeys(("quote", "repost", "unrepost", "delete", "hide"), self._posts)
-        acts = {name: weight for name, weight in WEIGHTS.items() if needed.get(name, True)}
+        acts = {name: weight for name, weight in self._weights.items() if needed.get(name, True)}
         (name,) = self._lot.choices(list(acts), list(acts.values()))
         active = [member for member in self._members if member not in self._suspended]
         # Who watches acts twice as often: it is their home that is looked at.
