@@ -66,12 +66,13 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
         while True:
             await changed.wait()
             changed.clear()
-            look = context.fresh(counted=False)
-            now = await hydrate.post(look, target.id)
-            if now is None:
-                raise NotFound("postId: there is no such post any more")
-            before, last = last, now
-            if now != replace(before, is_hidden=now.is_hidden):  # nothing else but its numbers ever changes
-                yield PostActivity(now, look)
+            async with context.room:
+                look = context.fresh(counted=False)
+                now = await hydrate.post(look, target.id)
+                if now is None:
+                    raise NotFound("postId: there is no such post any more")
+                before, last = last, now
+                if now != replace(before, is_hidden=now.is_hidden):  # nothing else but its numbers ever changes
+                    yield PostActivity(now, look)
     finally:
         hearing.ignore(channel, wake)

@@ -36,6 +36,8 @@ RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
 OnSessionEnd = Callable[[int, str | None], None]
 
+_NO_WAITING = contextlib.nullcontext()
+
 
 class Services:
     """What a process has once: settings, database, tokens, the live log."""
@@ -125,6 +127,8 @@ class Context:
         self.counted = counted
         self.bonds: Mapping[int, Bond] | None = None  # of a subscription to the whole site: kept up by its events
         self.selection: object | None = None  # what the document asks for, where others may be answered the same
+        # Held by a subscription while it looks, and sends what it finds; entering waits for a client that reads slowly.
+        self.room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
         # Apart from the context, so that neither refers to the other in a circle: what is read is freed at once.
         sessions = services.known.sessions.of(claims.member if claims else 0)
@@ -184,6 +188,7 @@ class Context:
             counted=counted,
         )
         context.fields = self.fields
+        context.room = self.room
         return context
 
     def forget(self) -> None:

@@ -6,12 +6,15 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeVar
 
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
 from store.events import Event
 from store.log import Follower, Log
+
+F = TypeVar("F", bound=Follower)
 
 
 class StreamEventKind(Enum):
@@ -68,6 +71,28 @@ def facts_of(event: Event) -> Facts:
     return Facts(event.actor, event.text, event.place)
 
 
+class Listener(Follower):
+    """A place in the live log, and to whom its viewer stands otherwise than when this was last asked.
+
+    Such a change does not wait behind events: it counts for all that are yet to be decided.
+    """
+
+    def __init__(self, limit: int, since: str) -> None:
+        super().__init__(limit, since)
+        self._changed: set[int] = set()
+
+    def change(self, member: int) -> None:
+        """Note that the viewer stands otherwise to a member."""
+        self._changed.add(member)
+
+    def changed(self) -> set[int]:
+        """Return the members noted since this was last asked."""
+        if not self._changed:
+            return self._changed
+        changed, self._changed = self._changed, set()
+        return changed
+
+
 class Listeners:
     """The process's listeners to the whole site."""
 
@@ -77,15 +102,15 @@ class Listeners:
         self._wanted: dict[Follower, Wanted] = {}
         self._filters = Filters[Follower]()
         self._samples: dict[int, set[Follower]] = defaultdict(set)
-        self._members: dict[int, set[Follower]] = defaultdict(set)
+        self._members: dict[int, set[Listener]] = defaultdict(set)
         log.watch(self)
 
     def __len__(self) -> int:
         return len(self._wanted)
 
-    def listen(self, viewer: int | None, wanted: Wanted) -> Follower:
+    def listen(self, viewer: int | None, wanted: Wanted) -> Listener:
         """Return a place in the live log for what a subscriber wants, and for what changes how they stand to others."""
-        follower = Follower(self._limit, self._log.cursor)
+        follower = Listener(self._limit, self._log.cursor)
         self._wanted[follower] = wanted
         if wanted.percent is None:
             self._filters.add(follower, wanted.filter)
@@ -95,21 +120,20 @@ class Listeners:
             self._members[viewer].add(follower)
         return follower
 
-    def ignore(self, viewer: int | None, follower: Follower) -> None:
+    def ignore(self, viewer: int | None, follower: Listener) -> None:
         """Give a place up."""
         wanted = self._wanted.pop(follower)
         self._filters.remove(follower)
-        for places, key in ((self._samples, wanted.percent), (self._members, viewer)):
-            if key is not None:
-                places[key].discard(follower)
-                if not places[key]:
-                    del places[key]
+        if wanted.percent is not None:
+            _discard(self._samples, wanted.percent, follower)
+        if viewer is not None:
+            _discard(self._members, viewer, follower)
 
     def offer(self, event: Event) -> None:
         """Hand an event to those who want it."""
         if event.kind == "bond":
-            for follower in self._members.get(event.actor, ()):
-                follower.offer(event)
+            for listener in self._members.get(event.actor, ()):
+                listener.change(event.member)
             return
         kind = kind_of(event) if self._wanted else None
         if kind is None:
@@ -127,3 +151,9 @@ class Listeners:
         """Let all know that events were lost."""
         for follower in self._wanted:
             follower.lose(cursor)
+
+
+def _discard(places: dict[int, set[F]], key: int, follower: F) -> None:
+    places[key].discard(follower)
+    if not places[key]:
+        del places[key]

@@ -125,10 +125,11 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
             changed.clear()
             while changes := await _changes(context, viewer, position):
                 for place, what in changes:
-                    event = await _event(context, place, what)
-                    position = place
-                    if event:
-                        yield event
+                    async with context.room:
+                        event = await _event(context, place, what)
+                        position = place
+                        if event:
+                            yield event
     finally:
         hearing.ignore(channel, wake)
 

@@ -11,7 +11,7 @@ from resolvers.announcements import Told
 from resolvers.context import Context
 from resolvers.errors import BadUserInput
 from resolvers.gaps import StreamGap, begin, gap_at
-from resolvers.listeners import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.listeners import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted
 from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES
@@ -92,12 +92,12 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                     bonds.update(await _bonds(context, viewer))
                     yield gap_at(event)
                 elif event.kind == "bond":
-                    if event.actor == viewer:
-                        changed = await _bonds(context, viewer, [event.member])
-                        bonds.pop(event.member, None)
-                        bonds.update(changed)
-                elif told := await _told(context, event, wanted, bonds, is_past=follower.is_past(event)):
-                    yield told
+                    pass  # of the past: all bonds were read after it
+                else:
+                    async with context.room:
+                        await _renew(context, bonds, follower)
+                        if told := await _told(context, event, wanted, bonds, is_past=follower.is_past(event)):
+                            yield told
     finally:
         listeners.ignore(viewer, follower)
 
@@ -106,6 +106,15 @@ async def _bonds(context: Context, viewer: int | None, others: Sequence[int] | N
     found = {} if viewer is None else await blocks.bonds(context.db, viewer, others)
     # With a bond that has ended as with none: what all get is for this viewer, too.
     return {other: bond for other, bond in found.items() if bond != NO_BOND}
+
+
+async def _renew(context: Context, bonds: dict[int, Bond], follower: Listener) -> None:
+    """Read the bonds anew that have changed, though the events of that may come behind this one."""
+    while changed := follower.changed():
+        found = await _bonds(context, context.viewer, list(changed))
+        for member in changed:
+            bonds.pop(member, None)
+        bonds.update(found)
 
 
 async def _told(

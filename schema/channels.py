@@ -16,10 +16,14 @@ from aiohttp import ClientError, WSCloseCode, web
 from strawberry.aiohttp.views import AiohttpWebSocketAdapter, GraphQLView
 from strawberry.http.exceptions import WebSocketDisconnected
 
+from schema.hangup import Hangup
+from schema.room import Room
+
 MESSAGES_WAITING = 16  # messages of one socket that wait for a client that reads slowly
 
 _REASON_BYTES = 123  # RFC 6455 §5.5: a control frame carries 125, two of them the code
 _WRITTEN_AT_ONCE = 8_192  # characters: at most half of what a transport takes before it makes its writers wait
+_PROBE = ""  # in place of a message: an unsolicited pong, which clients pass over (RFC 6455 §5.5.3)
 _LOST = (RuntimeError, ConnectionError, ClientError)  # what aiohttp raises where the socket is closed
 _CLOSE_SECONDS = 4.0  # how long closing may take before the connection is cut
 
@@ -68,6 +72,10 @@ class Channel(AiohttpWebSocketAdapter):
         super().__init__(view, request, ws)
         self._outgoing: asyncio.Queue[str] = asyncio.Queue(MESSAGES_WAITING)
         self._writing = asyncio.create_task(self._write())
+        transport = request.transport
+        self.room = Room(transport, lambda: not self._is_free(), lambda: self._outgoing.put_nowait(_PROBE))
+        if transport is not None:
+            Hangup(transport, self.room.writable)
 
     async def send_json(self, message: Mapping[str, object]) -> None:
         """Have a message written once there is room; raises WebSocketDisconnected when nobody can read it."""
@@ -78,6 +86,7 @@ class Channel(AiohttpWebSocketAdapter):
         """Have an encoded message written once there is room; raises WebSocketDisconnected when nobody can read it."""
         if self.ws.closed:
             raise WebSocketDisconnected
+        self.room.sent(len(text) if text.isascii() else len(text.encode()))
         if self._is_free() and len(text) < _WRITTEN_AT_ONCE:
             # Nothing waits and nothing will: the message goes to the kernel, without a turn of the writing task.
             try:
@@ -120,7 +129,9 @@ class Channel(AiohttpWebSocketAdapter):
         while True:
             text = await self._outgoing.get()
             try:
-                await self.ws.send_str(text)
+                await (self.ws.send_str(text) if text is not _PROBE else self.ws.pong())
+                if self._is_free():
+                    self.room.probed() if text is _PROBE else self.room.look_again()
             except _LOST:
                 # Closed. The reading side ends the socket; till then messages are taken and dropped, so that nobody
                 # waits for room that no one would make.

@@ -26,8 +26,10 @@ from schema.negotiation import EVENTS
 from schema.operations import Schema
 from schema.ports import Context, Services
 from schema.requests import Parameters
+from schema.room import Room
 from schema.sharing import SharedResult
 from schema.streaming import RETRY_SECONDS, deliver
+from store.tasks import stop
 
 _COMMENT = ":\n\n"  # means nothing, and shows both ends and all between them that the stream is open
 _BEATS = 3  # heartbeats for which a client may take nothing
@@ -58,6 +60,9 @@ class EventStream(Connection):
         self._operation: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
         self._completed = False
+        self._room: Room | None = None
+        self._probing: asyncio.Task[None] | None = None
+        self._taken = asyncio.Event()  # set when the kernel has taken all that was written
 
     async def serve(self, schema: Schema, asked: Parameters, context: Context) -> web.StreamResponse:
         """Send what a subscription answers for as long as there is somebody to read; raises RequestError before that.
@@ -89,8 +94,9 @@ class EventStream(Connection):
         transport = self._request.transport
         if transport is None:
             raise WebSocketDisconnected
-        self._hangup = Hangup(transport)
+        self._hangup = Hangup(transport, self._emptied)
         limit_silence(transport, _BEATS * self._heartbeat)
+        self._room = Room(transport, self._is_held_up, self._probe)
         try:
             await self._response.prepare(self._request)
         except _LOST:
@@ -99,6 +105,8 @@ class EventStream(Connection):
 
     async def _run(self, schema: Schema, asked: Parameters, context: Context) -> None:
         assert self._hangup
+        assert self._room
+        context.room = self._room
         self._operation = asyncio.create_task(deliver(self, schema, asked, context))
         self._guarding = asyncio.create_task(self._guard())
         ends = {self._operation, self._guarding, self._hangup.noticed}
@@ -130,6 +138,7 @@ class EventStream(Connection):
             pass
 
     async def _stop(self) -> None:
+        await stop(self._probing)
         if self._response.prepared:
             try:
                 async with asyncio.timeout(_CLOSE_SECONDS):
@@ -169,9 +178,42 @@ class EventStream(Connection):
             self._completed = last
             try:
                 async with asyncio.timeout(_BEATS * self._heartbeat):
-                    await self._response.write(text.encode())
+                    await self._give(text.encode())
             except TimeoutError:
                 self._cut()
                 raise WebSocketDisconnected from None
             except _LOST:
                 raise WebSocketDisconnected from None
+        if self._room is not None:
+            self._room.look_again()
+
+    async def _give(self, data: bytes) -> None:
+        """Write, and wait until the kernel has taken it."""
+        if self._room is not None:
+            self._room.sent(len(data))
+        self._taken.clear()
+        await self._response.write(data)
+        transport = self._request.transport
+        if transport is not None and transport.get_write_buffer_size():
+            await self._taken.wait()
+
+    # ------------------------------------------------------------ whether there is room
+
+    def _is_held_up(self) -> bool:
+        transport = self._request.transport
+        is_probing = self._probing is not None and not self._probing.done()
+        return is_probing or self._writing.locked() or bool(transport and transport.get_write_buffer_size())
+
+    def _emptied(self) -> None:
+        self._taken.set()
+        if self._room is not None:
+            self._room.writable()
+
+    def _probe(self) -> None:
+        self._probing = asyncio.create_task(self._ask_kernel())
+
+    async def _ask_kernel(self) -> None:
+        with suppress(WebSocketDisconnected):
+            await self._write(_COMMENT)
+        if self._room is not None:
+            self._room.probed()

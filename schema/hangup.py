@@ -1,18 +1,23 @@
-"""How a streaming answer learns that nobody is left to read it: aiohttp tells its handler only when it writes."""
+"""How a connection that stays open learns that its client is gone or reads again: aiohttp tells its handler neither."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import sys
+from collections.abc import Callable
 from typing import cast
 
 
 class Hangup(asyncio.Protocol):
-    """Stands before the protocol of a connection, passes everything on, and notes when the client is gone."""
+    """Stands before the protocol of a connection, passes everything on, and notes when the client is gone.
 
-    def __init__(self, transport: asyncio.Transport) -> None:
+    `resumed` is called when the kernel has taken all that was written, and when nothing more can be.
+    """
+
+    def __init__(self, transport: asyncio.Transport, resumed: Callable[[], None]) -> None:
         self._transport = transport
+        self._resumed = resumed
         self._protocol = cast("asyncio.Protocol", transport.get_protocol())
         self.noticed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         transport.set_protocol(self)
@@ -42,10 +47,12 @@ class Hangup(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Pass on that the client reads again."""
         self._protocol.resume_writing()
+        self._resumed()
 
     def _note(self) -> None:
         if not self.noticed.done():
             self.noticed.set_result(None)
+            self._resumed()
 
 
 def limit_silence(transport: asyncio.Transport, seconds: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol, Self
 
 from resolvers.errors import RequestError
@@ -15,6 +16,7 @@ class Context(Protocol):
 
     fields: frozenset[str] | None  # names of all fields in the document, where known
     selection: object | None  # what is asked for, where others may be answered the same
+    room: AbstractAsyncContextManager[None]  # held by a subscription while it looks, and sends what it finds
 
     @property
     def request_id(self) -> str:

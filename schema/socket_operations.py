@@ -97,6 +97,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         """Run an operation to its end; never raises but when cancelled."""
         # Only an acknowledged socket has operations, and then it has a context.
         context, started = cast("Context", self.context).fresh(), time.perf_counter()
+        context.room = self.websocket.room
         try:
             one = cast("SocketOperation", operation)  # no other kind is started
             await deliver(one, self.schema, one.asked, context)

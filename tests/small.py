@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +39,7 @@ class PlainContext:
     selection: object | None = None
     bonds: None = None
     fields: frozenset[str] | None = None
+    room: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
     def fresh(self, *, counted: bool = True) -> PlainContext:
         context = replace(self, counted=counted, fatal=None, fields=None)

@@ -32,6 +32,15 @@ class Slow:
     def get_write_buffer_size(self) -> int:
         return self.unread
 
+    def get_extra_info(self, _: str) -> None:
+        """A connection without a socket."""
+
+    def get_protocol(self) -> None:
+        """A connection of which nobody is told."""
+
+    def set_protocol(self, _: object) -> None:
+        """Nothing is told to it."""
+
     def encode_json(self, message: object) -> str:
         return dumps(message)
 

@@ -30,14 +30,15 @@ class Line(ABC):
 
     async def next(self) -> dict[str, Any]:
         """Return the next event, which must come."""
-        payload = await self._result()
+        payload = await self.result()
         assert "errors" not in payload, payload
         (event,) = payload["data"].values()
         self.cursor = event.get("cursor", "")
         return dict(event)
 
     @abstractmethod
-    async def _result(self) -> dict[str, Any]: ...
+    async def result(self) -> dict[str, Any]:
+        """Return the next result, whatever it says."""
 
     @abstractmethod
     async def refusal(self) -> tuple[str, str]:
@@ -58,7 +59,7 @@ class SocketLine(Line):
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
 
-    async def _result(self) -> dict[str, Any]:
+    async def result(self) -> dict[str, Any]:
         message = await self.stream.hear()
         assert message["type"] == "next", message
         return dict(message["payload"])
@@ -81,7 +82,7 @@ class FeedLine(Line):
     def __init__(self, feed: Feed) -> None:
         self.feed = feed
 
-    async def _result(self) -> dict[str, Any]:
+    async def result(self) -> dict[str, Any]:
         answer = await self.feed.hear()
         assert answer is not None, "the stream was completed"
         return dict(answer)
