@@ -72,18 +72,19 @@ def facts_of(event: Event) -> Facts:
 
 
 class Listener(Follower):
-    """A place in the live log, and to whom its viewer stands otherwise than when this was last asked.
+    """A place in the live log, and the members of whose bonds events may wait there.
 
-    Such a change does not wait behind events: it counts for all that are yet to be decided.
+    What such an event forbids counts for all that is yet to be decided, also for events before it.
     """
 
     def __init__(self, limit: int, since: str) -> None:
         super().__init__(limit, since)
         self._changed: set[int] = set()
 
-    def change(self, member: int) -> None:
-        """Note that the viewer stands otherwise to a member."""
-        self._changed.add(member)
+    def change(self, event: Event) -> None:
+        """Queue the event of a bond of the viewer's, and note the other member."""
+        self._changed.add(event.member)
+        self.offer(event)
 
     def changed(self) -> set[int]:
         """Return the members noted since this was last asked."""
@@ -133,7 +134,7 @@ class Listeners:
         """Hand an event to those who want it."""
         if event.kind == "bond":
             for listener in self._members.get(event.actor, ()):
-                listener.change(event.member)
+                listener.change(event)
             return
         kind = kind_of(event) if self._wanted else None
         if kind is None:

@@ -92,10 +92,13 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                     bonds.update(await _bonds(context, viewer))
                     yield gap_at(event)
                 elif event.kind == "bond":
-                    pass  # of the past: all bonds were read after it
+                    if event.actor == viewer:
+                        changed = await _bonds(context, viewer, [event.member])
+                        bonds.pop(event.member, None)
+                        bonds.update(changed)
                 else:
                     async with context.room:
-                        await _renew(context, bonds, follower)
+                        await _restrict(context, bonds, follower)
                         if told := await _told(context, event, wanted, bonds, is_past=follower.is_past(event)):
                             yield told
     finally:
@@ -108,13 +111,16 @@ async def _bonds(context: Context, viewer: int | None, others: Sequence[int] | N
     return {other: bond for other, bond in found.items() if bond != NO_BOND}
 
 
-async def _renew(context: Context, bonds: dict[int, Bond], follower: Listener) -> None:
-    """Read the bonds anew that have changed, though the events of that may come behind this one."""
+async def _restrict(context: Context, bonds: dict[int, Bond], follower: Listener) -> None:
+    """Have new blocks and mutes count, though their events come behind this one; their ends wait for their events."""
     while changed := follower.changed():
-        found = await _bonds(context, context.viewer, list(changed))
-        for member in changed:
-            bonds.pop(member, None)
-        bonds.update(found)
+        for member, new in (await _bonds(context, context.viewer, list(changed))).items():
+            old = bonds.get(member, NO_BOND)
+            bonds[member] = Bond(
+                blocks=old.blocks or new.blocks,
+                is_blocked=old.is_blocked or new.is_blocked,
+                mutes=old.mutes or new.mutes,
+            )
 
 
 async def _told(
