@@ -34,6 +34,7 @@ from store.tasks import stop
 
 RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
+LOOKS_AT_ONCE = 8  # events of subscriptions that are looked up and rendered at a time: each for one viewer alone
 OnSessionEnd = Callable[[int, str | None], None]
 
 _NO_WAITING = contextlib.nullcontext()
@@ -52,6 +53,7 @@ class Services:
         self.listeners = Listeners(self.log, settings.subscriber_queue)
         self.renderings: Recent[Hashable, object] = Recent(RENDERINGS_KEPT)
         self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
+        self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self.big = BigAuthors()
         self.known = Known(db.mirror)
         self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
@@ -146,6 +148,11 @@ class Context:
     @property
     def settings(self) -> Settings:
         return self.services.settings
+
+    @property
+    def looks(self) -> asyncio.Semaphore:
+        """Held by who looks at the data for one event of a subscription, and renders it."""
+        return self.services.looks
 
     @property
     def viewer(self) -> int | None:

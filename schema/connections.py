@@ -6,7 +6,6 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from contextlib import suppress
-from typing import TypeAlias
 
 import structlog
 from msgspec import Struct
@@ -14,10 +13,10 @@ from msgspec import Struct
 from resolvers.errors import ServiceUnavailable
 from resolvers.tokens import Claims
 from schema.channels import Close
+from schema.live_costs import EventCost, LiveCosts, Owner
 from schema.ports import Services
+from schema.room import Room, Turn
 from store.secret import Secret
-
-Owner: TypeAlias = int | str  # a member's id, or the address of somebody anonymous
 
 _CLOSING_SECONDS = 8.0  # how long all connections may take to end when the process stops
 
@@ -54,6 +53,11 @@ class Connection(ABC):
     def owner(self) -> Owner:
         """Whose connection it is."""
         return self.claims.member if self.claims else self._peer.address
+
+    def turn(self, room: Room, cost: EventCost | None) -> Turn:
+        """Return what an operation on the connection holds while it looks, renders and sends."""
+        is_for_all = cost is not None and cost.selection is not None
+        return Turn(room, None if is_for_all else self._services.looks)
 
     def end(self, close: Close) -> None:
         """Have the connection closed, at once and without waiting for it."""
@@ -127,9 +131,10 @@ class Connection(ABC):
 class Connections:
     """The open connections of this process, by whom they belong to."""
 
-    def __init__(self, most_per_owner: int, most: int) -> None:
+    def __init__(self, most_per_owner: int, most: int, most_cost: int) -> None:
         self._most_per_owner = most_per_owner
         self._most = most
+        self.costs = LiveCosts(most_cost)
         self._open: set[Connection] = set()
         self._admitted: defaultdict[Owner, set[Connection]] = defaultdict(set)
         self.closing = False

@@ -1,4 +1,4 @@
-"""What a query costs: one per field, times the entries asked of the lists above it.
+"""What a query costs, or one event of a subscription: one per field, times the entries asked of the lists above it.
 
 The price is worked out once per document, as a sum with open factors, and is added up for each request with its
 variables. Fragments are priced once, however often they are spread, so both take linear time.
@@ -167,7 +167,9 @@ class Pricing:
         declared = self._prices.schema.get_field(parent, node.name.value)
         if declared is None or node.selection_set is None or node.name.value in INTROSPECTION:
             return _ONE
-        factors = list(self._prices.factors(declared, node))
+        # What a subscription is given says which events come, and not how much each of them brings.
+        is_source = parent is self._prices.schema.subscription_type
+        factors = [] if is_source else list(self._prices.factors(declared, node))
         if not factors and not sized and _is_list(declared.type):
             factors.append(_unsized)
         kind = cast("GraphQLCompositeType", get_named_type(declared.type))

@@ -26,7 +26,7 @@ from schema.negotiation import EVENTS
 from schema.operations import Schema
 from schema.ports import Context, Services
 from schema.requests import Parameters
-from schema.room import Room
+from schema.room import Room, Turn
 from schema.sharing import SharedResult
 from schema.streaming import RETRY_SECONDS, deliver
 from store.tasks import stop
@@ -61,6 +61,7 @@ class EventStream(Connection):
         self._writing = asyncio.Lock()
         self._completed = False
         self._room: Room | None = None
+        self._turn: Turn | None = None
         self._probing: asyncio.Task[None] | None = None
         self._taken = asyncio.Event()  # set when the kernel has taken all that was written
 
@@ -73,8 +74,10 @@ class EventStream(Connection):
         self._connections.add(self)
         try:
             await self._admit(context)
-            with suppress(WebSocketDisconnected):
-                await self._open()
+            cost = schema.event_cost(asked)
+            with self._connections.costs.held(self.owner, cost), suppress(WebSocketDisconnected):
+                self._room = await self._open()
+                context.room = self._turn = self.turn(self._room, cost)
                 await self._run(schema, asked, context)
         finally:
             await self.leave()
@@ -90,23 +93,22 @@ class EventStream(Connection):
             most = self._services.settings.sockets_per_member
             raise RateLimited(f"At most {most} websockets and event streams may be open at a time", RETRY_SECONDS)
 
-    async def _open(self) -> None:
+    async def _open(self) -> Room:
         transport = self._request.transport
         if transport is None:
             raise WebSocketDisconnected
         self._hangup = Hangup(transport, self._emptied)
         limit_silence(transport, _BEATS * self._heartbeat)
-        self._room = Room(transport, self._is_held_up, self._probe)
+        room = Room(transport, self._is_held_up, self._probe)
         try:
             await self._response.prepare(self._request)
         except _LOST:
             raise WebSocketDisconnected from None
         await self._write(_COMMENT)  # browsers take the stream for open once it has a byte
+        return room
 
     async def _run(self, schema: Schema, asked: Parameters, context: Context) -> None:
         assert self._hangup
-        assert self._room
-        context.room = self._room
         self._operation = asyncio.create_task(deliver(self, schema, asked, context))
         self._guarding = asyncio.create_task(self._guard())
         ends = {self._operation, self._guarding, self._hangup.noticed}
@@ -158,6 +160,8 @@ class EventStream(Connection):
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
         """Send one result."""
+        if self._turn is not None:
+            self._turn.rendered()
         if isinstance(execution_result, SharedResult):
             await self._write(next_event(execution_result.json))
         else:

@@ -34,7 +34,7 @@ def create_app(schema: Schema, services: Services, most_connections: int | None 
     app[STOPPING] = asyncio.Event()
     app[SERVICES] = services
     most_streams = int((most_connections or settings.max_connections) * STREAMS_SHARE)
-    app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams)
+    app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams, settings.max_live_cost)
     services.on_session_end(app[CONNECTIONS].end_session)
     app.router.add_route("*", PATH, View(schema, services, app[CONNECTIONS]))
     app.router.add_get("/", _to_graphql)

@@ -20,9 +20,11 @@ from strawberry.types.graphql import OperationType
 from resolvers.errors import BadUserInput, RequestError, Unauthenticated, unavailable
 from schema.documents import Document, DocumentCache
 from schema.errors import present
+from schema.live_costs import EventCost
 from schema.plans import Asked, Planner
 from schema.ports import Context
 from schema.prepared import Prepared
+from schema.requests import Parameters
 from schema.results import JsonResult, NoResult
 from schema.sharing import Rendering, SharedResult
 from store.connection import MemberGone, Unavailable
@@ -131,7 +133,8 @@ class SharedEvent:
         key = (told.cursor, type(told), id(context.selection))
         rendering = await context.rendered(key, self._render)
         if rendering is None or not rendering.members.isdisjoint(context.bonds):
-            own: CoreResult | NoResult = await self._subscription.own(told).execute_operation(serially)
+            async with context.looks:
+                own: CoreResult | NoResult = await self._subscription.own(told).execute_operation(serially)
             return own
         shared: SharedResult = rendering.result
         return shared
@@ -163,6 +166,14 @@ class Schema(strawberry.Schema):
         if self.planner:
             planned = {"run_by_plan": staticmethod(self._run_by_plan)}
             self.execution_context_class = type("Planned", (execution_context_class,), planned)
+
+    def event_cost(self, asked: Parameters) -> EventCost | None:
+        """Return what one event of a subscription costs; None for what is no subscription that can begin."""
+        document = self.documents.get(asked.query)
+        prepared = None if document.errors else document.prepared(asked.operation_name, asked.variables)
+        if prepared is None or _KINDS[prepared.operation.operation] is not OperationType.SUBSCRIPTION:
+            return None
+        return EventCost(prepared.cost, prepared.operation if document.is_shareable else None)
 
     async def execute(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, Self
@@ -17,6 +18,10 @@ class Context(Protocol):
     fields: frozenset[str] | None  # names of all fields in the document, where known
     selection: object | None  # what is asked for, where others may be answered the same
     room: AbstractAsyncContextManager[None]  # held by a subscription while it looks, and sends what it finds
+
+    @property
+    def looks(self) -> asyncio.Semaphore:
+        """Held by who looks at the data for one event of a subscription, and renders it."""
 
     @property
     def request_id(self) -> str:
@@ -60,6 +65,10 @@ class Services(Protocol):
     @property
     def tokens(self) -> Tokens:
         """Reads access tokens."""
+
+    @property
+    def looks(self) -> asyncio.Semaphore:
+        """Held by who looks at the data for one event of a subscription, and renders it."""
 
     def context(
         self, claims: Claims | None, *, address: str, user_agent: str, request_id: str, socket: bool = False

@@ -103,6 +103,42 @@ class Room:
         return needed <= self._free or not self._holders
 
 
+class Turn:
+    """The turns of one operation: held while it looks at the data, renders what it finds, and sends it.
+
+    A process renders few events at a time, so that no client waits long for its turn of the event loop. `looks` is None
+    for an operation whose answers are rendered once for all.
+    """
+
+    def __init__(self, room: Room, looks: asyncio.Semaphore | None) -> None:
+        self._room = room
+        self._looks = looks
+        self._is_looking = False
+
+    async def __aenter__(self) -> None:
+        """Wait until there is room to send, and then until others have looked."""
+        await self._room.__aenter__()
+        if self._looks is None:
+            return
+        try:
+            await self._looks.acquire()
+        except BaseException:
+            await self._room.__aexit__()
+            raise
+        self._is_looking = True
+
+    async def __aexit__(self, *_: object) -> None:
+        """End the turn: what was found is sent, or there was nothing."""
+        self.rendered()
+        await self._room.__aexit__()
+
+    def rendered(self) -> None:
+        """Let others look: what was found has only to be sent, which may take a slow client long."""
+        if self._is_looking and self._looks is not None:
+            self._is_looking = False
+            self._looks.release()
+
+
 def _watch(transport: asyncio.Transport | None) -> select.poll:
     """Have the kernel and the transport of a connection keep little, and return what asks the kernel for room."""
     poll = select.poll()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from abc import abstractmethod
+from contextlib import AbstractContextManager, suppress
 from datetime import timedelta
 from typing import Any, cast
 
 import structlog
 from strawberry.aiohttp.views import GraphQLView
+from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import CompleteMessage, SubscribeMessage
 from strawberry.types.execution import ExecutionResult
@@ -19,6 +22,7 @@ from schema.encoding import dumps
 from schema.operations import Schema
 from schema.ports import Context
 from schema.requests import Parameters
+from schema.room import Turn
 from schema.sharing import SharedResult
 from schema.streaming import RETRY_SECONDS, deliver
 from store.settings import Settings
@@ -35,10 +39,13 @@ class SocketOperation(Operation[Context | None, None]):
             handler, message["id"], payload["query"], payload.get("variables"), payload.get("operationName") or None
         )
         self.asked = Parameters(self.query, self.operation_name, self.variables, payload.get("extensions"))
+        self.turn: Turn | None = None
         self._id = dumps(self.id)
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
         """Send one result; of one that others get as well, the JSON is there."""
+        if self.turn is not None:
+            self.turn.rendered()
         if not isinstance(execution_result, SharedResult):
             await super().send_next(execution_result)
         elif not self.completed:
@@ -97,15 +104,23 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         """Run an operation to its end; never raises but when cancelled."""
         # Only an acknowledged socket has operations, and then it has a context.
         context, started = cast("Context", self.context).fresh(), time.perf_counter()
-        context.room = self.websocket.room
         try:
             one = cast("SocketOperation", operation)  # no other kind is started
-            await deliver(one, self.schema, one.asked, context)
+            with self.held(one.asked) as one.turn:
+                context.room = one.turn
+                await deliver(one, self.schema, one.asked, context)
+        except RateLimited as error:
+            with suppress(WebSocketDisconnected):
+                await operation.send_initial_errors([error])
         finally:
             if self.operations.get(operation.id) is operation:
                 del self.operations[operation.id]
             ms = round((time.perf_counter() - started) * 1000, 1)
             log.info("operation", operation=operation.operation_name, operation_id=operation.id, ms=ms)
+
+    @abstractmethod
+    def held(self, asked: Parameters) -> AbstractContextManager[Turn]:
+        """Count what an operation costs while it runs, and return its turns; raises RateLimited for too much."""
 
     def forget_id(self, id: str) -> None:  # noqa: A002  strawberry's name
         """Let an id be used again."""

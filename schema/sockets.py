@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -16,7 +18,8 @@ from schema.connections import Connection, Connections, Peer
 from schema.messages import fault
 from schema.operations import Schema
 from schema.ports import Services
-from schema.requests import bearer
+from schema.requests import Parameters, bearer
+from schema.room import Turn
 from schema.socket_operations import OperationsHandler
 
 log = structlog.get_logger(__name__)
@@ -66,6 +69,13 @@ class SocketHandler(OperationsHandler, Connection):
 
     async def _stop(self) -> None:
         await self.websocket.stop()
+
+    @contextmanager
+    def held(self, asked: Parameters) -> Iterator[Turn]:
+        """Count what an operation costs its owner while it runs; raises RateLimited when that is too much."""
+        cost = self.schema.event_cost(asked)
+        with self._connections.costs.held(self.owner, cost):
+            yield self.turn(self.websocket.room, cost)
 
     # ------------------------------------------------------------ its messages
 

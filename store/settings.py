@@ -127,6 +127,12 @@ class Settings:
     sockets_per_member: int = _setting(
         20, "open websockets and event streams of one member, or of one anonymous address", least=1
     )
+    max_live_cost: int = _setting(
+        3_000,
+        "cost of all subscriptions of one member, or of one anonymous address, per event: for each its fields and 50 "
+        "more, or 2 where the member has another one that is the same and the same for all viewers",
+        least=1,
+    )
     subscriptions_per_socket: int = _setting(50, "operations running on one websocket", least=1)
     socket_init_seconds: int = _setting(10, "how long a websocket may wait with `connection_init`, s", least=1)
     heartbeat_seconds: int = _setting(

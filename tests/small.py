@@ -46,6 +46,10 @@ class PlainContext:
         self.services.contexts.append(context)
         return context
 
+    @property
+    def looks(self) -> asyncio.Semaphore:
+        return self.services.looks
+
     def fail(self, error: RequestError) -> None:
         self.fatal = self.fatal or error
 
@@ -76,6 +80,7 @@ class PlainServices:
 
     settings: Settings = field(default_factory=Settings)
     tokens: PlainTokens = field(default_factory=PlainTokens)
+    looks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     fatal: RequestError | None = None
     is_ready: bool = True
     is_away: bool = False
