@@ -236,7 +236,9 @@ def filters(folder: Path) -> None:
         rows: dict[int, tuple[Server, Subscriber]] = {}
         for count in OTHERS:
             # Pings are paid by the second, not by the event.
-            server = stack.enter_context(serving(folder, run_worker=False, heartbeat_seconds=600))
+            server = stack.enter_context(
+                serving(folder, run_worker=False, heartbeat_seconds=600, max_live_cost=1_000_000)
+            )
             operations = [other(dice, number) for number in range(count)]
             for i in range(0, count, PER_SOCKET):
                 token = tokens[1 + i // PER_SOCKET // PER_MEMBER]

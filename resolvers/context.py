@@ -34,7 +34,7 @@ from store.tasks import stop
 
 RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
-LOOKS_AT_ONCE = 8  # events of subscriptions that are looked up and rendered at a time: each for one viewer alone
+LOOKS_AT_ONCE = 16  # events of subscriptions that are looked up and rendered at a time: each for one viewer alone
 OnSessionEnd = Callable[[int, str | None], None]
 
 _NO_WAITING = contextlib.nullcontext()

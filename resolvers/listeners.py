@@ -86,10 +86,13 @@ class Listener(Follower):
         self._changed.add(event.member)
         self.offer(event)
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether members were noted since they were last asked for."""
+        return bool(self._changed)
+
     def changed(self) -> set[int]:
         """Return the members noted since this was last asked."""
-        if not self._changed:
-            return self._changed
         changed, self._changed = self._changed, set()
         return changed
 

@@ -98,7 +98,8 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                         bonds.update(changed)
                 else:
                     async with context.room:
-                        await _restrict(context, bonds, follower)
+                        if follower.has_changed:
+                            await _restrict(context, bonds, follower)
                         if told := await _told(context, event, wanted, bonds, is_past=follower.is_past(event)):
                             yield told
     finally:

@@ -54,10 +54,10 @@ class Connection(ABC):
         """Whose connection it is."""
         return self.claims.member if self.claims else self._peer.address
 
-    def turn(self, room: Room, cost: EventCost | None) -> Turn:
-        """Return what an operation on the connection holds while it looks, renders and sends."""
+    def turn(self, room: Room, cost: EventCost | None) -> Turn | None:
+        """Return the turns of an operation on the connection; None where its events are rendered once for all."""
         is_for_all = cost is not None and cost.selection is not None
-        return Turn(room, None if is_for_all else self._services.looks)
+        return None if is_for_all else Turn(room, self._services.looks)
 
     def end(self, close: Close) -> None:
         """Have the connection closed, at once and without waiting for it."""

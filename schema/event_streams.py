@@ -77,7 +77,8 @@ class EventStream(Connection):
             cost = schema.event_cost(asked)
             with self._connections.costs.held(self.owner, cost), suppress(WebSocketDisconnected):
                 self._room = await self._open()
-                context.room = self._turn = self.turn(self._room, cost)
+                self._turn = self.turn(self._room, cost)
+                context.room = self._turn or self._room
                 await self._run(schema, asked, context)
         finally:
             await self.leave()

@@ -15,7 +15,7 @@ Owner: TypeAlias = int | str  # a member's id, or the address of somebody anonym
 K = TypeVar("K")
 
 EVENT_COST = 50  # fields that take as long as all else that is done for one event of one subscription
-SENDING_COST = 2  # fields that take as long as sending what is rendered already
+SENDING_COST = 5  # fields that take as long as sending what is rendered already
 RETRY_SECONDS = 1  # an operation or a connection that ends makes room at any time
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 UNSENT_BYTES = 8_192  # that the kernel keeps of one connection beside what is on its way: some twenty messages
 
 _ROOM_BYTES = UNSENT_BYTES // 2  # that the kernel surely takes when it calls a connection writable
-_MESSAGE_BYTES = 512  # of the largest message of a connection, until a larger one was sent
+_MESSAGE_BYTES = 256  # of the largest message of a connection, until a larger one was sent
 
 
 class Room:
@@ -49,12 +49,14 @@ class Room:
             await turn
         except asyncio.CancelledError:
             if not turn.cancelled():  # it was given room at the same moment
-                self._leave()
+                await self.__aexit__()
             raise
 
     async def __aexit__(self, *_: object) -> None:
         """Give the room up: what was found is sent, or there was nothing."""
-        self._leave()
+        self._holders -= 1
+        if self._waiting:
+            self.look_again()
 
     def sent(self, size: int) -> None:
         """Learn how many bytes were given to the transport."""
@@ -79,11 +81,6 @@ class Room:
         if self._waiting and not self._holders:
             self._give()
 
-    def _leave(self) -> None:
-        self._holders -= 1
-        if self._waiting:
-            self.look_again()
-
     def _give(self) -> None:
         turn = self._waiting.popleft()
         if not turn.done():  # else its operation was cancelled
@@ -106,11 +103,10 @@ class Room:
 class Turn:
     """The turns of one operation: held while it looks at the data, renders what it finds, and sends it.
 
-    A process renders few events at a time, so that no client waits long for its turn of the event loop. `looks` is None
-    for an operation whose answers are rendered once for all.
+    A process renders few events at a time, so that no client waits long for its turn of the event loop.
     """
 
-    def __init__(self, room: Room, looks: asyncio.Semaphore | None) -> None:
+    def __init__(self, room: Room, looks: asyncio.Semaphore) -> None:
         self._room = room
         self._looks = looks
         self._is_looking = False
@@ -118,8 +114,6 @@ class Turn:
     async def __aenter__(self) -> None:
         """Wait until there is room to send, and then until others have looked."""
         await self._room.__aenter__()
-        if self._looks is None:
-            return
         try:
             await self._looks.acquire()
         except BaseException:
@@ -134,7 +128,7 @@ class Turn:
 
     def rendered(self) -> None:
         """Let others look: what was found has only to be sent, which may take a slow client long."""
-        if self._is_looking and self._looks is not None:
+        if self._is_looking:
             self._is_looking = False
             self._looks.release()
 

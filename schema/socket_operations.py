@@ -107,7 +107,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         try:
             one = cast("SocketOperation", operation)  # no other kind is started
             with self.held(one.asked) as one.turn:
-                context.room = one.turn
+                context.room = one.turn or self.websocket.room
                 await deliver(one, self.schema, one.asked, context)
         except RateLimited as error:
             with suppress(WebSocketDisconnected):
@@ -119,7 +119,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
             log.info("operation", operation=operation.operation_name, operation_id=operation.id, ms=ms)
 
     @abstractmethod
-    def held(self, asked: Parameters) -> AbstractContextManager[Turn]:
+    def held(self, asked: Parameters) -> AbstractContextManager[Turn | None]:
         """Count what an operation costs while it runs, and return its turns; raises RateLimited for too much."""
 
     def forget_id(self, id: str) -> None:  # noqa: A002  strawberry's name

@@ -71,7 +71,7 @@ class SocketHandler(OperationsHandler, Connection):
         await self.websocket.stop()
 
     @contextmanager
-    def held(self, asked: Parameters) -> Iterator[Turn]:
+    def held(self, asked: Parameters) -> Iterator[Turn | None]:
         """Count what an operation costs its owner while it runs; raises RateLimited when that is too much."""
         cost = self.schema.event_cost(asked)
         with self._connections.costs.held(self.owner, cost):

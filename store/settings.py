@@ -128,9 +128,8 @@ class Settings:
         20, "open websockets and event streams of one member, or of one anonymous address", least=1
     )
     max_live_cost: int = _setting(
-        3_000,
-        "cost of all subscriptions of one member, or of one anonymous address, per event: for each its fields and 50 "
-        "more, or 2 where the member has another one that is the same and the same for all viewers",
+        1_500,
+        "cost per event of all subscriptions of one member, or of one anonymous address; 1 is some 10 µs of CPU",
         least=1,
     )
     subscriptions_per_socket: int = _setting(50, "operations running on one websocket", least=1)
