@@ -183,6 +183,10 @@ class Context:
         """Return what was rendered for all under a key, by whoever asked first."""
         return await self.services.renderings.get(key, render)
 
+    async def rendered_now(self, key: Hashable, render: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what is rendered for the viewer under a key at this moment, by whoever of theirs asked first."""
+        return await self.services.renderings.join((self.viewer, key), render)
+
     def fresh(self, *, counted: bool = True) -> Context:
         """Return a context for the same viewer and document that has read nothing yet."""
         context = Context(

@@ -32,6 +32,15 @@ class Recent(Generic[K, V]):
                 del self._made[key]
             raise
 
+    async def join(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
+        """Return a value that is made now, for whoever asks until it is made; raises what making it raised."""
+        is_first = key not in self._made
+        try:
+            return await self.get(key, make)
+        finally:
+            if is_first:
+                self._made.pop(key, None)
+
 
 class _Making(Generic[V]):
     """A value being made. Whoever leaves meanwhile does not end it for the others.

@@ -133,11 +133,20 @@ class SharedEvent:
         key = (told.cursor, type(told), id(context.selection))
         rendering = await context.rendered(key, self._render)
         if rendering is None or not rendering.members.isdisjoint(context.bonds):
-            async with context.looks:
-                own: CoreResult | NoResult = await self._subscription.own(told).execute_operation(serially)
-            return own
+            own: CoreResult | SharedResult | NoResult = await context.rendered_now(key, self._render_own)
+            if isinstance(own, SharedResult | NoResult):
+                return own
+            # What has errors is presented to its own client, under its own request.
+            return await self._subscription.own(told).execute_operation(serially)  # type: ignore[no-any-return]
         shared: SharedResult = rendering.result
         return shared
+
+    async def _render_own(self) -> CoreResult | SharedResult | NoResult:
+        """Return what this viewer alone gets; they may have many subscriptions to the same."""
+        context = self._subscription.context_value
+        async with context.looks:
+            result: CoreResult | NoResult = await self._subscription.own(self._told).execute_operation()
+        return result if isinstance(result, NoResult) or result.errors else SharedResult(result.data)
 
     async def _render(self) -> Rendering | None:
         executor = self._subscription.for_all(self._told)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Literal
 
 import pytest
 
@@ -92,6 +94,33 @@ async def test_what_is_rendered_for_all(services: Services, alice: Member) -> No
         await stack.enter_async_context(listening(services, SOCKET, alice, SMALL))
         message = await refused(SOCKET, alice, f"{SHARED} # another text is rendered by itself")
         assert f"cost {SHARED_COST + 9 * SENDING_COST + SMALL_COST}," in message
+
+
+class Counting(asyncio.Semaphore):
+    """Counts how often it is taken."""
+
+    taken = 0
+
+    async def acquire(self) -> Literal[True]:
+        self.taken += 1
+        return await super().acquire()
+
+
+async def test_what_one_viewer_alone_gets(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """What is rendered for one viewer alone is rendered once for all their subscriptions to the same."""
+    query = "subscription { stream { ... on PostCreated { post { id mentions { login } } } } }"
+    await bob.do("mute", userIds=[carol.id])
+    async with AsyncExitStack() as stack:
+        held = [await stack.enter_async_context(listening(services, SOCKET, bob, query)) for _ in range(10)]
+        services.looks = looks = Counting(1)
+        await looks.acquire()
+        post = await alice.post("@carol")
+        await until(lambda: looks.taken > 1)
+        assert await bob.home() == []
+        looks.release()
+        for one in held:
+            assert (await one.next())["post"]["id"] == post
+        assert looks.taken == 2
 
 
 async def test_others_are_served_in_between(services: Services, alice: Member, bob: Member) -> None:
