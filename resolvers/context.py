@@ -50,7 +50,7 @@ class Services:
         self.passwords = Passwords(settings)
         self.hearing = Hearing(db)
         self.log = Log(db, self.hearing)
-        self.listeners = Listeners(self.log, settings.subscriber_queue)
+        self.listeners = Listeners(self.log, settings.subscriber_queue, self._forget_events)
         self.renderings: Recent[Hashable, object] = Recent(RENDERINGS_KEPT)
         self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
         self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
@@ -96,6 +96,11 @@ class Services:
     def on_session_end(self, callback: OnSessionEnd) -> None:
         """Have a callback called with member and session whenever a session ends, in whichever process."""
         self._on_session_end.append(callback)
+
+    def _forget_events(self) -> None:
+        # Who reads slowly has the events before this one looked up anew.
+        self.announced.clear()
+        self.renderings.clear()
 
     def _session_ended(self, message: str) -> None:
         if not message:  # heard anew: what was told meanwhile is lost, and to be looked up

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
@@ -45,6 +45,7 @@ def kind_of(event: Event) -> StreamEventKind | None:
     return kind if event.is_public or not about_post else None
 
 
+TAKEN_BACK = frozenset({"delete", "unrepost", "hide", "suspend"})  # events that make earlier ones tell less
 ALL_KINDS = frozenset(StreamEventKind)
 SAMPLED = frozenset({StreamEventKind.POST_CREATED, StreamEventKind.POST_DELETED})
 
@@ -100,13 +101,15 @@ class Listener(Follower):
 class Listeners:
     """The process's listeners to the whole site."""
 
-    def __init__(self, log: Log, limit: int) -> None:
+    def __init__(self, log: Log, limit: int, forget: Callable[[], None]) -> None:
+        """Begin to listen; `forget` is called when what is kept of earlier events may be wrong by now."""
         self._log = log
         self._limit = limit
         self._wanted: dict[Follower, Wanted] = {}
         self._filters = Filters[Follower]()
         self._samples: dict[int, set[Follower]] = defaultdict(set)
         self._members: dict[int, set[Listener]] = defaultdict(set)
+        self._forget = forget
         log.watch(self)
 
     def __len__(self) -> int:
@@ -139,6 +142,8 @@ class Listeners:
             for listener in self._members.get(event.actor, ()):
                 listener.change(event)
             return
+        if event.kind in TAKEN_BACK:
+            self._forget()
         kind = kind_of(event) if self._wanted else None
         if kind is None:
             return
@@ -146,10 +151,13 @@ class Listeners:
             if kind in self._wanted[follower].kinds:
                 follower.offer(event)
         if kind in SAMPLED:
-            for percent, followers in self._samples.items():
-                if in_sample(event.post, percent):
-                    for follower in followers:
-                        follower.offer(event)
+            self._offer_samples(event)
+
+    def _offer_samples(self, event: Event) -> None:
+        for percent, followers in self._samples.items():
+            if in_sample(event.post, percent):
+                for follower in followers:
+                    follower.offer(event)
 
     def lose(self, cursor: str) -> None:
         """Let all know that events were lost."""

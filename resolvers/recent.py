@@ -41,6 +41,10 @@ class Recent(Generic[K, V]):
             if is_first:
                 self._made.pop(key, None)
 
+    def clear(self) -> None:
+        """Forget all values; those that are being made still reach who waits for them."""
+        self._made.clear()
+
 
 class _Making(Generic[V]):
     """A value being made. Whoever leaves meanwhile does not end it for the others.

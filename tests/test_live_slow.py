@@ -22,7 +22,7 @@ from tests.conftest import Member
 from tests.feeds import Feed, following
 from tests.live import HOME, NOTIFICATIONS, Stream, begun, now, subscribed, until
 from tests.site_live import OWN_STREAM, SAMPLE, STREAM
-from tests.transports import POST, SOCKET, FeedLine, Line, SocketLine, places
+from tests.transports import POST, SOCKET, FeedLine, Line, SocketLine, listening, places
 
 POSTS = 80  # by the author, before the block
 OPERATIONS = 10  # of each of two kinds on one socket
@@ -144,6 +144,25 @@ async def test_after_a_block(
         seen, least = await read_on(one, await carol.post(TEXT))
     late = posts.intersection(seen)
     assert 0 < len(late) <= held / least + 1
+
+
+@pytest.mark.parametrize("transport", [SOCKET, POST])
+@pytest.mark.parametrize("query", [STREAM, OWN_STREAM], ids=["rendered for all", "rendered for each"])
+@pytest.mark.parametrize("what", ["deletePost", "hidePost"])
+async def test_after_a_post_is_gone(
+    services: Services, alice: Member, bob: Member, carol: Member, transport: str, query: str, what: str
+) -> None:
+    """A post that is deleted or hidden before a slow client gets to it is not sent, even if others were sent it."""
+    async with slow(services, transport, bob, query, after=await now(services.db)) as one:
+        async with listening(services, transport, carol, query) as fast:
+            one.pause()
+            posts = [await alice.post(TEXT) for _ in range(POSTS // 2)]
+            assert [post_of(await fast.result()) for _ in posts] == posts
+            await alice.do(what, postId=posts[-1])
+            await fast.result()
+        seen, _ = await read_on(one, await carol.post(TEXT))
+    assert posts[0] in seen
+    assert posts[-1] not in seen
 
 
 def _has_more_places(services: Services, had: int) -> bool:
