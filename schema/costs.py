@@ -1,4 +1,4 @@
-"""What a query costs, or one event of a subscription: one per field, times the entries asked of the lists above it.
+"""The cost of a query, or of one event of a subscription: one per field, times the entries asked of the lists above.
 
 The price is worked out once per document, as a sum with open factors, and is added up for each request with its
 variables. Fragments are priced once, however often they are spread, so both take linear time.

@@ -67,7 +67,7 @@ class Room:
         """Let waiting operations go on, as far as there is room by now."""
         while self._waiting and (self._waiting[0].done() or self._has_room()):
             self._give()
-        # Whoever holds room looks again when it leaves, and whatever holds the connection up when it no longer does.
+        # A holder looks again when it leaves. So does the transport, once it is emptied.
         if self._waiting and not self._holders and not self._is_held_up():
             self._probe()
 
