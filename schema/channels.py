@@ -73,7 +73,7 @@ class Channel(AiohttpWebSocketAdapter):
         self._outgoing: asyncio.Queue[str] = asyncio.Queue(MESSAGES_WAITING)
         self._writing = asyncio.create_task(self._write())
         transport = request.transport
-        self.room = Room(transport, lambda: not self._is_free(), lambda: self._outgoing.put_nowait(_PROBE))
+        self.room = Room(transport, self._is_held_up, lambda: self._outgoing.put_nowait(_PROBE))
         if transport is not None:
             Hangup(transport, self.room.writable)
 
@@ -87,7 +87,7 @@ class Channel(AiohttpWebSocketAdapter):
         if self.ws.closed:
             raise WebSocketDisconnected
         self.room.sent(len(text) if text.isascii() else len(text.encode()))
-        if self._is_free() and len(text) < _WRITTEN_AT_ONCE:
+        if not self._is_held_up() and len(text) < _WRITTEN_AT_ONCE:
             # Nothing waits and nothing will: the message goes to the kernel, without a turn of the writing task.
             try:
                 await self.ws.send_str(text)
@@ -96,10 +96,10 @@ class Channel(AiohttpWebSocketAdapter):
         else:
             await self._outgoing.put(text)
 
-    def _is_free(self) -> bool:
+    def _is_held_up(self) -> bool:
         # What the writing task has taken is in the transport already, so the order is kept.
         transport = self.request.transport
-        return self._outgoing.empty() and transport is not None and transport.get_write_buffer_size() == 0
+        return not self._outgoing.empty() or transport is None or transport.get_write_buffer_size() > 0
 
     async def close(self, code: int, reason: str) -> None:
         """Close the socket, whether or not the client takes part; doing so twice changes nothing."""
@@ -130,7 +130,7 @@ class Channel(AiohttpWebSocketAdapter):
             text = await self._outgoing.get()
             try:
                 await (self.ws.send_str(text) if text is not _PROBE else self.ws.pong())
-                if self._is_free():
+                if not self._is_held_up():
                     self.room.probed() if text is _PROBE else self.room.look_again()
             except _LOST:
                 # Closed. The reading side ends the socket; till then messages are taken and dropped, so that nobody

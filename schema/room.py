@@ -88,15 +88,14 @@ class Room:
             turn.set_result(None)
 
     def _has_room(self) -> bool:
+        needed = (self._holders + 1) * self._largest
+        if needed <= self._free:
+            return not self._is_held_up()
         if self._transport is None or self._transport.is_closing():
             return True  # for nothing: who sends learns of it
-        if self._is_held_up():
+        if self._is_held_up() or not self._poll.poll(0):
             return False
-        needed = (self._holders + 1) * self._largest
-        if needed > self._free:
-            if not self._poll.poll(0):
-                return False
-            self._free = _ROOM_BYTES
+        self._free = _ROOM_BYTES
         return needed <= self._free or not self._holders
 
 
