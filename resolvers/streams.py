@@ -148,18 +148,19 @@ async def _changes(operation: Context, event: Event, subscriber: Subscriber) -> 
         return
     last = next(reversed(affected), None)
     for post, sources in affected.items():
-        context = operation.fresh(counted=False)
-        found = await _look(context, event, subscriber, post, sources)
-        # Who goes on from the middle of what one event changes gets all of it once more, and misses nothing.
-        if post == last:
-            subscriber.move(event.cursor)
-        cursor = event_cursor(subscriber.resume)
-        if found and found.edge:
-            yield TimelineEntryPut(cursor, event.at, found.edge, context)
-        elif found and not (event.kind in BEGINS or (found.post is None and _is_about_member(event))):
-            # Left out is what another event tells: what took a new post away again, what deleted a post meanwhile.
-            is_repost = isinstance(found.post, Repost) if found.post else _is_repost(event)
-            yield TimelineEntryRemoved(cursor, event.at, identity.post_id(post, is_repost=is_repost), context)
+        async with operation.room:
+            context = operation.fresh(counted=False)
+            found = await _look(context, event, subscriber, post, sources)
+            # Who goes on from the middle of what one event changes gets all of it once more, and misses nothing.
+            if post == last:
+                subscriber.move(event.cursor)
+            cursor = event_cursor(subscriber.resume)
+            if found and found.edge:
+                yield TimelineEntryPut(cursor, event.at, found.edge, context)
+            elif found and not (event.kind in BEGINS or (found.post is None and _is_about_member(event))):
+                # Left out is what another event tells: what took a new post away again, what deleted a post meanwhile.
+                is_repost = isinstance(found.post, Repost) if found.post else _is_repost(event)
+                yield TimelineEntryRemoved(cursor, event.at, identity.post_id(post, is_repost=is_repost), context)
     subscriber.move(event.cursor)
 
 

@@ -42,7 +42,7 @@ class PlainContext:
     room: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
     def fresh(self, *, counted: bool = True) -> PlainContext:
-        context = replace(self, counted=counted, fatal=None, fields=None)
+        context = replace(self, counted=counted, fatal=None)
         self.services.contexts.append(context)
         return context
 

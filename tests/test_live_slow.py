@@ -107,6 +107,11 @@ def post_of(payload: dict[str, Any]) -> str:
     return str((post or {}).get("id", ""))
 
 
+def is_gap(payload: dict[str, Any]) -> bool:
+    (event,) = payload["data"].values()
+    return bool(event.get("__typename") == "StreamGap")
+
+
 def taken(author: Member, one: SlowLine) -> int:
     """Return how many bytes the two kernels hold for a client, of which the server's is to hold few."""
     server = server_side(author, one)
@@ -116,11 +121,13 @@ def taken(author: Member, one: SlowLine) -> int:
 
 
 async def read_on(one: SlowLine, last: str) -> tuple[list[str], int]:
-    """Return the posts that come up to a last one, and how many bytes one of them takes at least."""
+    """Return the posts that come up to a last one or a gap, and how many bytes one of them takes at least."""
     one.read_on()
     seen, least = list[str](), 1_000_000
     while last not in seen:
         payload = await one.line.result()
+        if is_gap(payload):
+            break  # the end of a follow of an author with many posts is one: the last post is behind it
         seen.append(post_of(payload))
         least = min(least, len(json.dumps(payload)))
     return seen, least

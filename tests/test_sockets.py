@@ -144,7 +144,8 @@ async def test_fatal_error_of_a_query(connect: Connect, services: PlainServices,
     """When the whole operation fails, it is answered by `error` and no data."""
     talk = await (await connect()).greet()
     services.fatal = error
-    expected = {"message": error.message, "extensions": {"code": error.code}}
+    expected = {"message": error.message, "extensions": error.extensions}
+    assert expected["extensions"]["code"] == error.code
     assert await talk.answer("{ square }") == {"error": [expected]}
 
 
