@@ -41,6 +41,7 @@ DEFAULT_ENTRIES = 20  # of a connection that is asked for no number
 UNSIZED_ENTRIES = 5  # of a list of objects that takes no number: mentions, participants, user errors
 
 _SIZES = ("first", "last")
+_DIGITS = 20  # of a number that are read: Python refuses those of more than 4,300
 _PRESENT = object()  # stands for a literal that is neither number, list nor object
 
 Variables: TypeAlias = Mapping[str, Any]
@@ -203,7 +204,7 @@ def _value(node: ValueNode | None, variables: Variables) -> object:
         case VariableNode():
             return variables.get(node.name.value)
         case IntValueNode():
-            return int(node.value)
+            return int(node.value[:_DIGITS])  # cut off it is still more than anybody may ask for
         case ListValueNode():
             return list(node.values)
         case ObjectValueNode():
