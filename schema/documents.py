@@ -9,36 +9,25 @@ from typing import Any
 
 from graphql import (
     DocumentNode,
-    FieldNode,
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
     OperationDefinitionNode,
-    Visitor,
-    parse,
-    specified_rules,
-    validate,
-    visit,
 )
-from graphql.validation.validate import ValidationAbortedError
-from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
-from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from resolvers.errors import QueryTooComplex
 from schema.costs import Cost
+from schema.lexing import parse
 from schema.limits import Limits, operations
 from schema.plans import Plans
 from schema.prepared import Preparation, Prepared
 from schema.sharing import SHARED_FIELDS
+from schema.validation import TooMuchWork, Validator
+from schema.weights import Total, Weight, weigh
 from store.settings import Settings
 
-DOCUMENTS_KEPT = 500
-CHARACTERS_KEPT = 262_144  # of all kept texts together; a parsed document takes 50 to 280 bytes per character
-
-_RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+_MIB = 1_048_576
 _PARSING_ABORTED = "Parsing aborted."  # ends the parser's message where a limit stopped it
-_TOO_MANY_ERRORS = "Too many validation errors"  # begins the one abort that is not for complexity
-_TOO_DEEP_INTROSPECTION = "Maximum introspection depth exceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +42,7 @@ class Document:
     is_shareable: bool = False
     preparation: Preparation | None = None
     plans: Plans = field(default_factory=Plans)
+    weight: Weight = field(default_factory=lambda: Weight(0))
 
     def operation(self, name: str | None) -> OperationDefinitionNode | None:
         """Return the operation of a name, or the only one when none is asked for; None when there is none such."""
@@ -67,58 +57,85 @@ class Document:
 
 
 class DocumentCache:
-    """The documents of one schema, those longest unused forgotten first."""
+    """The documents of one schema, bounded by the memory they take; those longest unused are dropped first."""
 
     def __init__(self, schema: GraphQLSchema, settings: Settings) -> None:
         self._schema = schema
         self._max_tokens = settings.max_tokens
+        self._validator = Validator(schema)
         self._limits = Limits(schema, settings)
         self._documents: OrderedDict[str, Document] = OrderedDict()
-        self._characters = 0
+        self._most = settings.documents_kept_mib * _MIB
+        self._total = Total()
 
     @property
     def limits(self) -> Limits:
         """The limits that documents are measured against."""
         return self._limits
 
+    @property
+    def size(self) -> int:
+        """What the documents take, in bytes, as estimated."""
+        return self._total.size
+
     def __len__(self) -> int:
         return len(self._documents)
 
-    def get(self, text: str) -> Document:
-        """Return the document of a query text, with the errors that forbid to execute it."""
+    def find(self, text: str) -> Document | None:
+        """Return the document of a query text that was read before."""
         document = self._documents.get(text)
         if document is not None:
             self._documents.move_to_end(text)
-            return document
-        document = self._read(text)
-        if len(text) <= CHARACTERS_KEPT:
-            self._keep(text, document)
+            if self._total.size > self._most:
+                self._drop()
         return document
 
-    def _keep(self, text: str, document: Document) -> None:
-        self._documents[text] = document
-        self._characters += len(text)
-        while len(self._documents) > DOCUMENTS_KEPT or self._characters > CHARACTERS_KEPT:
-            forgotten, _ = self._documents.popitem(last=False)
-            self._characters -= len(forgotten)
+    def get(self, text: str) -> Document:
+        """Return the document of a query text, with the errors that forbid to execute it; reads it where it is new."""
+        document = self.find(text)
+        if document is None:
+            document = self._read(text)
+            self._documents[text] = document
+            document.weight.count_in(self._total)
+        self._drop()
+        return document
+
+    def forget(self) -> None:
+        """Drop all documents."""
+        for document in self._documents.values():
+            document.weight.count_out()
+        self._documents.clear()
+
+    def _drop(self) -> None:
+        """Drop documents until the others fit; all have grown since, those that were used."""
+        while self._total.size > self._most:
+            _, dropped = self._documents.popitem(last=False)
+            dropped.weight.count_out()
 
     def _read(self, text: str) -> Document:
+        if too_complex := self._limits.refuse_text(text):
+            return _refused(text, too_complex)
         try:
-            node = parse(text, max_lexical_tokens=self._max_tokens, max_comments=self._max_tokens)
+            return self._check(text, parse(text, self._max_tokens))
         except GraphQLSyntaxError as error:
-            return Document(errors=(self._parse_failure(error),))
+            return _refused(text, self._parse_failure(error))
+        except (RecursionError, TooMuchWork):
+            return _refused(text, QueryTooComplex("The query repeats or nests too much to be read"))
+
+    def _check(self, text: str, node: DocumentNode) -> Document:
         if too_complex := self._limits.refuse_shape(node):
-            return Document(node, (too_complex,))
-        if errors := validate(self._schema, node, _RULES):
-            return Document(node, _validation_failure(errors))
-        if too_complex := self._limits.refuse_depth(node):
-            return Document(node, (too_complex,))
-        names = _FieldNames()
-        visit(node, names)
-        shareable = names.found <= SHARED_FIELDS and not names.has_directives
+            return _refused(text, too_complex)
+        checked = self._validator.check(node)
+        if checked.errors:
+            return _refused(text, *checked.errors)
+        if too_complex := self._limits.refuse_size(node):
+            return _refused(text, too_complex)
+        shareable = checked.fields <= SHARED_FIELDS and not checked.has_directives
         costs = self._limits.price(node)
-        preparation = Preparation(self._schema, costs)
-        return Document(node, (), operations(node), frozenset(names.found), costs, shareable, preparation)
+        weight = weigh(text, node)
+        preparation = Preparation(self._schema, costs, weight.grow)
+        plans = Plans(weight.grow)
+        return Document(node, (), operations(node), checked.fields, costs, shareable, preparation, plans, weight)
 
     def _parse_failure(self, error: GraphQLSyntaxError) -> GraphQLError:
         if error.message.endswith(_PARSING_ABORTED):
@@ -127,23 +144,6 @@ class DocumentCache:
         return error.with_traceback(None)  # kept for as long as the text is: frames would keep much more
 
 
-class _FieldNames(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: set[str] = set()
-        self.has_directives = False
-
-    def enter_field(self, node: FieldNode, *_: object) -> None:
-        self.found.add(node.name.value)
-
-    def enter_directive(self, *_: object) -> None:
-        self.has_directives = True
-
-
-def _validation_failure(errors: Sequence[GraphQLError]) -> Sequence[GraphQLError]:
-    for error in errors:
-        aborted = isinstance(error, ValidationAbortedError) and not error.message.startswith(_TOO_MANY_ERRORS)
-        if aborted or error.message == _TOO_DEEP_INTROSPECTION:
-            return (QueryTooComplex("The query is too complex to be validated: it nests or repeats too much"),)
-        error.extensions = {"code": "GRAPHQL_VALIDATION_FAILED"}
-    return errors
+def _refused(text: str, *errors: GraphQLError) -> Document:
+    """Return a document that is not executed; its nodes are not kept."""
+    return Document(errors=errors, weight=weigh(text, None, errors))

@@ -1,8 +1,12 @@
 """How large a query may be: measured on the document, before anything is executed.
 
-Four limits, each for what the others let through: aliases and repeated fields (work that validation itself has with
-them), depth, cost, and a budget of its own for introspection, which needs more depth than any sensible query and
-reads no database.
+Five limits, each for what the others let through:
+
+- aliases and repeated fields,
+- depth,
+- fields, those of a fragment counted wherever it is spread: so many a plan has to hold,
+- cost,
+- introspection, which has a budget of its own: it needs more depth than any sensible query and reads no database.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ from store.settings import Settings
 
 Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
 
+_TYPE_LISTS = frozenset({"fields", "inputFields", "interfaces", "possibleTypes"})  # of what introspection tells
+_MOST_LISTS = 3  # of these within each other; graphql-core's own limit
 _INTROSPECTIONS = 2  # a document may ask for twice what the standard introspection query asks for
 
 
@@ -50,12 +56,27 @@ class Limits:
             )
         return None
 
-    def refuse_depth(self, document: DocumentNode) -> QueryTooComplex | None:
-        """Return the refusal of a valid document that is too deep, or introspects too much."""
+    def refuse_text(self, text: str) -> QueryTooComplex | None:
+        """Return the refusal of a text that is too long to be read."""
+        if len(text) > self._settings.max_query:
+            return QueryTooComplex(f"The query has {len(text)} characters, more than {self._settings.max_query}")
+        return None
+
+    def refuse_size(self, document: DocumentNode) -> QueryTooComplex | None:
+        """Return the refusal of a valid document that has too many fields, is too deep, or introspects too much."""
         fragments = _fragments(document)
         pricing = Pricing(self._prices, fragments)
         depths: dict[str, int] = {}
+        counts: dict[str, int] = {}
+        fields = sum(_count_fields(one.selection_set, fragments, counts) for one in operations(document))
+        if fields > self._settings.max_fields:
+            return QueryTooComplex(
+                f"The query has more than {self._settings.max_fields} fields, those of fragments counted at each spread"
+            )
+        lists: dict[tuple[str, bool], int] = {}
         for operation in operations(document):
+            if _list_depth(operation.selection_set, fragments, lists) >= _MOST_LISTS:
+                return QueryTooComplex("The query introspects fields of types of fields of types of fields")
             depth = _depth(operation.selection_set, fragments, depths)
             if depth > self._settings.max_depth:
                 return QueryTooComplex(f"The query is {depth} levels deep, more than {self._settings.max_depth}")
@@ -119,6 +140,48 @@ def count_repetitions(document: DocumentNode) -> int:
 
 def _fragments(document: DocumentNode) -> Fragments:
     return {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
+
+
+def _count_fields(selection_set: SelectionSetNode, fragments: Fragments, known: dict[str, int]) -> int:
+    """Return how many fields there are with each fragment written out; `known` holds fragments counted."""
+    count = 0
+    for selection in selection_set.selections:
+        if isinstance(selection, FragmentSpreadNode):
+            name = selection.name.value
+            if name not in known:
+                known[name] = _count_fields(fragments[name].selection_set, fragments, known)
+            count += known[name]
+        elif isinstance(selection, FieldNode):
+            count += 1
+            if selection.selection_set:
+                count += _count_fields(selection.selection_set, fragments, known)
+        elif isinstance(selection, InlineFragmentNode):
+            count += _count_fields(selection.selection_set, fragments, known)
+    return count
+
+
+def _list_depth(
+    selection_set: SelectionSetNode, fragments: Fragments, known: dict[tuple[str, bool], int], *, inside: bool = False
+) -> int:
+    """Return how many lists of introspection stand inside one another; `inside` means below `__schema` or `__type`."""
+    deepest = 0
+    for selection in selection_set.selections:
+        if isinstance(selection, FragmentSpreadNode):
+            key = (selection.name.value, inside)
+            if key not in known:
+                known[key] = _list_depth(fragments[key[0]].selection_set, fragments, known, inside=inside)
+            depth = known[key]
+        elif isinstance(selection, InlineFragmentNode):
+            depth = _list_depth(selection.selection_set, fragments, known, inside=inside)
+        elif isinstance(selection, FieldNode) and selection.selection_set:
+            name = selection.name.value
+            below = inside or name in INTROSPECTION
+            depth = _list_depth(selection.selection_set, fragments, known, inside=below)
+            depth += inside and name in _TYPE_LISTS
+        else:
+            continue
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _depth(selection_set: SelectionSetNode, fragments: Fragments, known: dict[str, int]) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from sys import getsizeof
 from types import NoneType
 from typing import Any
 
@@ -16,6 +17,8 @@ from schema.costs import Cost
 KEPT = 16  # of one document; they differ by the operation and by what is sent
 CHARACTERS_KEPT = 200  # of a variable: a cursor is shorter, a text that somebody writes is not sent again
 MOST_ERRORS = 50  # of the variables of one operation; graphql-core's own limit
+
+_ENTRY, _VARIABLE = 1_000, 700  # bytes of what is kept, and of a variable in it besides its value
 
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
 
@@ -31,10 +34,15 @@ class Prepared(Struct, frozen=True):
 class Preparation:
     """What has been prepared of one document."""
 
-    def __init__(self, schema: GraphQLSchema, costs: Mapping[str | None, Cost]) -> None:
+    def __init__(
+        self, schema: GraphQLSchema, costs: Mapping[str | None, Cost], grow: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """Prepare for a schema; `grow` is told of bytes that are kept, or no longer."""
         self._schema = schema
         self._costs = costs
+        self._grow = grow
         self._kept: dict[Sequence[Any], Prepared] = {}
+        self._size = 0  # bytes of all kept, as estimated
 
     def of(self, operation: OperationDefinitionNode, sent: Mapping[str, Any]) -> Prepared:
         """Return an operation of the document prepared with variables as they were sent."""
@@ -46,15 +54,22 @@ class Preparation:
             return self._prepare(operation, name, sent)
         if known is None:
             known = self._prepare(operation, name, sent)
-            if (
-                _is_lasting(sent)
-                and isinstance(known.variables, VariableValues)
-                and _is_lasting(known.variables.coerced)
-            ):
-                if len(self._kept) == KEPT:
-                    self._kept.clear()
-                self._kept[key] = known
+            if _is_lasting(sent) and isinstance(known.variables, VariableValues):
+                self._keep(key, known, known.variables, sent)
         return known
+
+    def _keep(self, key: Sequence[Any], known: Prepared, values: VariableValues, sent: Mapping[str, Any]) -> None:
+        # Variables that no operation declares would be kept for nothing, however many are sent.
+        if not _is_lasting(values.coerced) or not sent.keys() <= values.sources.keys():
+            return
+        if len(self._kept) == KEPT:
+            self._kept.clear()
+            self._grow(-self._size)
+            self._size = 0
+        size = _ENTRY + sum(_VARIABLE + getsizeof(name) + 2 * getsizeof(value) for name, value in sent.items())
+        self._size += size
+        self._grow(size)
+        self._kept[key] = known
 
     def _prepare(self, operation: OperationDefinitionNode, name: str | None, sent: Mapping[str, Any]) -> Prepared:
         definitions = operation.variable_definitions or ()

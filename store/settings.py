@@ -62,6 +62,9 @@ class Settings:
         "records of each kind kept per process until they change; 0 keeps nothing",
         least=0,
     )
+    documents_kept_mib: int = _setting(
+        32, "memory for query texts that were read and for their plans, per process, MiB", least=1, most=100_000
+    )
     redis_connections: int = _setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
 
     # Sessions
@@ -102,8 +105,10 @@ class Settings:
 
     # Limits on queries
     max_depth: int = _setting(15, "depth of a query", least=1)
-    max_tokens: int = _setting(2_000, "tokens of a query", least=1)
+    max_query: int = _setting(16_384, "characters of a query text", least=1)
+    max_tokens: int = _setting(1_000, "tokens of a query, and comments likewise", least=1)
     max_aliases: int = _setting(30, "aliases in a query", least=0)
+    max_fields: int = _setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
     max_cost: int = _setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)
     max_body: int = _setting(262_144, "bytes of a request body or websocket message", least=1024)
 

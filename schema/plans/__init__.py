@@ -28,6 +28,7 @@ Nothing here knows the schema. It depends on graphql-core, on what strawberry sa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from graphql import DirectiveNode, OperationType, VariableNode, Visitor, visit
@@ -40,6 +41,7 @@ from schema.plans.selection import BATCHED, STEADY, Parents, Selection
 
 __all__ = ["BATCHED", "BY_CLASS", "STEADY", "Asked", "Parents", "Planner", "Plans"]
 
+PLAN_BYTES = 6_000  # of a plan without its selections, and of the key it has
 PLANS_KEPT = 8  # of one document; they differ by operation and by the variables of @skip and @include
 ROWS_KEPT = 50_000  # of all plans together, some 600 bytes each
 
@@ -69,7 +71,9 @@ class Planner:
 class Plans:
     """The plans of one document, each made when it is first needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, grow: Callable[[int], None] = lambda _: None) -> None:
+        """Begin without plans; `grow` is told of the bytes that each one takes, or that are free again."""
+        self._tally = _Tally(grow)
         self._plans: dict[object, Selection | None] = {}
         self._directives: dict[str | None, _Directives] = {}  # by the names of operations
 
@@ -88,8 +92,22 @@ class Plans:
         if key not in self._plans:
             if len(self._plans) == PLANS_KEPT:
                 self._plans.clear()
-            self._plans[key] = _plan(asked.executor) if directives.are_known else None
+                self._tally.add(-self._tally.size)
+            self._tally.add(PLAN_BYTES)
+            self._plans[key] = _plan(asked.executor, self._tally.add) if directives.are_known else None
         return self._plans[key]
+
+
+class _Tally:
+    """Counts the bytes of plans; what plans consist of refers to it, and not to them in a circle."""
+
+    def __init__(self, grow: Callable[[int], None]) -> None:
+        self.size = 0
+        self._grow = grow
+
+    def add(self, size: int) -> None:
+        self.size += size
+        self._grow(size)
 
 
 class _Directives(Visitor):
@@ -107,13 +125,13 @@ class _Directives(Visitor):
                 self.variables[argument.value.name.value] = None
 
 
-def _plan(executor: Executor[Any]) -> Selection | None:
+def _plan(executor: Executor[Any], grow: Callable[[int], None]) -> Selection | None:
     schema, operation, variables = executor.schema, executor.operation, executor.variable_values
     root = schema.get_root_type(operation.operation)
     try:
         assert root is not None
         fields = collect_fields(schema, executor.fragments, variables, root, operation).grouped_field_set
-        selection = Selection(executor, root, fields)
+        selection = Selection(executor, root, fields, grow)
     except Exception:  # noqa: BLE001  graphql-core comes to the same, and says what it is
         return None
     if operation.operation is OperationType.MUTATION:

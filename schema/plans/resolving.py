@@ -24,6 +24,8 @@ from schema.plans.run import Asked
 
 Arguments: TypeAlias = dict[str, Any]
 
+CHARACTERS_KEPT = 200  # of a variable: what is longer is not sent again
+ENTRY_BYTES = 1_000  # of a variable's value where it is kept, and of the arguments it is part of
 ARGUMENTS_KEPT = 16  # of one field; they differ by the values of variables
 
 _UNCHANGED = {int, float, str, bool, strawberry.ID}  # types of arguments that resolvers get as they are coerced
@@ -46,7 +48,10 @@ class Told:
 class Resolver:
     """The resolver of one field of a selection."""
 
-    def __init__(self, executor: Executor[Any], definition: GraphQLField, node: FieldNode) -> None:
+    def __init__(
+        self, executor: Executor[Any], definition: GraphQLField, node: FieldNode, grow: Callable[[int], None]
+    ) -> None:
+        self._grow = grow
         self._definition = definition
         self._node = node
         self._resolve = definition.resolve or executor.field_resolver
@@ -54,6 +59,7 @@ class Resolver:
             argument.value.name.value for argument in node.arguments or () if isinstance(argument.value, VariableNode)
         ]
         self._kept: dict[tuple[Any, ...], Arguments | None] = {}
+        self._entry = ENTRY_BYTES * (1 + len(self._variables))  # bytes of one of these
         declared = declaration(definition)
         self._declared = declared if declared and _is_bare(declared) else None
         if self._declared:
@@ -82,11 +88,15 @@ class Resolver:
         except TypeError:  # a value that has no hash: a list, an input object
             return None
         given = self._coerced(asked)
+        if any(isinstance(value, str) and len(value) > CHARACTERS_KEPT for value in key):
+            return None
         simple = None
         if all(isinstance(value, _IMMUTABLE) for value in given.values()):
             simple = {cast("Any", self._names)[name]: value for name, value in given.items()}
         if len(self._kept) == ARGUMENTS_KEPT:
             self._kept.clear()
+            self._grow(-ARGUMENTS_KEPT * self._entry)
+        self._grow(self._entry)
         self._kept[key] = simple
         return simple
 

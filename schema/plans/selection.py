@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from operator import is_
 from typing import Any
@@ -22,6 +22,8 @@ from schema.plans.run import Paths, Row, Run, Unusual, close
 BATCHED = "batched"  # in the metadata of a field
 STEADY = "is_steady"  # an attribute of classes whose objects never change, and are met again and again
 
+SELECTION_BYTES, FIELD_BYTES = 2_500, 1_700  # of a selection, and of each field in it
+
 _INTROSPECTION = {"__schema", "__type"}
 
 
@@ -32,12 +34,19 @@ class Parents(list[Any]):
 class Selection:
     """What is asked of the objects of one type."""
 
-    def __init__(self, executor: Executor[Any], parent: GraphQLObjectType, fields: GroupedFieldSet) -> None:
+    def __init__(
+        self,
+        executor: Executor[Any],
+        parent: GraphQLObjectType,
+        fields: GroupedFieldSet,
+        grow: Callable[[int], None],
+    ) -> None:
         names = {key: details[0].node.name.value for key, details in fields.items()}
         if not _INTROSPECTION.isdisjoint(names.values()):
             raise Unusual
         self._row = {key: parent.name if name == "__typename" else None for key, name in names.items()}
-        asked = [Field(executor, parent, key, fields[key]) for key, name in names.items() if name != "__typename"]
+        grow(SELECTION_BYTES + FIELD_BYTES * len(fields))
+        asked = [Field(executor, parent, key, fields[key], grow) for key, name in names.items() if name != "__typename"]
         self._fields = asked
         self._steady = [field for field in asked if field.depends_on_object_alone]
         self._others = [field for field in asked if not field.depends_on_object_alone]
@@ -46,6 +55,14 @@ class Selection:
         self._texts: dict[bytes, Raw] = {}  # these, where nothing else was in them
         self._beside: dict[str, dict[int, Any]] = {field.key: {} for field in self._others}
         self._objects: dict[int, Any] = {}  # all of these, whose addresses nobody else gets
+
+    def __del__(self) -> None:
+        """Take the fields apart: they and their completions refer to each other, which the collector alone would free.
+
+        Nothing runs by this plan any more: a run holds the selection of the root, and that all others.
+        """
+        for field in getattr(self, "_fields", ()):
+            field.take_apart()
 
     def begin(self, run: Run, objects: list[Any], paths: Paths) -> list[Row] | list[Raw]:
         """Return a row for each object; what has to be awaited comes into it later."""
@@ -139,9 +156,15 @@ class Field:
     """One key of all rows of a selection."""
 
     def __init__(
-        self, executor: Executor[Any], parent: GraphQLObjectType, key: str, details: list[FieldDetails]
+        self,
+        executor: Executor[Any],
+        parent: GraphQLObjectType,
+        key: str,
+        details: list[FieldDetails],
+        grow: Callable[[int], None],
     ) -> None:
         self.key = key
+        self._grow = grow
         self._parent = parent
         self._details = details
         self._nodes = [one.node for one in details]
@@ -149,7 +172,7 @@ class Field:
         if definition is None:
             raise Unusual
         self._definition = definition
-        self._resolver = Resolver(executor, definition, self._nodes[0])
+        self._resolver = Resolver(executor, definition, self._nodes[0], grow)
         self._completion = completion(definition.type, executor.schema, self._select, self._info)
         self._selections: dict[str, Selection] = {}
         declared = declaration(definition)
@@ -160,6 +183,10 @@ class Field:
         is_at_hand = self._attribute or (self._of_root and declared and not declared.is_async)
         self.has_effects = False
         self.depends_on_object_alone = bool(is_at_hand) and _has_leaves(definition.type)
+
+    def take_apart(self) -> None:
+        """Let go of what refers to this field."""
+        del self._completion
 
     def begin(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
         """Fill the rows with the values that the objects have in this field, now or when they come."""
@@ -204,7 +231,7 @@ class Field:
             parent = schema.get_type(name)
             assert isinstance(parent, GraphQLObjectType)
             fields = collect_subfields(schema, executor.fragments, variables, executor.operation, parent, self._details)
-            self._selections[name] = Selection(executor, parent, fields.grouped_field_set)
+            self._selections[name] = Selection(executor, parent, fields.grouped_field_set, self._grow)
         return self._selections[name].begin(run, objects, paths)
 
     def _told(self, run: Run, above: Path | None = None) -> Any:
