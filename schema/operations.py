@@ -195,8 +195,11 @@ class Schema(strawberry.Schema):
         operation_extensions: dict[str, Any] | None = None,  # noqa: ARG002  strawberry's callers pass it
     ) -> ExecutionResult:
         """Return the result of a query or mutation; without what strawberry prepares for extensions: there are none."""
-        document = self.documents.get(query or "")
         context: Context | None = context_value
+        try:
+            document = await self.read(query or "", context)
+        except RequestError as refusal:
+            return ExecutionResult(None, present([refusal], context, operation_name))
         prepared = document.prepared(operation_name, variable_values)
         allowed = allowed_operation_types or DEFAULT_ALLOWED_OPERATION_TYPES
         errors = self._check(document, prepared, operation_name, allowed, context)
@@ -223,6 +226,19 @@ class Schema(strawberry.Schema):
         result = await outcome if optimized_is_awaitable(outcome) else outcome
         return ExecutionResult(result.data, present(result.errors, context, operation_name) if result.errors else None)
 
+    async def read(self, text: str, context: Context | None) -> Document:
+        """Return the document of a query text; a text that is new is read only once its request has been counted.
+
+        Raises RequestError where the limit on requests or the session forbids that. One round trip for a new text.
+        """
+        document = self.documents.find(text)
+        if document is None:
+            fatal = await _close(context)
+            if fatal:
+                raise fatal
+            document = self.documents.get(text)
+        return document
+
     async def _refused(
         self, errors: Sequence[GraphQLError], context: Context | None, name: str | None
     ) -> ExecutionResult:
@@ -235,7 +251,10 @@ class Schema(strawberry.Schema):
         extensions_runner: SchemaExtensionsRunner,  # noqa: ARG002  strawberry passes it
     ) -> PreExecutionError | None:
         """Check an operation that comes over a transport of streams."""
-        document = self.documents.get(context.query or "")
+        try:
+            document = await self.read(context.query or "", context.context)
+        except RequestError as refusal:
+            return PreExecutionError(data=None, errors=[refusal])
         context.graphql_document = document.node
         name = context._provided_operation_name  # noqa: SLF001  the public one falls back on the first operation
         prepared = document.prepared(name, context.variables)

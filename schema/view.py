@@ -83,7 +83,8 @@ class View(GraphQLView[Context, None]):
         context = self._services.context(
             claims, address=peer.address, user_agent=peer.user_agent, request_id=peer.request_id
         )
-        operation = self.schema.documents.get(parameters.query).operation(parameters.operation_name)
+        document = await self.schema.read(parameters.query, context)
+        operation = document.operation(parameters.operation_name)
         if operation is not None and operation.name:
             request[OPERATION] = operation.name.value
         if _is_subscription(operation) and takes_events(request.headers.getall(hdrs.ACCEPT, [])):
