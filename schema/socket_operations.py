@@ -16,7 +16,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Bas
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import CompleteMessage, SubscribeMessage
 from strawberry.types.execution import ExecutionResult
 
-from resolvers.errors import RateLimited
+from resolvers.errors import RateLimited, RequestError
 from schema.channels import Channel, Close
 from schema.encoding import dumps
 from schema.operations import Schema
@@ -106,10 +106,11 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         context, started = cast("Context", self.context).fresh(), time.perf_counter()
         try:
             one = cast("SocketOperation", operation)  # no other kind is started
+            await self.schema.read(one.asked.query, context)  # before its cost is looked at: it may be over a limit
             with self.held(one.asked) as one.turn:
                 context.room = one.turn or self.websocket.room
                 await deliver(one, self.schema, one.asked, context)
-        except RateLimited as error:
+        except RequestError as error:
             with suppress(WebSocketDisconnected):
                 await operation.send_initial_errors([error])
         finally:

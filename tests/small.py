@@ -57,7 +57,8 @@ class PlainContext:
         return True
 
     async def close(self) -> None:
-        self.services.closed.append(self)
+        if not any(one is self for one in self.services.closed):  # a second time changes nothing
+            self.services.closed.append(self)
         self.fatal = self.fatal or self.services.fatal
 
 

@@ -23,8 +23,11 @@ async def test_tail(tmp_path: Path) -> None:
         async with perch(tmp_path, "tail", log_level="INFO") as all_of_it:
             await all_of_it.out.line("Perch follows")
             post = await alice.post("green #tea\nfor two")
+            await all_of_it.out.line("@alice green")
             await bob.repost(post, "yes!")
+            await all_of_it.out.line("@bob quotes")
             await bob.follow(alice)
+            await all_of_it.out.line("@bob follows")
             await alice.do("deletePost", postId=post)
             told = await all_of_it.out.line(f"- {post} by {alice.id}")
             assert "@alice green #tea for two" in all_of_it.out.lines[1]
@@ -92,7 +95,7 @@ async def test_the_store_away(tmp_path: Path) -> None:
                 await alice.post("one")
                 await tail.out.line("@alice one")
                 await away.kill()
-                await tail.err.line("PUBSUB_LOST")
+                await tail.err.line("store_outage")
                 await away.start()
                 await until(lambda: _posts(alice, "two"))
                 await tail.out.line("@alice two")
