@@ -145,6 +145,7 @@ async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, su
         "RATE_LIMIT": "0",
         "REQUEST_HEAD_SECONDS": "3600",  # connections wait while others have their turn
         "KEEP_ALIVE_SECONDS": "3600",
+        "CONNECTIONS_PER_ADDRESS": "0",  # the load has one
         "BIG_AUTHOR": str(ALL_PUSHED),
         "LOG_LEVEL": "WARNING",  # no contender writes a line per request
         "NODE_ENV": "production",
