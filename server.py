@@ -28,16 +28,15 @@ from resolvers.listeners import StreamEventKind
 from resolvers.tailing import Asked, TailRefused
 from resolvers.tokens import NO_PASSWORD
 from resolvers.upkeep import UpkeepRefused
-from schema.channels import close_codes_table
 from serving import endpoint, logs, processes
 from serving.endpoint import StartError
+from serving.tables import tables
 from store import opening, requirements
 from store.connection import Unavailable, UnsupportedServer
 from store.launch import EmbeddedStoreError
-from store.layout import layout_table
 from store.records import Role
 from store.secret import Secret
-from store.settings import SettingError, Settings, settings_table
+from store.settings import SettingError, Settings
 from store.tasks import stop
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
@@ -76,7 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="server.py", description="Perch, a social network's back end. Settings are environment variables: README."
+        prog="server.py",
+        description="Perch, a social network's back end. Settings are environment variables: docs/operations.md.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
@@ -142,7 +142,9 @@ def _parser() -> argparse.ArgumentParser:
     decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
     decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
     add("print-schema", _print_schema, "print the GraphQL schema")
-    add("print-tables", _print_tables, "print the README's tables of settings, keys and close codes")
+    add(
+        "print-tables", _print_tables, "print the documentation's tables of settings, keys, close codes and error codes"
+    )
     return parser
 
 
@@ -260,7 +262,7 @@ async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:
 
 
 async def _print_tables(_: Settings, __: argparse.Namespace) -> int:
-    print(f"{settings_table()}\n\n{layout_table()}\n\n{close_codes_table()}")
+    print("\n\n".join(tables().values()))
     return 0
 
 

@@ -60,7 +60,10 @@ def refuse_all(errors: list[UserError]) -> None:
 
 
 class RequestError(GraphQLError):
-    """An error whose code clients may rely on; its text is meant for them."""
+    """An error whose code clients may rely on. Its text is meant for clients.
+
+    The docstring of each subclass that sets `code` is the description in the table of error codes.
+    """
 
     code = "INTERNAL"
     status = 200
@@ -71,32 +74,32 @@ class RequestError(GraphQLError):
 
 
 class Unauthenticated(RequestError):
-    """No token where one is needed, or one that is expired, revoked or forged; ends the whole operation."""
+    """The access token is missing, expired, revoked or forged. Refresh the session and retry once; then log in."""
 
     code = "UNAUTHENTICATED"
     status = 401
 
 
 class Forbidden(RequestError):
-    """Signed in, but without the role it takes."""
+    """The operation needs a role that the viewer does not have, or comes from an origin that may not call."""
 
     code = "FORBIDDEN"
 
 
 class BadUserInput(RequestError):
-    """An argument has a value that it cannot have; the text names the argument and the rule."""
+    """The request or an argument is invalid. `message` names it and the rule. Correct the client."""
 
     code = "BAD_USER_INPUT"
 
 
 class NotFound(RequestError):
-    """What a subscription is about is gone, or hidden from the viewer: it ends, and to begin it again is of no use."""
+    """The subject of a subscription is gone, or the viewer may no longer see it. Do not subscribe again."""
 
     code = "NOT_FOUND"
 
 
 class RateLimited(RequestError):
-    """Too many requests or attempts; `extensions.retryAfter` says after how many seconds to try again."""
+    """Too many requests or attempts. Retry after `extensions.retryAfter` seconds."""
 
     code = "RATE_LIMITED"
     status = 429
@@ -108,7 +111,7 @@ class RateLimited(RequestError):
 
 
 class QueryTooComplex(RequestError):
-    """The query is deeper, longer or costlier than the limits allow."""
+    """The query is deeper, longer or costlier than the limits allow. Ask for less at once."""
 
     code = "QUERY_TOO_COMPLEX"
     status = 400
@@ -120,7 +123,7 @@ REFUSING_SECONDS = 10  # after which to try again what the database refuses: an 
 
 
 class ServiceUnavailable(RequestError):
-    """The database cannot be reached, or refuses this now; trying again later may help."""
+    """The database cannot be reached or refuses the command. Retry after the seconds that `Retry-After` gives."""
 
     code = "SERVICE_UNAVAILABLE"
     status = 503

@@ -24,7 +24,23 @@ After: TypeAlias = Annotated[str | None, strawberry.argument(description="The cu
 
 MINUTES_KEPT = 10_000  # whose text is remembered: those of a week
 
+_REFUSALS = {
+    UserErrorCode.BLANK: "A text that must say something is empty.",
+    UserErrorCode.TOO_LONG: "A text has more characters than the limit that the message names.",
+    UserErrorCode.INVALID: "A value breaks the rule that the message names.",
+    UserErrorCode.TAKEN: "Another member has this login or e-mail address.",
+    UserErrorCode.WEAK_PASSWORD: "The password is too short, too common, or a name of the member.",
+    UserErrorCode.WRONG_CREDENTIALS: "The password or the refresh token is wrong, or no longer valid.",
+    UserErrorCode.NOT_FOUND: "There is no such member, post, comment, notification or promotion for the viewer.",
+    UserErrorCode.NOT_ALLOWED: "The viewer may not do this.",
+    UserErrorCode.SELF: "The member named is the viewer.",
+    UserErrorCode.LIMIT_REACHED: "The viewer has as many of these as the limit allows.",
+    UserErrorCode.CONFLICT: "The `idempotencyKey` was used with other input.",
+}
+
 strawberry.enum(UserErrorCode)
+for _value in vars(UserErrorCode)["__strawberry_definition__"].values:
+    _value.description = _REFUSALS[UserErrorCode(_value.value)]
 
 
 def created_at(root: Any) -> int:

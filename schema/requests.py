@@ -33,7 +33,7 @@ class RequestRefused(BadUserInput):
 
 
 class UnknownPath(RequestError):
-    """A request for a path at which nothing is served."""
+    """Nothing is served at this path. Send operations to `/graphql`."""
 
     code = "NOT_FOUND"
     status = 404

@@ -16,11 +16,9 @@ import pytest
 from aiohttp import ClientConnectionError
 
 import server
-from schema.channels import close_codes_table
+from serving.tables import tables
 from store import keys
 from store.connection import Database
-from store.layout import layout_table
-from store.settings import settings_table
 from tests.conftest import Member, sign_up
 from tests.feeds import following
 from tests.live import HOME, subscribed
@@ -198,12 +196,12 @@ async def test_nothing_to_start_on(tmp_path: Path) -> None:
 
 
 async def test_printing(tmp_path: Path) -> None:
-    """The schema and the README's tables are printed without a store."""
+    """The schema and the documentation's tables are printed without a store."""
     printed = await asyncio.gather(run(tmp_path / "data", "print-schema"), run(tmp_path / "data", "print-tables"))
-    (status, schema, err), tables = printed
+    (status, schema, err), printed_tables = printed
     assert (status, err) == (0, "")
     assert "homeTimeline(" in schema
-    assert tables == (0, f"{settings_table()}\n\n{layout_table()}\n\n{close_codes_table()}", "")
+    assert printed_tables == (0, "\n\n".join(tables().values()), "")
     assert not (tmp_path / "data").exists()
 
 
