@@ -52,7 +52,7 @@ class Close(Enum):
 
 
 def close_codes_table() -> str:
-    """Return the table of close codes that the README shows, in Markdown."""
+    """Return the table of close codes that the documentation shows, in Markdown."""
     rows = ["| code | reason | what the client should do |", "|---|---|---|"]
     rows += [f"| {int(code)} | {reason} | {advice} |" for code, reason, advice in (close.value for close in Close)]
     return "\n".join(rows)

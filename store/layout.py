@@ -64,6 +64,6 @@ def _example(number: int) -> int:
 
 
 def layout_table() -> str:
-    """Return the table of all keys that the README shows, in Markdown."""
+    """Return the table of all keys that the documentation shows, in Markdown."""
     rows = [f"| `{d.shown}` | {d.kind} | {d.meaning} |" for d in described()]
     return "\n".join(["| key | type | holds |", "|---|---|---|", *rows])

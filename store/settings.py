@@ -237,7 +237,7 @@ def _read_number(name: str, rules: Mapping[str, Any], text: str) -> int:
 
 
 def settings_table() -> str:
-    """Return the table of all settings that the README shows, in Markdown."""
+    """Return the table of all settings that the documentation shows, in Markdown."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
     for f in fields(Settings):
         value: Any = f.default

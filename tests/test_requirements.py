@@ -11,7 +11,7 @@ from store.requirements import REQUIRED
 from tests import lines
 from tests.processes import Perch, connected, perch, redis, until
 
-README = Path(__file__).parent.parent / "README.md"
+OPERATIONS = Path(__file__).parent.parent / "docs" / "operations.md"
 OTHER = {
     "appendonly": "no",
     "maxmemory-policy": "allkeys-lru",
@@ -44,7 +44,7 @@ async def test_wrong_settings(tmp_path: Path, command: list[str]) -> None:
 
 
 async def test_right_settings(tmp_path: Path) -> None:
-    """Of a server that is set as the README says, nothing is said."""
+    """Of a server that is set as the documentation says, nothing is said."""
     async with redis(tmp_path / "redis") as server, connected(server.settings["redis_url"]) as db:
         await server.start()
         await until(db.ready)
@@ -72,7 +72,7 @@ async def test_embedded_store(tmp_path: Path) -> None:
         assert await _warnings(running) == []
 
 
-def test_readme() -> None:
-    """The README names every setting, with its value."""
-    text = " ".join(README.read_text().split())
+def test_documentation() -> None:
+    """The page on operations names every setting, with its value."""
+    text = " ".join(OPERATIONS.read_text(encoding="utf-8").split())
     assert [name for name, value in REQUIRED.items() if f"`{name} {value}`" not in text] == []

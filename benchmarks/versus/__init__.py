@@ -6,7 +6,7 @@ Run it from a checkout with Perch and its extra `bench` installed, and Node 20 o
     python -m benchmarks.versus
 
 By default that takes about twenty minutes; `--seconds 2 --rounds 1 home` gives a first idea in one. `all` takes some
-three hours, and with `--markdown benchmarks/RESULTS.md --charts benchmarks/charts` leaves the tables and charts there.
+three hours, and with `--markdown benchmarks/RESULTS.md --charts docs/charts` leaves the tables and charts there.
 
 It starts a store of its own in a folder that is removed at the end, loads one network into it, and lets the contenders
 answer the same requests by many readers, each with a token of their own. They are processes with one processor for

@@ -1,4 +1,4 @@
-// The client that the README shows for graphql-ws: when it connects again, and when it gives up.
+// The client that the API guide shows for graphql-ws: when it connects again, and when it gives up.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -9,15 +9,15 @@ import WebSocket from "ws";
 
 import { HOME, PATIENCE, PROTOCOL, SOCKET, actUntil, post, reader, within } from "./perch.mjs";
 
-const MODULE = new URL("./readme-client.mjs", import.meta.url);
+const MODULE = new URL("./api-guide-client.mjs", import.meta.url);
 const SOCKETS_PER_MEMBER = 20; // the server's default
 
-describe("the client of the README", { timeout: 3 * PATIENCE }, () => {
+describe("the client of the API guide", { timeout: 3 * PATIENCE }, () => {
   let subscriptions;
 
   before(async () => {
-    const readme = await readFile(process.env.PERCH_README, "utf8");
-    const [, code] = readme.match(/```js\n(.*?"graphql-ws".*?)```/s);
+    const guide = await readFile(process.env.PERCH_API_GUIDE, "utf8");
+    const [, code] = guide.match(/```js\n(.*?"graphql-ws".*?)```/s);
     await writeFile(MODULE, code);
     ({ subscriptions } = await import(MODULE));
   });
