@@ -21,12 +21,12 @@ from tqdm import tqdm
 
 import schema
 from resolvers import backlog, demo, imports, tailing, upkeep
-from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.imports import ImportRefused
-from resolvers.listeners import StreamEventKind
+from resolvers.operation.context import Services
+from resolvers.operation.stream_filters import StreamEventKind
+from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.tailing import Asked, TailRefused
-from resolvers.tokens import NO_PASSWORD
 from resolvers.upkeep import UpkeepRefused
 from serving import endpoint, logs, processes
 from serving.endpoint import StartError

@@ -25,9 +25,9 @@ from tqdm import tqdm
 
 import schema
 from resolvers import homes, imports
-from resolvers.context import Services
 from resolvers.fanout import Worker
-from resolvers.tokens import NO_PASSWORD
+from resolvers.operation.context import Services
+from resolvers.operation.tokens import NO_PASSWORD
 from schema.http import create_app
 from store import accounts, embedded, events, jobs, keys, posts, timelines
 from store.connection import Command, Database

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from resolvers import fanout, hydrate, identity, signing
-from resolvers.context import Context
-from resolvers.errors import (
+from resolvers.operation.context import Context
+from resolvers.operation.errors import (
     RateLimited,
     Refused,
     Unauthenticated,
@@ -16,8 +16,8 @@ from resolvers.errors import (
     refuse,
     refuse_all,
 )
+from resolvers.operation.tokens import Claims
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
-from resolvers.tokens import Claims
 from store import accounts, attempts, keys
 from store.attempts import HOUR_SECONDS
 from store.connection import Database

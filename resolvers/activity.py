@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from resolvers import hydrate, identity
-from resolvers.context import Context
-from resolvers.errors import BadUserInput, NotFound
+from resolvers.operation.context import Context
+from resolvers.operation.errors import BadUserInput, NotFound
 from store import keys
 from store.records import Post
 

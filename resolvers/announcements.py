@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import cast
 
 from resolvers import hydrate, identity
-from resolvers.context import Context
 from resolvers.gaps import event_cursor
-from resolvers.listeners import KINDS, StreamEventKind
+from resolvers.operation.context import Context
+from resolvers.operation.stream_filters import KINDS, StreamEventKind
 from resolvers.rules import visibility
 from store.events import Event
 from store.records import NO_BOND, Bond, Post, Repost, User

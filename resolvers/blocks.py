@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers import fanout, hydrate, paging
-from resolvers.context import Context
-from resolvers.errors import UserErrorCode
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode
+from resolvers.operation.tokens import Claims
 from resolvers.paging import NodeEdge, Page
 from resolvers.targets import Targets, targets
-from resolvers.tokens import Claims
 from store import blocks, keys
 from store.blocks import Results
 from store.records import Job, User

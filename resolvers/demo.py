@@ -15,7 +15,7 @@ from typing import Any
 
 from resolvers import fanout, indexing
 from resolvers.accounts import create_member
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from resolvers.rules.text import hashtags, mentions
 from store import accounts, interactions, keys, posts, relations
 from store.connection import Database

@@ -9,7 +9,7 @@ from itertools import chain
 from msgspec import Struct
 
 from resolvers import hydrate, paging
-from resolvers.context import Context
+from resolvers.operation.context import Context
 from resolvers.rules import merging, visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
 from resolvers.rules.visibility import Sight

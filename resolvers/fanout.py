@@ -15,7 +15,7 @@ from collections.abc import Collection
 import structlog
 
 from resolvers import bonds, deliveries, farewell, homes, indexing, mentions, reach, rescoring, standing
-from resolvers.reader import Reader
+from resolvers.operation.batcher import Reader
 from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs
 from store.connection import CommandRefused, Database, Unavailable

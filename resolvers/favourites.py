@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers import hydrate, identity, paging
-from resolvers.context import Context
-from resolvers.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.tokens import Claims
 from resolvers.paging import NodeEdge, Page
-from resolvers.tokens import Claims
 from store import favourites as stored
 from store import keys
 from store.records import Post

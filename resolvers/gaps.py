@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from resolvers.errors import BadUserInput
+from resolvers.operation.errors import BadUserInput
 from store import events
 from store.connection import Database
 

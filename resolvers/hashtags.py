@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from resolvers import paging
-from resolvers.context import Context
+from resolvers.operation.context import Context
 from resolvers.rules import trending as rule
 from resolvers.rules.text import hashtag_name
 from resolvers.rules.trending import BEFORE, RECENT, Uses

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from resolvers import entries, homes
-from resolvers.context import Context
 from resolvers.entries import TimelineEdge
-from resolvers.inputs import batches
-from resolvers.lookups import ANY, Lookup
+from resolvers.operation.context import Context
+from resolvers.operation.dataloader import ANY, Lookup
+from resolvers.operation.inputs import batches
 from resolvers.paging import Window
 from store import keys, timelines
 from store.connection import CommandRefused

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
 
-from resolvers.inputs import batches
+from resolvers.operation.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import keys, posts, reach, timelines

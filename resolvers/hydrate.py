@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 from resolvers import identity
-from resolvers.context import Context
-from resolvers.errors import UserErrorCode, refuse
-from resolvers.lookups import Lookup
+from resolvers.operation.context import Context
+from resolvers.operation.dataloader import Lookup
+from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
 from store.notifications import Notification

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from resolvers.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
 from store.ids import LARGEST
 from store.notifications import Notification
 from store.promotions import Promotion

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from resolvers import paging, snapshots
-from resolvers.context import Context
 from resolvers.entries import TimelineEdge
-from resolvers.errors import BadUserInput
+from resolvers.operation.context import Context
+from resolvers.operation.errors import BadUserInput
 from resolvers.paging import Page
 from resolvers.rules import ranking
 from store import importance

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from resolvers import homes, indexing
 from resolvers.fanout import Worker
-from resolvers.inputs import batches
+from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from store import accounts, jobs, keys, posts, relations

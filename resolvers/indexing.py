@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.inputs import batches
+from resolvers.operation.inputs import batches
 from resolvers.rules import names
 from resolvers.work import Budget, Outcome, text
 from store import jobs, search

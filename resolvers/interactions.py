@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from resolvers import fanout, hydrate, identity, mentions, paging
-from resolvers.context import Context
-from resolvers.errors import UserErrorCode, refuse
-from resolvers.inputs import checked_key, checked_text, input_digest
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.inputs import checked_key, checked_text, input_digest
 from resolvers.paging import NodeEdge, Page
 from store import interactions, keys
 from store.interactions import CommentDraft

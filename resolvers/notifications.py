@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from resolvers import hydrate, identity, paging
-from resolvers.context import Context
-from resolvers.errors import BadUserInput, UserErrorCode, refuse
 from resolvers.gaps import StreamGap
+from resolvers.operation.context import Context
+from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.operation.tokens import Claims
 from resolvers.paging import NodeEdge, Page
-from resolvers.tokens import Claims
 from store import keys, notifications
 from store.ids import CLOCK_SKEW, instant, partition
 from store.notifications import Notification

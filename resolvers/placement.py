@@ -12,10 +12,10 @@ import structlog
 from msgspec.structs import replace
 
 from resolvers import hydrate
-from resolvers.context import Context
 from resolvers.entries import TimelineEdge
-from resolvers.errors import RequestError
-from resolvers.lookups import ANY
+from resolvers.operation.context import Context
+from resolvers.operation.dataloader import ANY
+from resolvers.operation.errors import RequestError
 from resolvers.paging import Page, PageInfo, Window
 from resolvers.rules import placement
 from store import promotions

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from resolvers import fanout, hydrate, identity, mentions, paging
-from resolvers.context import Context
-from resolvers.errors import Refused, UserErrorCode, refuse
-from resolvers.inputs import Place, checked_key, checked_location, checked_text, input_digest
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.inputs import Place, checked_key, checked_location, checked_text, input_digest
 from resolvers.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility

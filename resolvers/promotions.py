@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from resolvers import hydrate, identity
-from resolvers.context import Context
-from resolvers.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
 from resolvers.rules.text import TextRefused, normalise
 from store import promotions
 from store.records import Status

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 
 from resolvers import fanout, hydrate, identity, paging
-from resolvers.context import Context
-from resolvers.errors import UserErrorCode
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode
+from resolvers.operation.tokens import Claims
 from resolvers.paging import NodeEdge, Page
 from resolvers.targets import Targets, targets
-from resolvers.tokens import Claims
 from store import keys, relations
 from store.records import Bond, Entry, Job, User
 from store.timelines import Slice

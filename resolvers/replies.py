@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers import hydrate, paging
-from resolvers.context import Context
+from resolvers.operation.context import Context
 from resolvers.paging import NodeEdge, Page
 from store import keys
 from store.records import Entry, Post, Status

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers import hydrate, snapshots
-from resolvers.context import Context
-from resolvers.errors import BadUserInput
+from resolvers.operation.context import Context
+from resolvers.operation.errors import BadUserInput
 from resolvers.paging import NodeEdge, Page
 from resolvers.rules import names
 from resolvers.rules.text import LOGIN_MAX, TextRefused, normalise

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from resolvers import attempts, signing
-from resolvers.context import Context
-from resolvers.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
+from resolvers import signing
+from resolvers.operation import attempts
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
+from resolvers.operation.tokens import Claims, digest
 from resolvers.signing import EMAIL_MOST, NOTHING, UNKNOWN
-from resolvers.tokens import Claims, digest
 from store import accounts, keys
 from store.records import Session
 from store.secret import Secret

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from email_validator import EmailNotValidError, validate_email
 
-from resolvers import attempts
-from resolvers.context import Context
-from resolvers.errors import UserError, UserErrorCode, field_error, refuse
-from resolvers.tokens import Claims, digest, new_session
+from resolvers.operation import attempts
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse
+from resolvers.operation.tokens import Claims, digest, new_session
 from store import accounts
 from store.records import Credentials, Session
 from store.secret import Secret

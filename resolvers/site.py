@@ -8,10 +8,10 @@ from typing import Protocol
 
 from resolvers import announcements, identity
 from resolvers.announcements import Told
-from resolvers.context import Context
-from resolvers.errors import BadUserInput
 from resolvers.gaps import StreamGap, begin, gap_at
-from resolvers.listeners import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted
+from resolvers.operation.context import Context
+from resolvers.operation.errors import BadUserInput
+from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted
 from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES

@@ -12,9 +12,9 @@ from typing import Generic, TypeVar
 from msgspec.structs import replace
 
 from resolvers import paging
-from resolvers.context import Context
 from resolvers.entries import TimelineEdge
-from resolvers.errors import BadUserInput
+from resolvers.operation.context import Context
+from resolvers.operation.errors import BadUserInput
 from resolvers.paging import NodeEdge, Page, Window
 from store import snapshots
 from store.connection import Command, CommandRefused

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from resolvers import homes, identity
-from resolvers.context import Context
 from resolvers.entries import Placed, TimelineEdge, placed
 from resolvers.gaps import StreamGap, begin, event_cursor, gap_at
+from resolvers.operation.context import Context
 from store import events, posts, relations, timelines
 from store.events import Event
 from store.log import Follower, since

@@ -11,10 +11,10 @@ import structlog
 
 from resolvers import accounts, announcements, hydrate, site
 from resolvers.announcements import PostCreated, PostDeleted, UserFollowed
-from resolvers.context import Context, Services
-from resolvers.errors import BadUserInput, ServiceUnavailable
 from resolvers.gaps import StreamGap, event_cursor
-from resolvers.listeners import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.operation.context import Context, Services
+from resolvers.operation.errors import BadUserInput, ServiceUnavailable
+from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
 from resolvers.rules import filters
 from resolvers.rules.filters import FilterRefused
 from resolvers.rules.places import Box

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from resolvers import hydrate, identity
-from resolvers.context import Context
-from resolvers.errors import UserError, UserErrorCode, refuse
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserError, UserErrorCode, refuse
 
 
 class Targets:

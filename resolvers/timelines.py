@@ -10,14 +10,14 @@ from enum import Enum
 from msgspec import Struct
 
 from resolvers import home_pages, hydrate, importance, paging
-from resolvers.context import Context
 from resolvers.entries import TimelineEdge
-from resolvers.errors import Unauthenticated
-from resolvers.lookups import Loader
+from resolvers.operation.context import Context
+from resolvers.operation.dataloader import Loader
+from resolvers.operation.errors import Unauthenticated
+from resolvers.operation.tokens import Claims
 from resolvers.paging import Page
 from resolvers.placement import promoted
 from resolvers.snapshots import Listing
-from resolvers.tokens import Claims
 from store import keys
 from store.notifications import Mentioned, read_mentions
 from store.records import Entry, User

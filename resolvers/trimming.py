@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from resolvers import homes
-from resolvers.inputs import batches
+from resolvers.operation.inputs import batches
 from store import keys, posts, timelines
 from store.connection import Command, Database
 from store.keyspace import named, scan

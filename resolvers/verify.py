@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resolvers.inputs import batches
 from resolvers.invariants import (
     bonds,
     favourites,
@@ -23,6 +22,7 @@ from resolvers.invariants import (
 )
 from resolvers.invariants.findings import Check, Finding, recount_post, recount_user
 from resolvers.invariants.homes import home_bounds, homes_equal
+from resolvers.operation.inputs import batches
 from store import jobs, keys
 from store.connection import Command, Database
 from store.keyspace import named, scan

@@ -10,8 +10,8 @@ from contextlib import suppress
 import structlog
 from msgspec import Struct
 
-from resolvers.errors import ServiceUnavailable
-from resolvers.tokens import Claims
+from resolvers.operation.errors import ServiceUnavailable
+from resolvers.operation.tokens import Claims
 from schema.channels import Close
 from schema.live_costs import EventCost, LiveCosts, Owner
 from schema.ports import Services

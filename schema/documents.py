@@ -15,7 +15,7 @@ from graphql import (
     OperationDefinitionNode,
 )
 
-from resolvers.errors import QueryTooComplex
+from resolvers.operation.errors import QueryTooComplex
 from schema.costs import Cost
 from schema.lexing import parse
 from schema.limits import Limits, operations

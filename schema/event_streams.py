@@ -16,8 +16,8 @@ from strawberry.http import process_result
 from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.types.execution import ExecutionResult
 
-from resolvers.errors import RateLimited, Unauthenticated
-from resolvers.tokens import Claims
+from resolvers.operation.errors import RateLimited, Unauthenticated
+from resolvers.operation.tokens import Claims
 from schema.channels import Close
 from schema.connections import Connection, Connections, Peer
 from schema.encoding import COMPLETE, dumps, next_event

@@ -28,7 +28,7 @@ from graphql import (
     parse,
 )
 
-from resolvers.errors import QueryTooComplex
+from resolvers.operation.errors import QueryTooComplex
 from schema.costs import INTROSPECTION, Cost, Prices, Pricing
 from store.settings import Settings
 

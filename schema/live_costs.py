@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from resolvers.errors import RateLimited
+from resolvers.operation.errors import RateLimited
 
 Owner: TypeAlias = int | str  # a member's id, or the address of somebody anonymous
 K = TypeVar("K")

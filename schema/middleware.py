@@ -9,7 +9,7 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from resolvers.errors import RequestError
+from resolvers.operation.errors import RequestError
 from schema import responses
 from schema.headers import REQUEST_ID, request_id
 

@@ -12,8 +12,8 @@ import strawberry
 from strawberry.types.scalar import ScalarDefinition
 
 from resolvers import identity
-from resolvers.context import Context
-from resolvers.errors import UserErrorCode
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode
 from resolvers.paging import Page
 from schema.plans import BATCHED, BY_CLASS, Parents
 from store.ids import made_at

@@ -17,7 +17,7 @@ from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from resolvers.errors import BadUserInput, RequestError, Unauthenticated, unavailable
+from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated, unavailable
 from schema.documents import Document, DocumentCache
 from schema.errors import present
 from schema.live_costs import EventCost

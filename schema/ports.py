@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, Self
 
-from resolvers.errors import RequestError
-from resolvers.tokens import Claims
+from resolvers.operation.errors import RequestError
+from resolvers.operation.tokens import Claims
 from store.settings import Settings
 
 

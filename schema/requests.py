@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from aiohttp import hdrs, web
 from msgspec import Struct
 
-from resolvers.errors import BadUserInput, RequestError, Unauthenticated
+from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated
 from schema.encoding import kind, loads
 from schema.negotiation import JSON
 

@@ -9,7 +9,7 @@ from graphql import GraphQLError
 from strawberry.http import process_result
 from strawberry.types import ExecutionResult
 
-from resolvers.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
+from resolvers.operation.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
 from schema.encoding import COMPLETE, encode, next_event
 from schema.errors import is_request_error
 from schema.negotiation import EVENTS, GRAPHQL, JSON

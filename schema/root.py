@@ -9,8 +9,8 @@ from typing import Any
 import strawberry
 
 from resolvers import accounts, blocks, favourites, interactions, notifications, posts, promotions, relations, sessions
-from resolvers.context import Context
-from resolvers.errors import Refused
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused
 from schema import notifications as n
 from schema import posts as p
 from schema import promotions as a

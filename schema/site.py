@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers import announcements, site
-from resolvers.listeners import StreamEventKind
+from resolvers.operation.stream_filters import StreamEventKind
 from schema.nodes import Info, is_a
 from schema.posts import Post
 from schema.streams import StreamEvent, StreamGap

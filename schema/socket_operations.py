@@ -16,7 +16,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Bas
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import CompleteMessage, SubscribeMessage
 from strawberry.types.execution import ExecutionResult
 
-from resolvers.errors import RateLimited, RequestError
+from resolvers.operation.errors import RateLimited, RequestError
 from schema.channels import Channel, Close
 from schema.encoding import dumps
 from schema.operations import Schema

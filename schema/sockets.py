@@ -12,7 +12,7 @@ from strawberry.aiohttp.views import GraphQLView
 from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import ConnectionInitMessage, Message
 
-from resolvers.errors import ServiceUnavailable, Unauthenticated
+from resolvers.operation.errors import ServiceUnavailable, Unauthenticated
 from schema.channels import Channel, Close
 from schema.connections import Connection, Connections, Peer
 from schema.messages import fault

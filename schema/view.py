@@ -11,8 +11,8 @@ from strawberry.aiohttp.views import GraphQLView
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types.graphql import OperationType
 
-from resolvers.errors import Forbidden, RequestError, ServiceUnavailable
-from resolvers.tokens import Claims
+from resolvers.operation.errors import Forbidden, RequestError, ServiceUnavailable
+from resolvers.operation.tokens import Claims
 from schema import graphiql, requests, responses
 from schema.addresses import Proxies
 from schema.channels import Channel, Close

@@ -9,7 +9,7 @@ from typing import Any
 import strawberry
 
 from resolvers import accounts, blocks, favourites, notifications, relations, sessions, timelines
-from resolvers.tokens import Claims
+from resolvers.operation.tokens import Claims
 from schema.nodes import After, First, Info, UserError, later
 from schema.users import User, UserConnection
 from store import records

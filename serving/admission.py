@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 import structlog
 
-from resolvers.errors import RateLimited, RequestError, ServiceUnavailable
+from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavailable
 from schema.addresses import Proxies
 from store.settings import Settings
 

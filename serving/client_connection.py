@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
-from resolvers.errors import RequestError
+from resolvers.operation.errors import RequestError
 from schema import responses
 from schema.headers import REQUEST_ID, complete, new_request_id
 from schema.requests import RequestRefused

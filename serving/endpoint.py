@@ -14,8 +14,8 @@ from typing import Any
 from aiohttp import web
 
 import schema
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from schema.http import begin_shutdown, create_app, spare_the_collector
 from serving.admission import Admission
 from serving.client_connection import ClientConnection

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 from http import HTTPStatus
 
-from resolvers.errors import RequestError, UserErrorCode
+from resolvers.operation.errors import RequestError, UserErrorCode
 from schema.channels import close_codes_table
 from store.layout import layout_table
 from store.settings import settings_table

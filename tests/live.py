@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.http import SERVICES
 from store import events, keys
 from store.connection import Database

@@ -7,7 +7,7 @@ from typing import Any
 
 import jwt
 
-from resolvers.tokens import digest
+from resolvers.operation.tokens import digest
 from store import keys
 from store.connection import Database
 from store.settings import Settings

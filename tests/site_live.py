@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from tests.conftest import Member
 from tests.live import Stream, now, subscribed, until
 

@@ -12,7 +12,7 @@ from graphql import GraphQLError
 from strawberry.http import process_result
 from strawberry.types.execution import ExecutionResult
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.encoding import dumps
 from schema.operations import Schema
 from schema.requests import Parameters

@@ -14,8 +14,8 @@ import structlog
 from aiohttp import web
 from graphql import GraphQLError
 
-from resolvers.errors import BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
-from resolvers.tokens import Claims
+from resolvers.operation.errors import BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.operation.tokens import Claims
 from schema.http import create_app
 from schema.operations import Schema
 from store.settings import Settings

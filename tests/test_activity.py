@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store import keys
 from store.connection import Database, script
 from store.hearing import Hearing

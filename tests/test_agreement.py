@@ -10,8 +10,8 @@ from contextlib import suppress
 import pytest
 
 from resolvers import fanout, streams
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import posts, relations
 from store.connection import Database
 from store.settings import Settings

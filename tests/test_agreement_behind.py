@@ -10,8 +10,8 @@ from contextlib import AsyncExitStack, suppress
 import pytest
 
 from resolvers import streams
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from schema.operations import Schema
 from store.settings import Settings
 from tests.conftest import Member, shrunk, sign_up

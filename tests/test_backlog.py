@@ -11,7 +11,7 @@ import pytest
 from resolvers import backlog, fanout, verify
 from resolvers.backlog import Backlog
 from resolvers.fanout import Worker
-from resolvers.tokens import NO_PASSWORD
+from resolvers.operation.tokens import NO_PASSWORD
 from store import accounts, jobs, keys, posts
 from store.connection import Database
 from store.ids import partition

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import keys, posts, timelines
 from store.connection import Command
 from store.posts import Draft

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import reach, timelines
 from store.connection import Command, Database
 from store.settings import Settings

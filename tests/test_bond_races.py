@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import accounts, blocks, posts, relations
 from store.connection import Database
 from store.records import Job

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from resolvers.work import Budget
 from store import accounts, blocks, keys, relations, timelines
 from store.connection import Database

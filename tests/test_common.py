@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from resolvers.relations import COMMON_COUNTED, COMMON_SCANNED
 from store import keys, relations
 from store.settings import Settings

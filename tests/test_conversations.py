@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store import keys, posts
 from store.connection import Database
 from store.posts import Draft

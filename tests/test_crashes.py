@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from resolvers.work import Budget
 from store import accounts, blocks, interactions, keys, posts, relations
 from store.connection import Database

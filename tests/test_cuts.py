@@ -11,8 +11,8 @@ import pytest
 from aiohttp import ClientError
 
 from resolvers import identity
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import events
 from store.connection import Database
 from store.settings import Settings

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from resolvers import fanout, identity
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from resolvers.work import Budget
 from store import posts
 from store.connection import Database

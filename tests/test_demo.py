@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import redis.asyncio as redis
 
 from resolvers import demo
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from resolvers.rules.text import is_login, mentions, normalise
 from store import jobs
 from store.settings import Settings

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from resolvers import fanout, verify
-from resolvers.context import Context, Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Context, Services
 from resolvers.verify import Report
 from store import accounts, interactions, keys, posts, relations
 from store.connection import Database, MemberGone

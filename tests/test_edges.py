@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from resolvers.work import Budget
 from store import relations
 from store.connection import Database

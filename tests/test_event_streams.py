@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from resolvers.errors import RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from tests import clients
 from tests.clients import EVENT_STREAM, EVENTS, GRAPHQL, JSON, Client, first_code, post, within_patience
 from tests.feeds import COMMENT, Feed, ask, subscribe, wanting

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from resolvers.context import Services
 from resolvers.fanout import perform
+from resolvers.operation.context import Services
 from resolvers.work import Budget
 from store import events, keys
 from store.connection import Database

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from resolvers.work import Budget
 from store import events, jobs, keys, relations, timelines
 from store.connection import Database

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store import events, keys
 from store.connection import Database
 from store.log import Follower, Log

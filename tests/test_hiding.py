@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from resolvers import verify
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store.connection import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk

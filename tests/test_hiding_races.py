@@ -7,8 +7,8 @@ from itertools import count
 import pytest
 
 from resolvers import fanout, verify
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import posts
 from store.connection import Database
 from store.records import Job

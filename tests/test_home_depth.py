@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store import timelines
 from store.settings import Settings
 from tests.conftest import Member, shrunk

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from resolvers import verify
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import posts, relations, timelines
 from store.connection import Database
 from store.posts import Draft

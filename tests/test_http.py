@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query
 
-from resolvers.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
+from resolvers.operation.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from schema.operations import PerEventExecutor
 from tests import clients
 from tests.clients import GRAPHQL, JSON, Client, first_code, post

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from resolvers import fanout, homes
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import keys, posts, relations, timelines
 from store.connection import Database
 from store.ids import partition

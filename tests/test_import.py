@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from resolvers import imports, verify
-from resolvers.context import Services
 from resolvers.fanout import Worker
 from resolvers.imports import ImportRefused, Network
-from resolvers.tokens import NO_PASSWORD
+from resolvers.operation.context import Services
+from resolvers.operation.tokens import NO_PASSWORD
 from store import accounts, jobs, keys, posts, relations
 from store.connection import Database
 from store.secret import Secret

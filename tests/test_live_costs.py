@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 
-from resolvers.context import LOOKS_AT_ONCE, Services
+from resolvers.operation.context import LOOKS_AT_ONCE, Services
 from schema.live_costs import EVENT_COST, SENDING_COST
 from store.settings import Settings
 from tests.conftest import Member, shrunk

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from resolvers import accounts
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.http import CONNECTIONS
 from store.connection import Database, Unavailable
 from store.settings import Settings

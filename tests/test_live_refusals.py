@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from tests.conftest import Member
 from tests.feeds import Feed, wanting
 from tests.live import ACTIVITY, HOME, NOTIFICATIONS, until

@@ -12,7 +12,7 @@ import jwt
 import pytest
 from aiohttp import WSMsgType
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store.settings import Settings
 from tests.clients import PROTOCOL
 from tests.conftest import SECRET, Member, shrunk

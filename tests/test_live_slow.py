@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 from aiohttp import ClientSession, TCPConnector
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.room import UNSENT_BYTES
 from tests.conftest import Member
 from tests.feeds import Feed, following

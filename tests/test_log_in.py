@@ -8,8 +8,8 @@ from datetime import datetime
 
 import pytest
 
-from resolvers.context import Services
-from resolvers.tokens import _DUMMY
+from resolvers.operation.context import Services
+from resolvers.operation.tokens import _DUMMY
 from store import keys
 from store.connection import Database
 from store.settings import Settings

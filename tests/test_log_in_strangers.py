@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store.attempts import TURNS_KEPT
 from store.connection import Database
 from store.settings import Settings

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Context, Services
-from resolvers.errors import ServiceUnavailable
-from resolvers.lookups import Loader, Lookup, fetch
+from resolvers.operation.context import Context, Services
+from resolvers.operation.dataloader import Loader, Lookup, fetch
+from resolvers.operation.errors import ServiceUnavailable
 from store.connection import Unavailable
 from tests.conftest import Member
 from tests.work import number

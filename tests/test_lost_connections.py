@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from resolvers import verify
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store.connection import Database, Unavailable
 from store.lua import DIGESTS
 from store.settings import Settings

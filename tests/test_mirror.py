@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 import schema
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.http import create_app
 from store import keys
 from store.connection import Database, Unavailable

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import keys
 from store.connection import Database
 from store.settings import Settings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from resolvers.paging import cursor
 from store import keys, notifications
 from store.connection import Database

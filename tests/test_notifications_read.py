@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store.connection import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk

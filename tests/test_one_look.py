@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.operations import Schema
 from store.connection import Database
 from tests.conftest import Member

@@ -12,8 +12,8 @@ import pytest
 from redis.exceptions import ResponseError
 
 from resolvers import verify
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import jobs, keys, timelines
 from store.connection import CommandRefused, Database, Unavailable
 from store.settings import Settings

@@ -18,7 +18,7 @@ from hypothesis_graphql import nodes, queries
 from strawberry.types import ExecutionResult
 
 import schema
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.encoding import dumps
 from schema.operations import Schema
 from store.settings import Settings

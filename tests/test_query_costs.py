@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.errors import QueryTooComplex
+from resolvers.operation.errors import QueryTooComplex
 from schema.costs import DEFAULT_ENTRIES, UNSIZED_ENTRIES
 from tests.documents import cache, cost
 

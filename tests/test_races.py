@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import accounts, interactions, posts, relations
 from store.connection import Database, MemberGone
 from store.interactions import CommentDraft

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
 from tests.work import dump, work_off

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from resolvers import fanout
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from resolvers.work import Budget
 from store import keys, posts
 from store.connection import Database

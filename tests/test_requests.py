@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from tests.conftest import Member
 
 STANDING = "query($login: String!) { user(login: $login) { isPrivate viewerIsFollowing viewerHasRequestedFollow } }"

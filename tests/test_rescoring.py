@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from resolvers import fanout, rescoring
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from resolvers.rules import ranking
 from resolvers.work import Budget
 from store import importance, keys, posts

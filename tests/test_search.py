@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from resolvers import search
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import keys
 from store.connection import Database
 from store.search import settle_magnitude

@@ -9,8 +9,8 @@ from unicodedata import normalize
 import pytest
 
 from resolvers import indexing, verify
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import accounts, keys
 from store.connection import Database
 from store.ids import partition

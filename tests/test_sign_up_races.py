@@ -8,10 +8,10 @@ import itertools
 import pytest
 
 from resolvers.accounts import create_member
-from resolvers.context import Services
-from resolvers.errors import Refused
 from resolvers.fanout import Worker
-from resolvers.tokens import NO_PASSWORD
+from resolvers.operation.context import Services
+from resolvers.operation.errors import Refused
+from resolvers.operation.tokens import NO_PASSWORD
 from store import accounts, jobs, keys
 from store.connection import Database
 from store.ids import partition

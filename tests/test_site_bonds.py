@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from resolvers.site import live
 from tests.conftest import Member
 from tests.live import until

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers import accounts
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from tests.conftest import PASSWORD, Member
 from tests.site_live import OWN_STREAM, SAMPLE, STREAM, listening
 from tests.test_requests import make_private

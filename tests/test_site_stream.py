@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers.accounts import set_suspension
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store.connection import Database
 from tests.conftest import Member
 from tests.live import subscribed

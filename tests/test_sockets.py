@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType
 
-from resolvers.errors import RateLimited, ServiceUnavailable, Unauthenticated
+from resolvers.operation.errors import RateLimited, ServiceUnavailable, Unauthenticated
 from tests import clients
 from tests.clients import EVENTS, PATIENCE, Connect, within_patience
 from tests.small import SECRET_TEXT, Event, PlainServices, logged

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store.connection import Database
 from tests.conftest import Member
 from tests.live import Stream, fetched, watching

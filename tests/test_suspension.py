@@ -8,8 +8,8 @@ import pytest
 
 import server
 from resolvers import accounts
-from resolvers.context import Services
-from resolvers.tokens import NO_PASSWORD
+from resolvers.operation.context import Services
+from resolvers.operation.tokens import NO_PASSWORD
 from store.records import Role
 from store.secret import Secret
 from tests.conftest import PASSWORD, Member

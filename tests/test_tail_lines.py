@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from resolvers import tailing
-from resolvers.context import Services
-from resolvers.errors import ServiceUnavailable
+from resolvers.operation.context import Services
+from resolvers.operation.errors import ServiceUnavailable
 from resolvers.rules.text import on_one_line
 from resolvers.tailing import Asked
 from store.connection import Unavailable

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from resolvers.context import Services
 from resolvers.fanout import Worker
+from resolvers.operation.context import Services
 from store import keys, posts
 from tests.conftest import Member, crowd
 from tests.work import number, work_off

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from store.connection import Database
 from tests.audience import Audience, Things, audience
 from tests.conftest import Member

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from aiohttp import web
 
-from resolvers.context import Services
+from resolvers.operation.context import Services
 from schema.http import CONNECTIONS
 from tests.conftest import Member
 from tests.feeds import Feed, wanting

@@ -25,8 +25,9 @@ import schema.plans.selection
 import schema.responses
 import serving.endpoint
 import store.connection
-from resolvers import hydrate, known, timelines
-from resolvers.context import Context
+from resolvers import hydrate, timelines
+from resolvers.operation import cached_kinds
+from resolvers.operation.context import Context
 from schema.operations import Schema
 from store.mirror import Mirror, Reading
 from store.wires import Commands, Wires
@@ -164,7 +165,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "calls": lambda: _swap(schema.plans.resolving, "_is_bare", lambda _: False),
     "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),
     "mirror": lambda: os.environ.update(RECORDS_KEPT="0"),
-    "readers": lambda: _swap(known, "READERS_KEPT", 0),
+    "readers": lambda: _swap(cached_kinds, "READERS_KEPT", 0),
     "rows": lambda: _swap(schema.plans.selection, "STEADY", "nothing has it"),
     # Cut short
     "replies": _remember_replies,

@@ -16,8 +16,8 @@ from benchmarks.versus import processors
 from resolvers import imports
 from resolvers.fanout import Worker
 from resolvers.imports import Network
-from resolvers.inputs import batches
-from resolvers.tokens import NO_PASSWORD, Tokens
+from resolvers.operation.inputs import batches
+from resolvers.operation.tokens import NO_PASSWORD, Tokens
 from store import accounts, embedded, interactions, keys
 from store.connection import Database
 from store.records import Session

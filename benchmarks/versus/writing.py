@@ -20,7 +20,7 @@ from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
 from resolvers.imports import Network, create_follows, create_members
-from resolvers.tokens import NO_PASSWORD
+from resolvers.operation.tokens import NO_PASSWORD
 from store import keys, timelines
 from store.connection import Command
 

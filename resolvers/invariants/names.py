@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers import indexing
-from resolvers.inputs import batches
 from resolvers.invariants.findings import Finding
+from resolvers.operation.inputs import batches
 from store import keys, search
 from store.connection import Database
 

@@ -7,7 +7,10 @@ import contextlib
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
-from resolvers.errors import (
+from resolvers.operation.batcher import Reader
+from resolvers.operation.cached_kinds import Known
+from resolvers.operation.compute_once import Recent
+from resolvers.operation.errors import (
     Forbidden,
     RequestError,
     Unauthenticated,
@@ -15,13 +18,10 @@ from resolvers.errors import (
     refuse,
     unavailable,
 )
-from resolvers.known import Known
-from resolvers.listeners import Listeners
-from resolvers.loaders import Loaders
-from resolvers.proof import Proof, lives
-from resolvers.reader import Reader
-from resolvers.recent import Recent
-from resolvers.tokens import Claims, Passwords, Tokens
+from resolvers.operation.loaders import Loaders
+from resolvers.operation.session_check import Proof, lives
+from resolvers.operation.stream_filters import Listeners
+from resolvers.operation.tokens import Claims, Passwords, Tokens
 from store import jobs, keys
 from store.accounts import SESSIONS
 from store.connection import Database, Unavailable

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from resolvers.errors import RequestError, unavailable
+from resolvers.operation.errors import RequestError, unavailable
 from store.connection import Command, Database, Unavailable
 from store.mirror import Reading
 

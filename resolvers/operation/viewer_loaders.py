@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from resolvers.lookups import ANY, Loader, sound
-from resolvers.reader import Reader
+from resolvers.operation.batcher import Reader
+from resolvers.operation.dataloader import ANY, Loader, sound
 from store import keys
 from store.connection import Command
 from store.mirror import RELATIONS_KEPT, Shelf

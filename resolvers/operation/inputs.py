@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from resolvers.errors import UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.errors import UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.tokens import digest
 from resolvers.rules import places
 from resolvers.rules.text import TextRefused, normalise
-from resolvers.tokens import digest
 from store.records import Location
 
 Item = TypeVar("Item")

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from resolvers.errors import RateLimited, RequestError, Unauthenticated
-from resolvers.tokens import Claims
+from resolvers.operation.errors import RateLimited, RequestError, Unauthenticated
+from resolvers.operation.tokens import Claims
 from store import keys
 from store.accounts import MINUTE_SECONDS
 from store.connection import Command, CommandRefused

@@ -7,10 +7,10 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
-from resolvers.known import Known
-from resolvers.lookups import Loader, Lookup, fetch, sound
-from resolvers.reader import Reader
-from resolvers.viewer_loaders import Bonds, Sources
+from resolvers.operation.batcher import Reader
+from resolvers.operation.cached_kinds import Known
+from resolvers.operation.dataloader import Loader, Lookup, fetch, sound
+from resolvers.operation.viewer_loaders import Bonds, Sources
 from store import keys, promotions, reach, timelines
 from store.connection import Command
 from store.ids import partition

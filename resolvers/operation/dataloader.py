@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
-from resolvers.reader import Reader
+from resolvers.operation.batcher import Reader
 from store.connection import Command
 from store.mirror import Changed, Shelf
 

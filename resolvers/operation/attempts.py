@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
-from resolvers.context import Context
-from resolvers.errors import RateLimited
-from resolvers.tokens import digest
+from resolvers.operation.context import Context
+from resolvers.operation.errors import RateLimited
+from resolvers.operation.tokens import digest
 from store import attempts
 from store.attempts import WINDOW_SECONDS, Subject
 
