@@ -30,8 +30,8 @@ from aiohttp import ClientConnectionError, ClientSession
 from tqdm import tqdm
 
 from benchmarks.subscriber import QUERIES, Subscriber
-from resolvers import identity
 from resolvers.gaps import event_cursor
+from resolvers.reading import global_ids
 from store import embedded, events, jobs
 from store.connection import Database, Unavailable
 from store.events import Event
@@ -194,7 +194,7 @@ async def logged(db: Database, start: str) -> list[str]:
     found: list[Event] = []
     while batch := await events.between(db, found[-1].cursor if found else start):
         found += batch
-    return [identity.post_id(event.post, is_repost=False) for event in found if event.kind == "post"]
+    return [global_ids.post_id(event.post, is_repost=False) for event in found if event.kind == "post"]
 
 
 async def all_heard(subscribers: list[Subscriber], count: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from resolvers import fanout, hydrate, identity, signing
+from resolvers import fanout, signing
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
     RateLimited,
@@ -17,6 +17,7 @@ from resolvers.operation.errors import (
     refuse_all,
 )
 from resolvers.operation.tokens import Claims
+from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store import accounts, attempts, keys
 from store.attempts import HOUR_SECONDS
@@ -184,7 +185,7 @@ async def delete_account(context: Context, *, password: Secret) -> dict[str, obj
     await fanout.finish(context.db, job)
     context.claims = None  # what follows in the same document is anonymous
     context.forget()
-    return {"deleted_user_id": identity.user_id(member)}
+    return {"deleted_user_id": global_ids.user_id(member)}
 
 
 async def create_member(

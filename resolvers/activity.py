@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from resolvers import hydrate, identity
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, NotFound
+from resolvers.reading import global_ids, hydrate
 from store import keys
 from store.records import Post
 
@@ -49,10 +49,10 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     Raises NotFound once the viewer sees the post no longer.
     """
     await context.member()
-    kind, thing = identity.expect_argument(post_id, "postId")
-    found = await hydrate.post(context, thing) if kind in identity.POSTS else None
+    kind, thing = global_ids.expect_argument(post_id, "postId")
+    found = await hydrate.post(context, thing) if kind in global_ids.POSTS else None
     target = await hydrate.post(context, hydrate.acts_for(found)) if found else None
-    if target is None or not identity.is_of(post_id, found):
+    if target is None or not global_ids.is_of(post_id, found):
         raise BadUserInput("postId: there is no such post")
     changed = asyncio.Event()
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from resolvers import hydrate, identity
 from resolvers.gaps import event_cursor
 from resolvers.operation.context import Context
 from resolvers.operation.stream_filters import KINDS, StreamEventKind
+from resolvers.reading import global_ids, hydrate
 from resolvers.rules import visibility
 from store.events import Event
 from store.records import NO_BOND, Bond, Post, Repost, User
@@ -121,8 +121,8 @@ def _published_by(post: Post) -> list[int]:
 async def _post_deleted(_: Context, event: Event) -> Announcement:
     passed_on = event.kind == "unrepost"
     members = {event.actor, event.original_author} if passed_on else {event.actor}
-    gone = identity.post_id(event.post, is_repost=bool(event.original))
-    told = PostDeleted(event_cursor(event.cursor), event.at, gone, identity.user_id(event.actor))
+    gone = global_ids.post_id(event.post, is_repost=bool(event.original))
+    told = PostDeleted(event_cursor(event.cursor), event.at, gone, global_ids.user_id(event.actor))
     return Announcement(told, frozenset(members), {})
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers import fanout, hydrate, paging
+from resolvers import fanout
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
 from resolvers.operation.tokens import Claims
-from resolvers.paging import NodeEdge, Page
-from resolvers.targets import Targets, targets
+from resolvers.reading import hydrate, paging
+from resolvers.reading.named_members import Targets, targets
+from resolvers.reading.paging import NodeEdge, Page
 from store import blocks, keys
 from store.blocks import Results
 from store.records import Job, User

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers import hydrate, identity, paging
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.tokens import Claims
-from resolvers.paging import NodeEdge, Page
+from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading.paging import NodeEdge, Page
 from store import favourites as stored
 from store import keys
 from store.records import Post
@@ -49,9 +49,9 @@ async def unfavourite(context: Context, *, post_id: str) -> dict[str, object]:
 
 async def _unseen(context: Context, post_id: str) -> int | None:
     """Return the post that an id names, seen or not; None where it names none."""
-    named = identity.read(post_id)
-    found = await context.load.post.load(named[1]) if named and named[0] in identity.POSTS else None
-    return found.id if found and identity.is_of(post_id, found) else None
+    named = global_ids.read(post_id)
+    found = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
+    return found.id if found and global_ids.is_of(post_id, found) else None
 
 
 async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:

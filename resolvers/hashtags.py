@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from resolvers import paging
 from resolvers.operation.context import Context
+from resolvers.reading import paging
 from resolvers.rules import trending as rule
 from resolvers.rules.text import hashtag_name
 from resolvers.rules.trending import BEFORE, RECENT, Uses

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from resolvers import fanout, hydrate, identity, mentions, paging
+from resolvers import fanout, mentions
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest
-from resolvers.paging import NodeEdge, Page
+from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading.paging import NodeEdge, Page
 from store import interactions, keys
 from store.interactions import CommentDraft
 from store.records import Comment, Post, User
@@ -44,7 +45,7 @@ async def comment(
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
-    reply_to = identity.expect(reply_to_id, ("comment",), "replyToId") if reply_to_id is not None else None
+    reply_to = global_ids.expect(reply_to_id, ("comment",), "replyToId") if reply_to_id is not None else None
     post = await hydrate.acted_on(context, post_id)
     digest = input_digest(words, post.id, reply_to)
     if reply_to is not None and await hydrate.comment(context, reply_to) is None:
@@ -81,7 +82,7 @@ async def comment(
 async def delete_comment(context: Context, *, comment_id: str) -> dict[str, object]:
     """Delete a comment: by its author, or by the author of the post."""
     viewer = await context.member()
-    thing = identity.expect(comment_id, ("comment",), "commentId")
+    thing = global_ids.expect(comment_id, ("comment",), "commentId")
     found = await hydrate.comment(context, thing)
     if found is None:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")

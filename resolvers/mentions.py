@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resolvers import hydrate
 from resolvers.operation.context import Context
+from resolvers.reading import hydrate
 from resolvers.rules import text as rules
 from resolvers.work import Budget, Outcome, text
 from store import accounts, interactions, keys, notifications, posts

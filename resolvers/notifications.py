@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from resolvers import hydrate, identity, paging
 from resolvers.gaps import StreamGap
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
 from resolvers.operation.tokens import Claims
-from resolvers.paging import NodeEdge, Page
+from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading.paging import NodeEdge, Page
 from store import keys, notifications
 from store.ids import CLOCK_SKEW, instant, partition
 from store.notifications import Notification
@@ -50,7 +50,7 @@ async def unread_count(context: Context, who: Claims) -> int:
 async def mark_notifications_read(context: Context, *, up_to_id: str | None = None) -> dict[str, object]:
     """Mark notifications read, all of them or all up to one; what is read stays read."""
     viewer = await context.member()
-    until = None if up_to_id is None else identity.expect(up_to_id, ("notification",), "upToId")
+    until = None if up_to_id is None else global_ids.expect(up_to_id, ("notification",), "upToId")
     if not await notifications.mark_read(context.db, viewer, until):
         raise refuse(UserErrorCode.NOT_FOUND, "upToId: there is no such notification", "upToId")
     context.forget()
@@ -152,7 +152,7 @@ async def _event(operation: Context, place: int, what: Notification | int | None
     seen = hydrate.notifications(context, [what.id] if isinstance(what, Notification) else [])
     (count,), found = await asyncio.gather(context.reader.run([notifications.unread(context.viewer or 0)]), seen)
     if isinstance(what, int):
-        return NotificationWithdrawn(cursor, instant(place), identity.notification_id(what), int(count), context)
+        return NotificationWithdrawn(cursor, instant(place), global_ids.notification_id(what), int(count), context)
     (told,) = found
     return NotificationReceived(cursor, instant(place), told, int(count), context) if told else None
 

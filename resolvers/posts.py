@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from resolvers import fanout, hydrate, identity, mentions, paging
+from resolvers import fanout, mentions
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import Place, checked_key, checked_location, checked_text, input_digest
-from resolvers.paging import NodeEdge, Page
+from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
 from store import keys, posts
@@ -147,8 +148,8 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> dict[str, ob
 
 async def _own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
     """Return a post of the viewer's; raises the refusal where there is none, or it is another's."""
-    found = await hydrate.post(context, identity.expect(post_id, identity.POSTS, "postId"))
-    if found is None or not identity.is_of(post_id, found):
+    found = await hydrate.post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
+    if found is None or not global_ids.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if found.author != viewer:
         raise refuse(UserErrorCode.NOT_ALLOWED, f"postId: only its author can {verb} a post", "postId")
@@ -189,7 +190,7 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
 
 async def node(context: Context, thing: str) -> Post | User | object | None:
     """Return what a global id names, None for what does not exist or cannot be seen."""
-    kind, number = identity.expect_argument(thing, "id")
+    kind, number = global_ids.expect_argument(thing, "id")
     if kind == "user":
         return await hydrate.user(context, number)
     if kind == "promotion":
@@ -199,17 +200,17 @@ async def node(context: Context, thing: str) -> Post | User | object | None:
         (told,) = await hydrate.notifications(context, [number])
         return told
     found = await (hydrate.comment if kind == "comment" else hydrate.post)(context, number)
-    return found if identity.is_of(thing, found) else None
+    return found if global_ids.is_of(thing, found) else None
 
 
 async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
     """Return what global ids name, in their order."""
-    identity.at_most(context.settings, ids, "ids")
-    named = [identity.expect_argument(text, "ids") for text in ids]
+    global_ids.at_most(context.settings, ids, "ids")
+    named = [global_ids.expect_argument(text, "ids") for text in ids]
     found: dict[tuple[str, int], Any] = {}
     for kinds, load in (
         (("user",), hydrate.users),
-        (identity.POSTS, hydrate.posts),
+        (global_ids.POSTS, hydrate.posts),
         (("comment",), hydrate.comments),
         (("promotion",), hydrate.promotions),
         (("notification",), hydrate.notifications),
@@ -218,7 +219,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
         records = await load(context, [number for _, number in wanted])
         found |= {name: record for name, record in zip(wanted, records, strict=True) if record is not None}
     return [
-        record if (record := found.get(name)) is not None and identity.is_of(text, record) else None
+        record if (record := found.get(name)) is not None and global_ids.is_of(text, record) else None
         for text, name in zip(ids, named, strict=True)
     ]
 

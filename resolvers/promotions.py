@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from resolvers import hydrate, identity
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import TextRefused, normalise
 from store import promotions
 from store.records import Status
@@ -60,7 +60,7 @@ async def create_promotion(
 async def end_promotion(context: Context, *, promotion_id: str) -> dict[str, object]:
     """End a promotion at once, for good; doing it twice changes nothing."""
     await context.administrator()
-    promotion = identity.expect(promotion_id, ("promotion",), "promotionId")
+    promotion = global_ids.expect(promotion_id, ("promotion",), "promotionId")
     ended = await promotions.end(context.db, promotion)
     if ended is None:
         raise refuse(UserErrorCode.NOT_FOUND, "promotionId: there is no such promotion", "promotionId")
@@ -87,7 +87,7 @@ async def _subject(context: Context, subject: Subject) -> dict[str, str | int]:
 
 
 async def _member(context: Context, user_id: str, *path: str) -> int:
-    found = await hydrate.user(context, identity.expect(user_id, ("user",), *path))
+    found = await hydrate.user(context, global_ids.expect(user_id, ("user",), *path))
     if found is None:
         raise refuse(UserErrorCode.NOT_FOUND, f"{path[-1]}: there is no such user", *path)
     return found.id
@@ -95,7 +95,7 @@ async def _member(context: Context, user_id: str, *path: str) -> int:
 
 async def _status(context: Context, status_id: str) -> int:
     path = ("subject", "statusId")
-    found = await hydrate.post(context, identity.expect(status_id, ("status",), *path))
+    found = await hydrate.post(context, global_ids.expect(status_id, ("status",), *path))
     if found is None or type(found) is not Status:
         raise refuse(UserErrorCode.NOT_FOUND, "statusId: there is no such status", *path)
     return found.id

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from resolvers import fanout, hydrate, identity, paging
+from resolvers import fanout
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
 from resolvers.operation.tokens import Claims
-from resolvers.paging import NodeEdge, Page
-from resolvers.targets import Targets, targets
+from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading.named_members import Targets, targets
+from resolvers.reading.paging import NodeEdge, Page
 from store import keys, relations
 from store.records import Bond, Entry, Job, User
 from store.timelines import Slice
@@ -201,5 +202,5 @@ async def _show_lists(context: Context, user: User, other: User) -> bool:
 
 
 async def _other(context: Context, with_user: str) -> User | None:
-    kind, member = identity.expect_argument(with_user, "withUser")
+    kind, member = global_ids.expect_argument(with_user, "withUser")
     return await hydrate.user(context, member) if kind == "user" else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers import hydrate, paging
 from resolvers.operation.context import Context
-from resolvers.paging import NodeEdge, Page
+from resolvers.reading import hydrate, paging
+from resolvers.reading.paging import NodeEdge, Page
 from store import keys
 from store.records import Entry, Post, Status
 from store.timelines import Slice

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers import hydrate, snapshots
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
-from resolvers.paging import NodeEdge, Page
+from resolvers.reading import hydrate, snapshots
+from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import names
 from resolvers.rules.text import LOGIN_MAX, TextRefused, normalise
 from store import search

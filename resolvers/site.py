@@ -6,12 +6,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from resolvers import announcements, identity
+from resolvers import announcements
 from resolvers.announcements import Told
 from resolvers.gaps import StreamGap, begin, gap_at
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
 from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted
+from resolvers.reading import global_ids
 from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES
@@ -69,7 +70,7 @@ def read_filter(wanted: FilterInput | None) -> Filter | None:
 
 
 def _member(place: int, text: str) -> int:
-    found = identity.read(text)
+    found = global_ids.read(text)
     if found is None or found[0] != "user":
         raise FilterRefused(f"filter.follow[{place}]: this is not the id of a user")
     return found[1]

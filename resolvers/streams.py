@@ -19,10 +19,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from resolvers import homes, identity
-from resolvers.entries import Placed, TimelineEdge, placed
+from resolvers import homes
 from resolvers.gaps import StreamGap, begin, event_cursor, gap_at
 from resolvers.operation.context import Context
+from resolvers.reading import global_ids
+from resolvers.reading.home_edges import Placed, TimelineEdge, placed
 from store import events, posts, relations, timelines
 from store.events import Event
 from store.log import Follower, since
@@ -160,7 +161,7 @@ async def _changes(operation: Context, event: Event, subscriber: Subscriber) -> 
             elif found and not (event.kind in BEGINS or (found.post is None and _is_about_member(event))):
                 # Left out is what another event tells: what took a new post away again, what deleted a post meanwhile.
                 is_repost = isinstance(found.post, Repost) if found.post else _is_repost(event)
-                yield TimelineEntryRemoved(cursor, event.at, identity.post_id(post, is_repost=is_repost), context)
+                yield TimelineEntryRemoved(cursor, event.at, global_ids.post_id(post, is_repost=is_repost), context)
     subscriber.move(event.cursor)
 
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import structlog
 
-from resolvers import accounts, announcements, hydrate, site
+from resolvers import accounts, announcements, site
 from resolvers.announcements import PostCreated, PostDeleted, UserFollowed
 from resolvers.gaps import StreamGap, event_cursor
 from resolvers.operation.context import Context, Services
 from resolvers.operation.errors import BadUserInput, ServiceUnavailable
 from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
+from resolvers.reading import hydrate
 from resolvers.rules import filters
 from resolvers.rules.filters import FilterRefused
 from resolvers.rules.places import Box

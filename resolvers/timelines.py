@@ -9,15 +9,15 @@ from enum import Enum
 
 from msgspec import Struct
 
-from resolvers import home_pages, hydrate, importance, paging
-from resolvers.entries import TimelineEdge
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Loader
 from resolvers.operation.errors import Unauthenticated
 from resolvers.operation.tokens import Claims
-from resolvers.paging import Page
-from resolvers.placement import promoted
-from resolvers.snapshots import Listing
+from resolvers.reading import home_page, hydrate, paging, ranked_page
+from resolvers.reading.home_edges import TimelineEdge
+from resolvers.reading.paging import Page
+from resolvers.reading.promoted_page import promoted
+from resolvers.reading.snapshots import Listing
 from store import keys
 from store.notifications import Mentioned, read_mentions
 from store.records import Entry, User
@@ -45,10 +45,10 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
     """Return a page of the viewer's home timeline; raises Unauthenticated for an anonymous request."""
     if context.viewer is None:
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
-    pages = home_pages.HomePages(context, context.viewer)
+    pages = home_page.HomePages(context, context.viewer)
     if span.order is TimelineOrder.IMPORTANT:
-        newest = importance.newest(context, pages.fetch)
-        listing = importance.listing(context, "home", str(context.viewer), newest, pages.present_anywhere)
+        newest = ranked_page.newest(context, pages.fetch)
+        listing = ranked_page.listing(context, "home", str(context.viewer), newest, pages.present_anywhere)
         return await _important(context, listing, span)
     asked = _window(context, "home", span)
     reading = paging.page(asked, pages.fetch, pages.present, goes_on=pages.beyond(asked))
@@ -103,12 +103,12 @@ async def _read_by_all(
 ) -> Page[TimelineEdge]:
     if span.order is not TimelineOrder.IMPORTANT:
         return await _posts(context, kind, key, span)
-    best = importance.best(context, important)
-    return await _important(context, importance.listing(context, kind, name, best, _present(context, kind)), span)
+    best = ranked_page.best(context, important)
+    return await _important(context, ranked_page.listing(context, kind, name, best, _present(context, kind)), span)
 
 
 async def _important(context: Context, listing: Listing[TimelineEdge], span: Span) -> Page[TimelineEdge]:
-    return await importance.page(
+    return await ranked_page.page(
         context, listing, first=span.first, after=span.after, last=span.last, before=span.before
     )
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeAlias
 import strawberry
 from strawberry.types.scalar import ScalarDefinition
 
-from resolvers import identity
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
-from resolvers.paging import Page
+from resolvers.reading import global_ids
+from resolvers.reading.paging import Page
 from schema.plans import BATCHED, BY_CLASS, Parents
 from store.ids import made_at
 
@@ -80,7 +80,7 @@ DATE_TIME: ScalarDefinition = strawberry.scalar(
 
 
 def _global_id(root: Any) -> str:
-    return identity.of(root)
+    return global_ids.of(root)
 
 
 @strawberry.interface(

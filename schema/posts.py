@@ -8,8 +8,9 @@ from typing import Any
 
 import strawberry
 
-from resolvers import favourites, hydrate, interactions, posts, replies
-from resolvers.paging import NodeEdge
+from resolvers import favourites, interactions, posts, replies
+from resolvers.reading import hydrate
+from resolvers.reading.paging import NodeEdge
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, batched, created_at, is_a, later, nodes_of
 from schema.places import Location, LocationInput
 from schema.users import User

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import strawberry
 
-from resolvers import hydrate, placement
+from resolvers.reading import hydrate, promoted_page
 from schema.nodes import Info, Node, UserError, is_a
 from schema.posts import Status
 from schema.users import User
@@ -32,7 +32,7 @@ def _sponsor(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
 
 
 def _subject(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
-    return placement.subject(info.context, root)
+    return promoted_page.subject(info.context, root)
 
 
 @strawberry.type(

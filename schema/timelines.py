@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers import hashtags, timelines
-from resolvers.entries import TimelineEdge as Entry
+from resolvers.reading.home_edges import TimelineEdge as Entry
 from schema.nodes import Info, PageInfo, batched, nodes_of
 from schema.posts import Comment, Post, Repost, Status
 from schema.promotions import Promotion

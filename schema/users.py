@@ -9,7 +9,7 @@ from typing import Any
 import strawberry
 
 from resolvers import relations, search, timelines
-from resolvers.paging import NodeEdge
+from resolvers.reading.paging import NodeEdge
 from schema.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
 from store import records
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resolvers import identity
+from resolvers.reading import global_ids
 from store.connection import Database
 from tests.conftest import Member
 
@@ -25,7 +25,7 @@ async def expire(db: Database, key: str) -> None:
 
 def number(member: Member) -> int:
     """Return the number by which the store knows a member."""
-    found = identity.read(member.id)
+    found = global_ids.read(member.id)
     assert found
     return found[1]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientError
 
-from resolvers import identity
 from resolvers.fanout import Worker
 from resolvers.operation.context import Services
+from resolvers.reading import global_ids
 from store import events
 from store.connection import Database
 from store.settings import Settings
@@ -84,7 +84,7 @@ async def test_nothing_is_lost(
         await posting
         await work_off(db, worker)
     log = await events.between(db, start.removeprefix("event."))
-    wanted = [identity.post_id(event.post, is_repost=False) for event in log if event.kind == "post"]
+    wanted = [global_ids.post_id(event.post, is_repost=False) for event in log if event.kind == "post"]
     assert sorted(wanted) == sorted(load.answered)
     assert [task.result() for task in hearing] == [wanted] * len(asked)
 

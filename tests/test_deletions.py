@@ -8,9 +8,10 @@ from datetime import timedelta
 
 import pytest
 
-from resolvers import fanout, identity
+from resolvers import fanout
 from resolvers.fanout import Worker
 from resolvers.operation.context import Services
+from resolvers.reading import global_ids
 from resolvers.work import Budget
 from store import posts
 from store.connection import Database
@@ -29,7 +30,7 @@ async def heir(settings: Settings) -> AsyncIterator[Worker]:
 
 def number(thing: str) -> int:
     """Return the number in a global id."""
-    found = identity.read(thing)
+    found = global_ids.read(thing)
     assert found
     return found[1]
 
@@ -209,7 +210,7 @@ async def test_late_work_brings_no_repost_back(
     draft = posts.Draft(number(bob.id), text, original=number(post), original_author=number(alice.id))
     _, repost, job = await posts.create(db, draft)
     assert job
-    await delete(bob, identity.post_id(repost, is_repost=True))
+    await delete(bob, global_ids.post_id(repost, is_repost=True))
     await fanout.perform(db, job, Budget(float("inf")))
     assert await counts(carol, post) == (0, 0, 0, 0)
     assert await listed(carol, post, "quotes" if text else "reposts") == []

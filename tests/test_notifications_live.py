@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers.operation.context import Services
-from resolvers.paging import cursor
+from resolvers.reading.paging import cursor
 from store import keys, notifications
 from store.connection import Database
 from store.settings import Settings

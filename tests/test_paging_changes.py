@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers import identity
+from resolvers.reading import global_ids
 from store import keys
 from store.connection import Database
 from tests import listings
@@ -14,7 +14,7 @@ listing = listings.listing
 async def vanish(db: Database, *things: str) -> None:
     """Delete records behind the lists' back, as if a job had not come so far as to take them off."""
     key_of = {"user": keys.user, "status": keys.status, "repost": keys.status, "comment": keys.comment}
-    found = [identity.read(thing) for thing in things]
+    found = [global_ids.read(thing) for thing in things]
     await db.one("DEL", *(key_of[name[0]](name[1]) for name in found if name))
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from resolvers import placement as chosen
 from resolvers.operation.context import Services
+from resolvers.reading import promoted_page as chosen
 from resolvers.rules import placement
 from store import keys, promotions
 from store.connection import Command, Database

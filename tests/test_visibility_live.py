@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from resolvers import accounts, paging
+from resolvers import accounts
 from resolvers.notifications import CURSOR
+from resolvers.reading import paging
 from store import interactions, keys
 from store.connection import Database
 from tests.audience import ANONYMOUS, SELF, Audience, Things, audience, comment, do, signed_in

@@ -25,9 +25,10 @@ import schema.plans.selection
 import schema.responses
 import serving.endpoint
 import store.connection
-from resolvers import hydrate, timelines
+from resolvers import timelines
 from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
+from resolvers.reading import hydrate
 from schema.operations import Schema
 from store.mirror import Mirror, Reading
 from store.wires import Commands, Wires

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
-from resolvers import identity
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Lookup
 from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.reading import global_ids
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
 from store.notifications import Notification
@@ -233,9 +233,9 @@ def acts_for(post: Post) -> int:
 
 async def acted_on(context: Context, post_id: str, field: str = "postId") -> Post:
     """Return the post that an action on a post goes to; raises the refusal when the viewer sees none."""
-    thing = identity.expect(post_id, identity.POSTS, field)
+    thing = global_ids.expect(post_id, global_ids.POSTS, field)
     found = await post(context, thing)
     target = await post(context, acts_for(found)) if found else None
-    if target is None or not identity.is_of(post_id, found):
+    if target is None or not global_ids.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, f"{field}: there is no such post", field)
     return target

@@ -11,11 +11,11 @@ from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
-from resolvers import paging
-from resolvers.entries import TimelineEdge
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
-from resolvers.paging import NodeEdge, Page, Window
+from resolvers.reading import paging
+from resolvers.reading.home_edges import TimelineEdge
+from resolvers.reading.paging import NodeEdge, Page, Window
 from store import snapshots
 from store.connection import Command, CommandRefused
 from store.records import Entry, User

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from resolvers import paging, snapshots
-from resolvers.entries import TimelineEdge
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
-from resolvers.paging import Page
+from resolvers.reading import paging, snapshots
+from resolvers.reading.home_edges import TimelineEdge
+from resolvers.reading.paging import Page
 from resolvers.rules import ranking
 from store import importance
 from store.ids import instant

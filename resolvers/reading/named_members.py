@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from resolvers import hydrate, identity
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserError, UserErrorCode, refuse
+from resolvers.reading import global_ids, hydrate
 
 
 class Targets:
@@ -46,11 +46,11 @@ async def targets(context: Context, user_ids: Sequence[str], *, among: Collectio
     is not seen any more.
     """
     found = Targets(await context.member())
-    identity.at_most(context.settings, user_ids, "userIds")
+    global_ids.at_most(context.settings, user_ids, "userIds")
     if not user_ids:
         raise refuse(UserErrorCode.BLANK, "userIds: must name at least one member", "userIds")
     for i, text in enumerate(user_ids):
-        field, named = ["userIds", str(i)], identity.read(text)
+        field, named = ["userIds", str(i)], global_ids.read(text)
         if named is None:
             message = "userIds: this is not an id of this API"
             found.errors.append(UserError(UserErrorCode.INVALID, message, field))

@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Sequence
 import structlog
 from msgspec.structs import replace
 
-from resolvers import hydrate
-from resolvers.entries import TimelineEdge
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import ANY
 from resolvers.operation.errors import RequestError
-from resolvers.paging import Page, PageInfo, Window
+from resolvers.reading import hydrate
+from resolvers.reading.home_edges import TimelineEdge
+from resolvers.reading.paging import Page, PageInfo, Window
 from resolvers.rules import placement
 from store import promotions
 from store.promotions import Advertisement, Promotion

@@ -8,8 +8,8 @@ from itertools import chain
 
 from msgspec import Struct
 
-from resolvers import hydrate, paging
 from resolvers.operation.context import Context
+from resolvers.reading import hydrate, paging
 from resolvers.rules import merging, visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
 from resolvers.rules.visibility import Sight

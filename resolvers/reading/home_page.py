@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from resolvers import entries, homes
-from resolvers.entries import TimelineEdge
+from resolvers import homes
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import ANY, Lookup
 from resolvers.operation.inputs import batches
-from resolvers.paging import Window
+from resolvers.reading import home_edges
+from resolvers.reading.home_edges import TimelineEdge
+from resolvers.reading.paging import Window
 from store import keys, timelines
 from store.connection import CommandRefused
 from store.ids import LARGEST
@@ -53,12 +54,12 @@ class HomePages:
     async def present(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return what the viewer may see of some entries."""
         await self._ready()
-        return await entries.home_edges(self._context, scanned, big=self._big, floor=self._floor)
+        return await home_edges.home_edges(self._context, scanned, big=self._big, floor=self._floor)
 
     async def present_anywhere(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return what the viewer may see of posts of the home, wherever they stand in it."""
         await self._ready()
-        return await entries.home_edges(self._context, scanned, big=self._big, floor=None)
+        return await home_edges.home_edges(self._context, scanned, big=self._big, floor=None)
 
     def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
         """Return how to tell whether the home goes on behind the cursor where reading began."""
