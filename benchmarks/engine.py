@@ -24,8 +24,9 @@ from aiohttp.test_utils import TestClient, TestServer
 from tqdm import tqdm
 
 import schema
-from resolvers import homes, imports
+from resolvers import imports
 from resolvers.fanout import Worker
+from resolvers.homes import build
 from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from schema.http import create_app
@@ -181,7 +182,7 @@ async def reads(url: str) -> None:
         rows: dict[str, tuple[Act, Act]] = {}
         for i, name in enumerate(readers):
             member = site.members[f"reader{i}"]
-            await homes.rebuild(site.db, member)
+            await build.rebuild(site.db, member)
             drop = timelines.drop_home(member) if "rebuilt" in name else ("PING",)
             rows[name] = (partial(site.db.one, *drop), partial(site.ask, f"reader{i}", PAGE))
         taken = await measure(rows)
@@ -213,7 +214,7 @@ async def memory(url: str) -> None:
         for names, what in ((readers, "a home entry by its author"), (others, "a home entry by a repost")):
             before = await site.db.used_memory()
             for name in names:
-                await homes.rebuild(site.db, site.members[name])
+                await build.rebuild(site.db, site.members[name])
             rows.append([what, (await site.db.used_memory() - before) / (len(names) * size)])
         before = await site.db.used_memory()
         await site.load(idle, "idle members")

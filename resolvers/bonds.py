@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from resolvers import merges
+from resolvers.homes import merge
 from resolvers.work import Budget, Outcome, text
 from store import blocks, events, relations
 from store.connection import Database
@@ -23,7 +23,7 @@ async def follow(db: Database, job: Job, _: Budget) -> Outcome:
         if reply is None:
             # Deleted while they were being followed, or they have blocked the follower: the follow goes with it.
             await relations.tell_followers(db, member, [(follower, edge)])
-            await merges.unmerge(db, follower, member)
+            await merge.unmerge(db, follower, member)
     let_in = [edge for edge, reply in zip(asked, replies[len(edges) :], strict=True) if reply == FOLLOWS]
     for member, edge in let_in:
         await _let_in(db, member, [(follower, edge)])
@@ -49,8 +49,8 @@ async def _let_in(db: Database, member: int, edges: Edges) -> None:
 
 async def _merge(db: Database, follower: int, edges: Edges) -> None:
     for member, edge in edges:
-        await merges.follow(db, follower, member, edge)
-    await merges.sweep(db, follower, {member for member, _ in edges})
+        await merge.follow(db, follower, member, edge)
+    await merge.sweep(db, follower, {member for member, _ in edges})
     for member, edge in edges:
         await events.append(db, f"follow:{edge}", "follow", follower, member=member)
 
@@ -80,8 +80,8 @@ async def _unmerge(db: Database, follower: int, edges: Edges) -> None:
 
 async def _take_out(db: Database, follower: int, members: Collection[int]) -> None:
     for member in members:
-        await merges.unmerge(db, follower, member)
-    await merges.sweep(db, follower, members)
+        await merge.unmerge(db, follower, member)
+    await merge.sweep(db, follower, members)
 
 
 async def reject(db: Database, job: Job, _: Budget) -> Outcome:

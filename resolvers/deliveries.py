@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from resolvers import mentions, merges
+from resolvers import mentions
+from resolvers.homes import merge
 from resolvers.rules import ranking
 from resolvers.work import Budget, Outcome, conclude, in_batches, text, to_followers
 from store import (
@@ -267,11 +268,11 @@ async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = Fa
         return Delivery(author, thing, author)
     original, whose = int(text(job, "original")), int(text(job, "original_author"))
     if not retracting:
-        return await merges.with_earlier(db, Delivery(author, original, whose, thing))
+        return await merge.with_earlier(db, Delivery(author, original, whose, thing))
     if await posts.gone(db, [original]):
         # A repost that came late may have brought its deleted original back: then that is what has to go.
         return Delivery(author, original, whose)
-    return await merges.with_earlier(db, Delivery(author, original, whose, thing), ended=True)
+    return await merge.with_earlier(db, Delivery(author, original, whose, thing), ended=True)
 
 
 def _told_to_all(job: Job) -> dict[str, int | str]:

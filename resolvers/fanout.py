@@ -14,7 +14,8 @@ from collections.abc import Collection
 
 import structlog
 
-from resolvers import bonds, deliveries, farewell, homes, indexing, mentions, reach, rescoring, standing
+from resolvers import bonds, deliveries, farewell, indexing, mentions, reach, rescoring, standing
+from resolvers.homes import build
 from resolvers.operation.batcher import Reader
 from resolvers.work import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs
@@ -139,7 +140,7 @@ class Worker:
                     await self._finish_wanted()
                     if time.monotonic() >= looked + IDLE_SECONDS:
                         looked = time.monotonic()
-                        await homes.let_go_idle(self._db)
+                        await build.let_go_idle(self._db)
                 except Unavailable:  # it has been logged
                     pass
         finally:

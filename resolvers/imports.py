@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from resolvers import homes, indexing
+from resolvers import indexing
 from resolvers.fanout import Worker
+from resolvers.homes import build
 from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
@@ -253,8 +254,8 @@ def _draft(author: int, text: str, members: dict[str, int]) -> Draft:
 
 async def create_homes(db: Database, members: Sequence[int], progress: Progress) -> int:
     """Compute every home as rule 3 has it, instead of delivering post by post; returns how many entries they hold."""
-    pulling, entries = homes.Pulling(db), 0
+    pulling, entries = build.Pulling(db), 0
     for batch in batches(members, HOMES_BATCH):
-        entries += await homes.add_to_many(db, pulling, batch)
+        entries += await build.add_to_many(db, pulling, batch)
         progress(len(batch))
     return entries

@@ -6,7 +6,7 @@ not pushed until after the newest of those that were not have been pushed.
 
 from __future__ import annotations
 
-from resolvers import merges
+from resolvers.homes import merge
 from resolvers.work import Budget, Outcome, text, to_followers
 from store import posts, reach, timelines
 from store.connection import Database
@@ -28,9 +28,9 @@ async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
     member, state = int(text(job, "member")), f"shrinking:{job.id}"
 
     async def push(batch: list[Entry]) -> None:
-        brought = await merges.published(db, member, above=0, trimmed=True)
+        brought = await merge.published(db, member, above=0, trimmed=True)
         for follower in batch:
-            await merges.merge(db, follower.thing, member, follower.place, brought)
+            await merge.merge(db, follower.thing, member, follower.place, brought)
         # A delete is told to followers: one that came meanwhile may have told them before this.
         gone = await posts.gone(db, [entry.repost or entry.post for entry in brought.entries])
         for entry in brought.entries:
@@ -47,5 +47,5 @@ async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
 
 
 async def _take_back(db: Database, entry: Delivery, followers: list[int]) -> None:
-    undone = await merges.with_earlier(db, entry, ended=True) if entry.repost else entry
+    undone = await merge.with_earlier(db, entry, ended=True) if entry.repost else entry
     await timelines.retract(db, undone, followers)

@@ -19,8 +19,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from resolvers import homes
 from resolvers.gaps import StreamGap, begin, event_cursor, gap_at
+from resolvers.homes import build
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
@@ -93,7 +93,7 @@ class Subscriber:
 async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[HomeEvent, None]:
     """Yield what changes in the viewer's home: first what came since `after`, then live, without gap or repetition."""
     viewer = await context.member()
-    await homes.read(context.db, viewer)
+    await build.read(context.db, viewer)
     position, gap = await begin(context.db, after)
     subscriber = await _subscribe(context, viewer, position)
     try:
@@ -236,6 +236,6 @@ async def _look(
         placed(context, subscriber.following, post, sources, scanned),
     )
     if floor is None:  # let go of, though somebody listens to it: this one has not read it for many days
-        await homes.read(context.db, subscriber.viewer)
+        await build.read(context.db, subscriber.viewer)
         floor = await timelines.floor(context.db, subscriber.viewer)
     return None if 0 < found.repost <= int(floor or 0) else found

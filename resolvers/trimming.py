@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from resolvers import homes
+from resolvers.homes import build
 from resolvers.operation.inputs import batches
 from store import keys, posts, timelines
 from store.connection import Command, Database
@@ -26,7 +26,7 @@ async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
     return {
         "entries of homes": from_homes,
         "entries of public and hashtags": from_others,
-        "idle homes": await homes.let_go_idle(db),
+        "idle homes": await build.let_go_idle(db),
     }
 
 

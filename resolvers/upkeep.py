@@ -9,8 +9,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from resolvers import accounts, backlog, homes, trimming, verify
+from resolvers import accounts, backlog, trimming, verify
 from resolvers.fanout import Worker
+from resolvers.homes import build
 from resolvers.verify import Report
 from store.connection import Database
 from store.ids import PARTITIONS
@@ -82,7 +83,7 @@ async def rebuild_home(db: Database, show: Show, *, login: str) -> Said:
     if member is None:
         raise UpkeepRefused(f"no member has the login {login!r}")
     with show("homes", 1) as bar:
-        entries = await homes.rebuild(db, member)
+        entries = await build.rebuild(db, member)
         bar.update(1)
     return [f"the home of {login} has {entries:,} entries"], 0
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout, homes
+from resolvers import fanout
 from resolvers.fanout import Worker
+from resolvers.homes import build
 from resolvers.operation.context import Services
 from store import keys, posts, relations, timelines
 from store.connection import Database
@@ -38,7 +39,7 @@ async def stay_away(db: Database, member: Member, days: int) -> int:
     """Have a member be away for some days; returns how many homes are let go of then."""
     me = number(member.id)
     await db.one("ZADD", keys.active(partition(me)), timelines.today() - days, me)
-    return await homes.let_go_idle(db)
+    return await build.let_go_idle(db)
 
 
 async def drop(db: Database, member: Member) -> None:
@@ -70,7 +71,7 @@ async def test_idle_homes_are_let_go_of(db: Database, alice: Member, bob: Member
     assert await stay_away(db, alice, days) == 1
     assert not await is_there(db, alice)
     assert await db.one("EXISTS", *(key(number(alice.id)) for key in (keys.home, keys.home_state, keys.sources))) == 0
-    assert await homes.let_go_idle(db) == 0
+    assert await build.let_go_idle(db) == 0
     assert await alice.ask(EDGES) == before
     assert await is_there(db, alice)
     assert await is_there(db, bob)
@@ -81,7 +82,7 @@ async def test_a_read_keeps_a_home(db: Database, alice: Member) -> None:
     me = number(alice.id)
     await db.one("ZADD", keys.active(partition(me)), timelines.today() - db.settings.home_idle_days, me)
     await alice.home()
-    assert await homes.let_go_idle(db) == 0
+    assert await build.let_go_idle(db) == 0
     assert await is_there(db, alice)
 
 
@@ -126,7 +127,7 @@ async def test_a_live_subscription(db: Database, alice: Member, bob: Member) -> 
     await drop(db, alice)
     async with watching(alice, db) as stream:
         assert await is_there(db, alice)
-        assert await homes.let_go_idle(db) == 0
+        assert await build.let_go_idle(db) == 0
         assert await stay_away(db, alice, db.settings.home_idle_days) == 1
         post = await bob.post("hello")
         assert await stream.brief() == ("put", post)
@@ -144,7 +145,7 @@ async def test_a_builder_that_dies(services: Services, alice: Member, bob: Membe
         await put_back(services.db, photo)
         fragile = Fragile(services.settings, calls)
         with contextlib.suppress(Crash):
-            await homes.build(fragile, number(alice.id))
+            await build.build(fragile, number(alice.id))
         await fragile.close()
         new = await bob.post("new")
         await bob.do("deletePost", postId=before[0])
@@ -223,11 +224,11 @@ async def test_what_happens_while_it_is_built(
             if job := await act(turns, alice, bob, post):
                 await fanout.finish(turns, job)
 
-        await turns.together(homes.build(turns, me), write(), homes.build(turns, me))
+        await turns.together(build.build(turns, me), write(), build.build(turns, me))
         await work_off(services.db, worker)
         kept = await timelines.home(services.db, me), await timelines.sources(services.db, me)
         assert await is_there(services.db, alice)
-        await homes.rebuild(services.db, me)
+        await build.rebuild(services.db, me)
         built = await timelines.home(services.db, me), await timelines.sources(services.db, me)
         assert kept == built, f"order {seed}"
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from resolvers import fanout, homes, verify
+from resolvers import fanout, verify
+from resolvers.homes import build
 from resolvers.verify import Report
 from store import keys, posts, timelines
 from store.connection import Database
@@ -168,7 +169,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
     await fanout.finish(db, job)
     assert await verify.repair(db, report.findings)
     assert not await db.one("EXISTS", keys.home(site.ann))
-    await homes.read(db, site.ann)
+    await build.read(db, site.ann)
     assert {post, site.word} <= {entry.thing for entry in await timelines.home(db, site.ann)}
     assert (await look(db)).clean
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from resolvers import homes
+from resolvers.homes import build
 from resolvers.invariants.findings import Finding
 from resolvers.rules.merging import Home
 from store import keys, reach, timelines
@@ -63,7 +63,7 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
         home, in_order = await _stored(db, member)
         if home is None:
             continue
-        least, whole, pulled = await homes.above(db, member, home.floor, set(big))
+        least, whole, pulled = await build.above(db, member, home.floor, set(big))
         message = _difference(home.above(whole.floor), least.above(whole.floor), whole, pulled)
         if message or not in_order:
             message = message or "is not in order, or has a post twice"

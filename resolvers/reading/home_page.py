@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from resolvers import homes
+from resolvers.homes import build
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import ANY, Lookup
 from resolvers.operation.inputs import batches
@@ -124,7 +124,7 @@ class HomePages:
         Then all of the page is pulled from profiles, like what is below the floor of a home.
         """
         try:
-            await homes.build(self._context.db, self._viewer)
+            await build.build(self._context.db, self._viewer)
         except CommandRefused:
             self._floor, self._is_read = LARGEST, True
             return False
