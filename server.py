@@ -21,8 +21,8 @@ from tqdm import tqdm
 
 import schema
 from resolvers import backlog, demo, imports, tailing, upkeep
-from resolvers.fanout import Worker
 from resolvers.imports import ImportRefused
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.stream_filters import StreamEventKind
 from resolvers.operation.tokens import NO_PASSWORD

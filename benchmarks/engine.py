@@ -25,8 +25,8 @@ from tqdm import tqdm
 
 import schema
 from resolvers import imports
-from resolvers.fanout import Worker
 from resolvers.homes import build
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from schema.http import create_app

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from resolvers import fanout, signing
+from resolvers import signing
+from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
     RateLimited,
@@ -91,7 +92,7 @@ async def change_email(context: Context, *, email: str, current_password: Secret
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
     job = await accounts.update(context.db, member, credentials={"email": address}, names={"email": address})
     if job:
-        await fanout.finish(context.db, job)
+        await dispatch.finish(context.db, job)
     context.forget()
     return {"viewer": context.claims}
 
@@ -130,11 +131,11 @@ async def update_profile(
         names["login"] = login
     job = await accounts.update(context.db, member, profile=profile, names=names)
     if job:
-        await fanout.finish(context.db, job)
+        await dispatch.finish(context.db, job)
     if is_private is not None:
         standing = await accounts.set_standing(context.db, member, "private", holds=is_private)
         if standing:
-            await fanout.finish(context.db, standing)
+            await dispatch.finish(context.db, standing)
     context.forget()
     return {"viewer": context.claims}
 
@@ -171,7 +172,7 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
         return False
     job = await accounts.set_standing(db, member, "suspended", holds=suspended)
     if job:
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     return True
 
 
@@ -182,7 +183,7 @@ async def delete_account(context: Context, *, password: Secret) -> dict[str, obj
     job = await accounts.delete(context.db, member, found.password)
     if job is None:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "password: it was changed meanwhile", "password")
-    await fanout.finish(context.db, job)
+    await dispatch.finish(context.db, job)
     context.claims = None  # what follows in the same document is anonymous
     context.forget()
     return {"deleted_user_id": global_ids.user_id(member)}
@@ -203,7 +204,7 @@ async def create_member(
     await _reserve(db, member, wanted)  # once more: where many wait to be hashed, reservations may have expired
     job = await accounts.create(db, member, login=login, name=name, email=email, password=password)
     if job:
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     return member
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers import fanout
+from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
 from resolvers.operation.tokens import Claims
@@ -51,7 +51,7 @@ async def _done(
             message = f"a member {verb} at most {context.settings.max_blocked} others"
             named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
     if job:
-        await fanout.finish(context.db, job)
+        await dispatch.finish(context.db, job)
     return await named.answer(context)
 
 

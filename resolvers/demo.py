@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from resolvers import fanout, indexing
 from resolvers.accounts import create_member
+from resolvers.jobs import dispatch, name_index
 from resolvers.operation.context import Services
 from resolvers.rules.text import hashtags, mentions
 from store import accounts, interactions, keys, posts, relations
@@ -79,7 +79,7 @@ async def fill(services: Services) -> Login | None:
     community = read()
     crowd = Crowd(services.db, await _sign_up(services, community))
     await crowd.follow(community)
-    await indexing.catch_up(services.db)
+    await name_index.catch_up(services.db)
     # Shuffled, so that everybody posts now and then and not all at once.
     order = _chance("order").sample(community.posts, len(community.posts))
     for start in range(0, len(order), ROUND):
@@ -151,7 +151,7 @@ class Crowd:
                 self._followers[login].append(person.login)
         pairs = [(self._ids[login], [self._ids[other] for other in followed]) for login, followed in chosen.items()]
         committed = await asyncio.gather(*(relations.follow(self._db, *pair) for pair in pairs))
-        await asyncio.gather(*(fanout.finish(self._db, job) for job, _ in committed if job))
+        await asyncio.gather(*(dispatch.finish(self._db, job) for job, _ in committed if job))
 
     def _choose(self, person: Person, people: Sequence[Person]) -> list[str]:
         weights = {
@@ -187,7 +187,7 @@ class Crowd:
         )
         _, post, job = await posts.create(self._db, draft)
         if job:
-            await fanout.finish(self._db, job)
+            await dispatch.finish(self._db, job)
         return post
 
     async def react(self, words: Words, post: int, root: int = 0) -> None:

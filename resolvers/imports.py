@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from resolvers import indexing
-from resolvers.fanout import Worker
 from resolvers.homes import build
+from resolvers.jobs import name_index
+from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
@@ -158,7 +158,7 @@ async def create_follows(db: Database, network: Network, members: dict[str, int]
     for some in batches(list(network.following.items()), BATCH):
         await _follow(db, {members[a]: [members[b] for b in followed] for a, followed in some})
         progress(sum(len(followed) for _, followed in some))
-    await indexing.catch_up(db)
+    await name_index.catch_up(db)
 
 
 async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict[str, int]:
@@ -182,7 +182,7 @@ async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict
             for login in fresh
         )
     )
-    await indexing.index(db, list(members.values()))
+    await name_index.index(db, list(members.values()))
     await db.ask(
         *(script("keep_name", [keys.login(login)], [members[login], 0]) for login in fresh),
         *(("SET", keys.email(email[login]), members[login]) for login in fresh),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from resolvers import fanout, mentions
+from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest
-from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import interactions, keys
 from store.interactions import CommentDraft
@@ -71,7 +71,7 @@ async def comment(
             await interactions.release_comment_key(context.db, draft)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     if job:
-        await fanout.finish(context.db, job, context.reader)
+        await dispatch.finish(context.db, job, context.reader)
     context.forget()
     made = await hydrate.comment(context, thing)
     if made is None:
@@ -94,7 +94,7 @@ async def delete_comment(context: Context, *, comment_id: str) -> dict[str, obje
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     if job:
-        await fanout.finish(context.db, job, context.reader)
+        await dispatch.finish(context.db, job, context.reader)
     context.forget()
     return {"deleted_comment_id": comment_id, "post": await hydrate.post(context, found.post_id)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from resolvers import fanout
+from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
 from resolvers.operation.tokens import Claims
@@ -73,7 +73,7 @@ async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -
 
 async def _done(context: Context, named: Targets, job: Job | None) -> dict[str, object]:
     if job:
-        await fanout.finish(context.db, job)
+        await dispatch.finish(context.db, job)
     return await named.answer(context)
 
 

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from resolvers import accounts, backlog, trimming, verify
-from resolvers.fanout import Worker
 from resolvers.homes import build
+from resolvers.jobs.worker import Worker
 from resolvers.verify import Report
 from store.connection import Database
 from store.ids import PARTITIONS

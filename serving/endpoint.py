@@ -14,7 +14,7 @@ from typing import Any
 from aiohttp import web
 
 import schema
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from schema.http import begin_shutdown, create_app, spare_the_collector
 from serving.admission import Admission

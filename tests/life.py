@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from store.connection import Database
 from store.records import Job
 from tests.conftest import Member
@@ -60,7 +60,7 @@ class Life:
         self.unsure |= unsure or set()
         if job:
             fragile = Fragile(self.db.settings, calls, halfway=self.lot.random() < 0.5)
-            await fanout.finish(fragile, job)
+            await dispatch.finish(fragile, job)
             await fragile.close()
 
     async def _meet(self, login: str, *others: str) -> None:

@@ -9,8 +9,9 @@ from contextlib import suppress
 
 import pytest
 
-from resolvers import fanout, streams
-from resolvers.fanout import Worker
+from resolvers import streams
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import posts, relations
 from store.connection import Database
@@ -105,7 +106,7 @@ async def test_a_delete_announced_after_the_unfollow(
         assert job
         await bob.unfollow(alice)
         assert await stream.brief() == ("removed", other)
-        await fanout.finish(services.db, job)
+        await dispatch.finish(services.db, job)
         assert await stream.brief() == ("removed", late)
 
 
@@ -118,7 +119,7 @@ async def test_a_follow_announced_after_its_end(db: Database, services: Services
         assert job
         await bob.unfollow(alice)
         assert await stream.brief() == ("gap",)  # nobody knew of the follow that has ended
-        await fanout.finish(services.db, job)
+        await dispatch.finish(services.db, job)
         assert await stream.brief() == ("removed", post)
         await alice.post("after")
         own = await bob.post("mine")

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, suppress
 import pytest
 
 from resolvers import streams
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from schema.operations import Schema
 from store.settings import Settings

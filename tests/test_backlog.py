@@ -8,9 +8,10 @@ from unittest.mock import ANY
 
 import pytest
 
-from resolvers import backlog, fanout, verify
+from resolvers import backlog, verify
 from resolvers.backlog import Backlog
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.tokens import NO_PASSWORD
 from store import accounts, jobs, keys, posts
 from store.connection import Database
@@ -64,7 +65,7 @@ async def test_a_dead_job_is_left_alone(db: Database, worker: Worker, bob: Membe
     (job, _) = (await look(db)).dead[0]
     await jobs.hand_over(db, job)
     assert await worker.run_once() == 0
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
     assert [job.id for job, _ in (await look(db)).dead] == [dead]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys, posts, timelines
 from store.connection import Command
@@ -176,7 +176,7 @@ async def test_a_change_that_dies(services: Services, site: Site, worker: Worker
         await put_back(site.db, photo)
         site.model = type(facts)(list(facts.members), dict(facts.follows), dict(facts.posts))
         fragile = Fragile(services.settings, calls)
-        await fanout.finish(fragile, job)
+        await dispatch.finish(fragile, job)
         await fragile.close()
         await site.repost("star", await site.post("stranger"))
         await site.delete("star", await site.post("star"))
@@ -195,20 +195,20 @@ Write = Callable[[Any, Site], Coroutine[Any, Any, None]]
 async def _post(db: Any, site: Site) -> None:
     _, _, job = await posts.create(db, Draft(number(site.people["star"].id), "new"))
     assert job
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
 
 
 async def _delete(db: Any, site: Site) -> None:
     mine = [post.id for post in site.model.posts.values() if post.author == "star" and not post.is_plain]
     for post in mine[-2:]:
         if job := await posts.delete(db, post, number(site.people["star"].id)):
-            await fanout.finish(db, job)
+            await dispatch.finish(db, job)
 
 
 async def _unrepost(db: Any, site: Site) -> None:
     plain = [post.id for post in site.model.posts.values() if post.author == "star" and post.is_plain]
     if job := await posts.delete(db, plain[-1], number(site.people["star"].id)):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
 
 
 @pytest.mark.parametrize("write", [_post, _delete, _unrepost])
@@ -224,7 +224,7 @@ async def test_changes_amid_writes(services: Services, site: Site, worker: Worke
     for seed in range(SEEDS):
         await put_back(site.db, photo)
         turns = Turns(services.settings, seed)
-        await turns.together(fanout.finish(turns, job), write(turns, site), write(turns, site))
+        await turns.together(dispatch.finish(turns, job), write(turns, site), write(turns, site))
         await work_off(site.db, worker)
         await assert_as_built(site)
 

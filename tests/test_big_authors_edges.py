@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import reach, timelines
 from store.connection import Command, Database
@@ -117,9 +117,9 @@ async def test_a_growth_done_after_all_is_over(services: Services, anonymous: Me
     (growth,) = await waiting(services.db)
     await site.unfollow("fan2", "star")
     (shrinking,) = [job for job in await waiting(services.db) if job.kind == "shrink"]
-    await fanout.finish(services.db, shrinking)
+    await dispatch.finish(services.db, shrinking)
     fragile = Fragile(services.settings, 2)
-    await fanout.finish(fragile, growth)
+    await dispatch.finish(fragile, growth)
     await fragile.close()
     await site.db.one(*timelines.drop_home(number(site.people["fan0"].id)))
     await site.check("fan0")
@@ -139,7 +139,7 @@ async def test_a_home_built_amid_a_shrinking(services: Services, site: Site, wor
     for calls in count():
         await put_back(site.db, photo)
         fragile = Fragile(services.settings, calls)
-        await fanout.finish(fragile, shrinking)
+        await dispatch.finish(fragile, shrinking)
         await fragile.close()
         await site.check("fan0")
         await work_off(services.db, worker)

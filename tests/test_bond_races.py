@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, blocks, posts, relations
 from store.connection import Database
@@ -38,7 +38,7 @@ def settings(settings: Settings) -> Settings:
 
 async def _finish(db: Database, job: Job | None) -> None:
     if job:
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
 
 
 async def ann_asks_cat(db: Database, s: Scene) -> None:

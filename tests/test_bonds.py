@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from resolvers.work import Budget
 from store import accounts, blocks, keys, relations, timelines
 from store.connection import Database
 from store.records import Job
@@ -132,7 +132,7 @@ async def _sides(db: Database, follower: int, member: int) -> str:
 
 async def _run(db: Database, worker: Worker, order: tuple[Job, ...]) -> None:
     for job in order:
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     await work_off(db, worker)
 
 
@@ -169,7 +169,7 @@ async def test_old_jobs_done_again(services: Services, alice: Member, bob: Membe
         await work_off(db, worker)
         stood = await _sides(db, follower, member)
         for job in told:
-            await fanout.perform(db, job, Budget(float("inf")))
+            await dispatch.perform(db, job, Budget(float("inf")))
             await work_off(db, worker)
             assert await _sides(db, follower, member) == stood, (step, job.kind)
 
@@ -189,8 +189,8 @@ async def test_an_approval_of_what_was_withdrawn(
     assert withdrawal
     post = number(await bob.post("for friends"))
     assert [entry.thing for entry in await timelines.home(db, follower)] == [post]  # though alice does not see it
-    await fanout.finish(db, approval)
+    await dispatch.finish(db, approval)
     assert await timelines.home(db, follower) == []
-    await fanout.finish(db, withdrawal)
+    await dispatch.finish(db, withdrawal)
     assert await _sides(db, follower, member) == ""
     assert await timelines.home(db, follower) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout
+from resolvers.jobs import dispatch
 from resolvers.operation.context import Services
 from store import keys, posts
 from store.connection import Database
@@ -91,7 +91,7 @@ async def test_not_listed_yet(db: Database, alice: Member, bob: Member) -> None:
     for first in (1, 2, 3):
         joined = [each for found in await walk(bob, thing, "conversation", first) for each in found]
         assert joined == sorted([root, thing, later], key=number)
-    await fanout.finish(db, early_job)
+    await dispatch.finish(db, early_job)
     assert await read(bob, root, "conversation") == sorted([root, thing, later], key=number)
 
 
@@ -158,7 +158,7 @@ async def _conversation(db: Database, authors: list[Member], count: int) -> list
         draft = Draft(author, f"post {i}", reply_to=parent, reply_to_author=answered, root=root)
         _, parent, job = await posts.create(db, draft)
         assert job
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
         made.append(parent)
     return [f"status_{thing:014x}" for thing in made]
 

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from resolvers.work import Budget
 from store import accounts, blocks, interactions, keys, posts, relations
 from store.connection import Database
 from store.interactions import CommentDraft
@@ -73,7 +73,7 @@ async def _delete_comment(db: Database, s: Scene) -> Job | None:
     draft = CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
     _, comment, job = await interactions.create_comment(db, draft)
     assert job
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
     _, undo = await interactions.delete_comment(db, comment, s.post)
     return undo
 
@@ -81,7 +81,7 @@ async def _delete_comment(db: Database, s: Scene) -> Job | None:
 async def _late_repost(db: Database, s: Scene) -> Job | None:
     # Its original is deleted, and that delete's job is done, before anything but the repost's commit.
     if job := await posts.delete(db, s.echoed, s.cat):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     return s.echo
 
 
@@ -112,26 +112,26 @@ async def _remove_followers(db: Database, s: Scene) -> Job | None:
 
 async def _request(db: Database, s: Scene) -> Job | None:
     if standing := await accounts.set_standing(db, s.cat, "private", holds=True):
-        await fanout.finish(db, standing)
+        await dispatch.finish(db, standing)
     job, _ = await relations.follow(db, s.ann, [s.cat, s.dan], [s.cat])
     return job
 
 
 async def _approve(db: Database, s: Scene) -> Job | None:
     if job := await _request(db, s):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     return await relations.approve(db, s.cat, [s.ann])
 
 
 async def _reject(db: Database, s: Scene) -> Job | None:
     if job := await _request(db, s):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     return await relations.reject(db, s.cat, [s.ann])
 
 
 async def _go_public(db: Database, s: Scene) -> Job | None:
     if job := await _request(db, s):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     return await _stand(db, s, "private", holds=False)
 
 
@@ -145,7 +145,7 @@ async def _suspend(db: Database, s: Scene) -> Job | None:
 
 async def _restore(db: Database, s: Scene) -> Job | None:
     if job := await _suspend(db, s):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     return await _stand(db, s, "suspended", holds=False)
 
 
@@ -162,7 +162,7 @@ async def _block(db: Database, s: Scene) -> Job | None:
 async def _unblock(db: Database, s: Scene) -> Job | None:
     await _deliver(db, s)
     if job := await _block(db, s):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     job, _ = await blocks.unblock(db, s.ben, [s.cat, s.dan])
     return job
 
@@ -190,7 +190,7 @@ async def _account(db: Database, s: Scene, member: int) -> Job | None:
 async def _deliver(db: Database, s: Scene) -> None:
     """Have all delivered; else members and the log are told of it or not, whichever job a worker takes first."""
     for job in (s.news, s.echo):
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
 
 
 Commit = Callable[[Database, Scene], Awaitable[Job | None]]
@@ -237,7 +237,7 @@ async def _committed(services: Services, anonymous: Member, kind: str) -> tuple[
 
 async def _in_peace(services: Services, worker: Worker, job: Job) -> dict[str, object]:
     """Return what the store holds once the job has been done without any trouble."""
-    await fanout.finish(services.db, job)
+    await dispatch.finish(services.db, job)
     await work_off(services.db, worker)
     return await dump(services.db)
 
@@ -246,12 +246,12 @@ Work = Callable[[Fragile, Job], Awaitable[None]]
 
 
 async def _in_request(fragile: Fragile, job: Job) -> None:
-    await fanout.finish(fragile, job)
+    await dispatch.finish(fragile, job)
 
 
 async def _in_worker(fragile: Fragile, job: Job) -> None:
     with contextlib.suppress(Crash):
-        await fanout.perform(fragile, job, Budget(float("inf")))
+        await dispatch.perform(fragile, job, Budget(float("inf")))
 
 
 @of_each_kind
@@ -280,7 +280,7 @@ async def test_work_done_again(services: Services, anonymous: Member, worker: Wo
     job, _ = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
     for _ in range(3):
-        await fanout.perform(services.db, job, Budget(float("inf")))
+        await dispatch.perform(services.db, job, Budget(float("inf")))
         await work_off(services.db, worker)
         assert await dump(services.db) == wanted
 
@@ -293,6 +293,6 @@ async def test_two_at_the_same_work(services: Services, anonymous: Member, worke
     for order in range(ORDERS):
         await put_back(services.db, photo)
         turns = Turns(services.settings, order)
-        await turns.together(fanout.finish(turns, job), fanout.finish(turns, job))
+        await turns.together(dispatch.finish(turns, job), dispatch.finish(turns, job))
         await work_off(services.db, worker)
         assert await dump(services.db) == wanted, f"order {order}"

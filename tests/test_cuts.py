@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientError
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.reading import global_ids
 from store import events

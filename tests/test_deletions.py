@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.reading import global_ids
-from resolvers.work import Budget
 from store import posts
 from store.connection import Database
 from store.settings import Settings
@@ -211,7 +211,7 @@ async def test_late_work_brings_no_repost_back(
     _, repost, job = await posts.create(db, draft)
     assert job
     await delete(bob, global_ids.post_id(repost, is_repost=True))
-    await fanout.perform(db, job, Budget(float("inf")))
+    await dispatch.perform(db, job, Budget(float("inf")))
     assert await counts(carol, post) == (0, 0, 0, 0)
     assert await listed(carol, post, "quotes" if text else "reposts") == []
     assert await carol.home() == []

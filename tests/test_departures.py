@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout, verify
-from resolvers.fanout import Worker
+from resolvers import verify
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context, Services
 from resolvers.verify import Report
 from store import accounts, interactions, keys, posts, relations
@@ -36,7 +37,7 @@ async def delete(db: Database, member: int) -> None:
     assert found
     job = await accounts.delete(db, member, found.password)
     assert job
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ async def test_what_comes_too_late(db: Database, worker: Worker, bob: Member, ca
     assert outcome == "new"
     job, _ = await relations.follow(db, number(bob.id), [me])
     assert job
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
     await work_off(db, worker)
     assert await traces(db, late) == set()
     assert await counts(carol, f"status_{theirs:014x}") == (1, 0, 0, 0)

@@ -6,10 +6,10 @@ from itertools import permutations
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from resolvers.work import Budget
 from store import relations
 from store.connection import Database
 from store.records import Job
@@ -102,7 +102,7 @@ async def test_jobs_in_every_order(
 
 async def _run(db: Database, order: tuple[Job, ...]) -> None:
     for job in order:
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     assert not await waiting(db)
 
 
@@ -118,11 +118,11 @@ async def test_an_old_job_done_again_after_newer_ones(
         told += await waiting(db)
         await work_off(db, worker)
     for job in told:
-        await fanout.perform(db, job, Budget(float("inf")))
+        await dispatch.perform(db, job, Budget(float("inf")))
         assert not await _sides(alice, bob)
     await alice.follow(bob)
     for job in told:
-        await fanout.perform(db, job, Budget(float("inf")))
+        await dispatch.perform(db, job, Budget(float("inf")))
         assert await _sides(alice, bob)
         assert await alice.home() == [post]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from store import accounts, jobs, keys
 from store.connection import Database
 from tests.account_probes import BAD_EMAILS, MEMBER, VIEWER, form, rows, samples

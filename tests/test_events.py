@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from resolvers.fanout import perform
+from resolvers.jobs.dispatch import perform
+from resolvers.jobs.step import Budget
 from resolvers.operation.context import Services
-from resolvers.work import Budget
 from store import events, keys
 from store.connection import Database
 from store.records import Job

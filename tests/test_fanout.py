@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from resolvers.work import Budget
 from store import events, jobs, keys, relations, timelines
 from store.connection import Database
 from store.ids import partition
@@ -197,7 +197,7 @@ async def test_a_delivery_that_a_delete_has_overtaken(
     (delivery,) = await jobs.take_over(services.db)
     await alice.do("deletePost", postId=post)
     await work_off(services.db, worker)
-    await fanout.perform(services.db, delivery, Budget(float("inf")))
+    await dispatch.perform(services.db, delivery, Budget(float("inf")))
     homes = [await timelines.home(services.db, number(member.id)) for member in fans]
     assert sum(bool(home) for home in homes) <= BATCH
     assert not any(await reached(fans, post))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, favourites, keys
 from store.connection import Command, Database, MemberGone
@@ -158,7 +158,7 @@ async def test_a_deleted_post(
     db: Database, worker: Worker, anonymous: Member, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A deleted post leaves the favourites of all who had it, batch by batch, and makes room there."""
-    monkeypatch.setattr("resolvers.deliveries.CLEAR_CHUNK", 2)
+    monkeypatch.setattr("resolvers.jobs.posts.CLEAR_CHUNK", 2)
     many = await crowd(anonymous, 5)
     post, other = await alice.post("hello"), await alice.post("other")
     for one in many:
@@ -194,7 +194,7 @@ async def test_a_favourite_of_who_is_gone(db: Database, worker: Worker, alice: M
     assert found
     job = await accounts.delete(db, me, found.password)
     assert job
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
     with pytest.raises(MemberGone):
         await favourites.add(db, me, post)
     await work_off(db, worker)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers import verify
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store.connection import Database
 from store.settings import Settings

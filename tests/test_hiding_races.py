@@ -6,8 +6,9 @@ from itertools import count
 
 import pytest
 
-from resolvers import fanout, verify
-from resolvers.fanout import Worker
+from resolvers import verify
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import posts
 from store.connection import Database
@@ -65,7 +66,7 @@ async def test_jobs_in_the_other_order(
     post, original = quote
     made = [await committed(services.db, post, bob, hidden=hidden) for hidden in changes]
     for job in made[::-1]:
-        await fanout.finish(services.db, job)
+        await dispatch.finish(services.db, job)
     await assert_shown(services.db, alice, post, original, shown=not changes[-1])
 
 
@@ -78,7 +79,7 @@ async def test_jobs_at_once(
     post, original = quote
     turns = Turns(services.settings, order)
     made = [await committed(services.db, post, bob, hidden=hidden) for hidden in changes]
-    await turns.together(*(fanout.finish(turns, job) for job in made))
+    await turns.together(*(dispatch.finish(turns, job) for job in made))
     await assert_shown(services.db, alice, post, original, shown=not changes[-1])
 
 
@@ -89,16 +90,16 @@ async def test_a_job_that_dies(
     """Whichever call a hiding or its end dies at, the worker leaves what the last commit says, whatever came after."""
     post, original = quote
     if not hidden:
-        await fanout.finish(services.db, await committed(services.db, post, bob, hidden=True))
+        await dispatch.finish(services.db, await committed(services.db, post, bob, hidden=True))
     photo = await photograph(services.db)
     for calls in count():
         await put_back(services.db, photo)
         job = await committed(services.db, post, bob, hidden=hidden)
         fragile = Fragile(services.settings, calls)
-        await fanout.finish(fragile, job)
+        await dispatch.finish(fragile, job)
         await fragile.close()
         if calls % 2:
-            await fanout.finish(services.db, await committed(services.db, post, bob, hidden=not hidden))
+            await dispatch.finish(services.db, await committed(services.db, post, bob, hidden=not hidden))
         await work_off(services.db, worker)
         await assert_shown(services.db, alice, post, original, shown=bool(calls % 2) == hidden)
         if not fragile.has_died:
@@ -122,7 +123,7 @@ async def test_hidden_while_it_is_published_or_deleted(
         assert delete
         started.append(delete)
     turns = Turns(services.settings, order)
-    await turns.together(*(fanout.finish(turns, job) for job in started))
+    await turns.together(*(dispatch.finish(turns, job) for job in started))
     await work_off(services.db, worker)
     await assert_shown(services.db, alice, quote, original, shown=order % 2 == 0)
 
@@ -141,7 +142,7 @@ async def test_a_follower_of_one_who_took_it_back(
             services.db, number(post), number(repost), number(bob.id), plain=True, whose=number(alice.id)
         )
         await carol.do("hidePost", postId=post)
-        await fanout.finish(services.db, undo)
+        await dispatch.finish(services.db, undo)
         assert await stream.brief() == ("removed", post)
 
 
@@ -152,5 +153,5 @@ async def test_a_hiding_told_after_an_unfollow(services: Services, alice: Member
     async with watching(alice, services.db) as stream:
         job = await committed(services.db, post, bob, hidden=True)
         await alice.unfollow(bob)
-        await fanout.finish(services.db, job)
+        await dispatch.finish(services.db, job)
         assert await stream.brief() == ("removed", post)

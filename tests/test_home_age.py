@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys, timelines
 from store.ids import first_of, partition

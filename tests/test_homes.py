@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from resolvers import verify
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import posts, relations, timelines
 from store.connection import Database

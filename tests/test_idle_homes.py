@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
 from resolvers.homes import build
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys, posts, relations, timelines
 from store.connection import Database
@@ -222,7 +222,7 @@ async def test_what_happens_while_it_is_built(
 
         async def write(turns: Turns = turns) -> None:
             if job := await act(turns, alice, bob, post):
-                await fanout.finish(turns, job)
+                await dispatch.finish(turns, job)
 
         await turns.together(build.build(turns, me), write(), build.build(turns, me))
         await work_off(services.db, worker)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from resolvers import imports, verify
-from resolvers.fanout import Worker
 from resolvers.imports import ImportRefused, Network
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from store import accounts, jobs, keys, posts, relations

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from store import accounts, jobs, keys
 from store.connection import Database
 from store.settings import Settings

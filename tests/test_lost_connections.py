@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resolvers import verify
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store.connection import Database, Unavailable
 from store.lua import DIGESTS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from resolvers import verify
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import timelines
 from store.settings import Settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys
 from store.connection import Database

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
-from resolvers.work import Budget
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from store import interactions, keys, notifications, posts, relations
 from store.connection import Database
 from store.interactions import CommentDraft
@@ -39,9 +39,9 @@ async def test_a_reply_that_names_whom_it_answers(db: Database, alice: Member, b
     _, post, job = await posts.create(db, draft)
     assert job
     if not is_first:
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
     await step(db, "notify(box, 'REPLY', ARGV[3], ARGV[4])", alice, number(bob.id), post)
-    await fanout.perform(db, job, Budget(float("inf")))
+    await dispatch.perform(db, job, Budget(float("inf")))
     assert await told(alice) == [("REPLY", "bob", f"status_{post:014x}", None)]
     assert await named(alice) == [f"status_{post:014x}"]
 
@@ -70,8 +70,8 @@ async def test_a_mention_that_comes_late(db: Database, worker: Worker, alice: Me
     assert job
     undo = await posts.delete(db, post, me)
     assert undo
-    await fanout.finish(db, undo)
-    await fanout.perform(db, job, Budget(float("inf")))
+    await dispatch.finish(db, undo)
+    await dispatch.perform(db, job, Budget(float("inf")))
     assert (await told(alice), await named(alice)) == ([], [])
     await work_off(db, worker)
     assert await db.one("EXISTS", keys.mentions(them), keys.notifications(them)) == 0
@@ -89,7 +89,7 @@ async def test_a_mention_in_a_comment_that_comes_late(db: Database, alice: Membe
         await bob.do("deletePost", postId=post)
     else:
         await bob.do("deleteComment", commentId=f"comment_{comment:014x}")
-    await fanout.perform(db, job, Budget(float("inf")))
+    await dispatch.perform(db, job, Budget(float("inf")))
     assert await db.one("EXISTS", keys.mentions(them), keys.notifications(them)) == 0
 
 
@@ -104,13 +104,13 @@ async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: 
     assert quoting
     assert naming
     for one in (job, quoting, naming):
-        await fanout.finish(db, one)
+        await dispatch.finish(db, one)
     briefs = await told(alice)
     assert [kind for kind, *_ in briefs] == ["MENTION", "QUOTE", "FOLLOW"]
     await alice.do("markNotificationsRead")
     await step(db, "withdraw_by(box, ARGV[3])", alice, me)
     for one in (job, quoting, naming):
-        await fanout.perform(db, one, Budget(float("inf")))
+        await dispatch.perform(db, one, Budget(float("inf")))
     assert (await told(alice), await unread(alice)) == ([], 0)
 
 

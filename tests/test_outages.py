@@ -12,7 +12,7 @@ import pytest
 from redis.exceptions import ResponseError
 
 from resolvers import verify
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import jobs, keys, timelines
 from store.connection import CommandRefused, Database, Unavailable

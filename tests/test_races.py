@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, interactions, posts, relations
 from store.connection import Database, MemberGone
@@ -35,7 +35,7 @@ Act = Callable[[Database, Scene], Coroutine[Any, Any, None]]
 
 async def _finish(db: Database, job: Job | None) -> None:
     if job:
-        await fanout.finish(db, job)
+        await dispatch.finish(db, job)
 
 
 async def ann_follows_ben(db: Database, s: Scene) -> None:
@@ -83,7 +83,7 @@ async def dan_passes_the_word_on(db: Database, s: Scene) -> None:
 
 
 async def news_come(db: Database, s: Scene) -> None:
-    await fanout.finish(db, s.news)
+    await dispatch.finish(db, s.news)
 
 
 async def news_go(db: Database, s: Scene) -> None:
@@ -91,7 +91,7 @@ async def news_go(db: Database, s: Scene) -> None:
 
 
 async def an_echo_comes(db: Database, s: Scene) -> None:
-    await fanout.finish(db, s.echo)
+    await dispatch.finish(db, s.echo)
 
 
 async def an_echo_goes(db: Database, s: Scene) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers import fanout
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from resolvers.work import Budget
 from store import keys, posts
 from store.connection import Database
 from store.posts import Draft
@@ -24,7 +24,7 @@ from tests.work import Fragile, number, work_off
 async def die_in(db: Database, job: Job, calls: int) -> None:
     """Do a job until the process dies at one of its calls."""
     fragile = Fragile(db.settings, calls, halfway=True)
-    await fanout.finish(fragile, job)
+    await dispatch.finish(fragile, job)
     await fragile.close()
 
 
@@ -158,7 +158,7 @@ async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Memb
     if not begun:
         await die_in(db, job, 2)
     await delete(alice, f"status_{parent:014x}")
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
     thing = f"status_{reply:014x}"
     assert await answered(bob, thing) is None
     assert await read(bob, thing, "conversation") == [thing]
@@ -174,7 +174,7 @@ async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member,
     _, reply, job = await posts.create(db, draft)
     assert job
     await (delete if ending == "deleted" else hide)(bob, f"status_{reply:014x}")
-    await fanout.perform(db, job, Budget(float("inf")))
+    await dispatch.perform(db, job, Budget(float("inf")))
     assert not await db.one("EXISTS", keys.replies(parent), keys.thread(parent))
     assert await reply_count(alice, f"status_{parent:014x}") == 0
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from resolvers import fanout, rescoring
-from resolvers.fanout import Worker
+from resolvers.jobs import dispatch, rescoring
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.rules import ranking
-from resolvers.work import Budget
 from store import importance, keys, posts
 from store.connection import Database
 from store.ids import partition
@@ -186,7 +186,7 @@ async def test_a_delivery_done_again(services: Services, alice: Member, bob: Mem
     """A delivery that is done again leaves the score that the post has come to in between."""
     _, post, job = await posts.create(services.db, Draft(number(alice.id), "a post #tea", hashtags=("tea",)))
     assert job
-    await fanout.perform(services.db, job, Budget(9))
+    await dispatch.perform(services.db, job, Budget(9))
     await bob.do("like", postId=f"status_{post:014x}")
     await a_second_passes(services.db, post)
     await rescoring.run_once(services.db)

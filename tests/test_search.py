@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers import search
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys
 from store.connection import Database

@@ -8,8 +8,9 @@ from unicodedata import normalize
 
 import pytest
 
-from resolvers import indexing, verify
-from resolvers.fanout import Worker
+from resolvers import verify
+from resolvers.jobs import name_index
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, keys
 from store.connection import Database
@@ -106,9 +107,9 @@ async def test_changes_at_once(settings: Settings, db: Database, alice: Member, 
 
     async def rename(name: str) -> None:
         await accounts.update(turns, me, profile={"name": name}, names={"name": name})
-        await indexing.index(turns, [me])
+        await name_index.index(turns, [me])
 
-    await turns.together(*(rename(name) for name in ("Ada", "Bea", "Cat")), indexing.index(turns, [me]))
+    await turns.together(*(rename(name) for name in ("Ada", "Bea", "Cat")), name_index.index(turns, [me]))
     name = str(await db.one("HGET", keys.user(me), "name")).lower()
     assert await db.one("ZRANGE", keys.names(0), 0, -1) == sorted([f"alice\0{me}", f"{name}\0{me}"])
 
@@ -117,14 +118,14 @@ async def test_an_account_that_goes_while_it_is_indexed(settings: Settings, db: 
     """Nothing of a deleted account comes back into the index."""
     for seed in range(6):
         turns, me = Turns(settings, seed), number(alice.id)
-        await turns.together(_delete(turns, me), indexing.index(turns, [me]))
+        await turns.together(_delete(turns, me), name_index.index(turns, [me]))
         assert not await db.one("EXISTS", keys.names(0), keys.indexed())
         await db.one("HSET", keys.user(me), "login", "alice", "name", "Alice")
 
 
 async def _delete(db: Database, member: int) -> None:
     await db.one("DEL", keys.user(member))
-    await indexing.index(db, [member])
+    await name_index.index(db, [member])
 
 
 async def test_a_sign_up_leaves_nothing_to_do(db: Database, alice: Member) -> None:

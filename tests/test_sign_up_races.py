@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from resolvers.accounts import create_member
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.errors import Refused
 from resolvers.operation.tokens import NO_PASSWORD

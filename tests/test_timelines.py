@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys, posts
 from tests.conftest import Member, crowd

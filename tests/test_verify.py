@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from resolvers import fanout, verify
+from resolvers import verify
 from resolvers.homes import build
+from resolvers.jobs import dispatch
 from resolvers.verify import Report
 from store import keys, posts, timelines
 from store.connection import Database
@@ -147,7 +148,7 @@ async def test_unfinished_work(db: Database, site: Site) -> None:
     assert {finding.key for finding in report.findings} == {keys.home(site.ann)}
     assert str(post) in report.findings[0].message
     assert (report.unfinished_jobs, report.dead_jobs, report.clean) == (1, 0, False)
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
     report = await look(db)
     assert (report.findings, report.unfinished_jobs, report.clean) == ([], 0, True)
 
@@ -166,7 +167,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
     report = await look(db)
     _, post, job = await posts.create(db, Draft(site.ben, "meanwhile"))
     assert job
-    await fanout.finish(db, job)
+    await dispatch.finish(db, job)
     assert await verify.repair(db, report.findings)
     assert not await db.one("EXISTS", keys.home(site.ann))
     await build.read(db, site.ann)

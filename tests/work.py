@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import redis.asyncio as redis
 
-from resolvers.fanout import Worker
+from resolvers.jobs.worker import Worker
 from store import jobs, keys
 from store.connection import Command, Database
 from store.records import Job, read_pairs

@@ -14,8 +14,8 @@ import psutil
 
 from benchmarks.versus import processors
 from resolvers import imports
-from resolvers.fanout import Worker
 from resolvers.imports import Network
+from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
 from resolvers.operation.tokens import NO_PASSWORD, Tokens
 from store import accounts, embedded, interactions, keys

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers import indexing
 from resolvers.invariants.findings import Finding
+from resolvers.jobs import name_index
 from resolvers.operation.inputs import batches
 from store import keys, search
 from store.connection import Database
@@ -16,7 +16,7 @@ READ = 1_000  # entries read at a time
 async def indexed(db: Database, members: Sequence[int]) -> list[Finding]:
     """A member stands in the index as their record is, at a magnitude that their followers make."""
     found = await _magnitudes(db, members)
-    wanted = {member: state for member, state in (await indexing.wanted(db, members)).items() if state}
+    wanted = {member: state for member, state in (await name_index.wanted(db, members)).items() if state}
     known = dict(zip(wanted, await search.known(db, list(wanted)), strict=True))
     stands = [(member, *entry) for member in wanted for entry in search.entries(wanted[member])]
     scores = await db.ask(*(("ZSCORE", keys.names(at), search.entry(name, member)) for member, at, name in stands))
@@ -55,7 +55,7 @@ async def _gone(db: Database) -> list[Finding]:
     findings: list[Finding] = []
     for batch in batches(members, READ):
         known = await search.known(db, batch)
-        wanted = await indexing.wanted(db, batch)
+        wanted = await name_index.wanted(db, batch)
         findings += [
             Finding(keys.indexed(), f"has {member}, who does not exist", (search.mend(member, state, ""),))
             for member, state in zip(batch, known, strict=True)

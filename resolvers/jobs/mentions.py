@@ -1,33 +1,14 @@
-"""Whom a text names: read off it when it is written, told of it when it is delivered, spared it when it is gone."""
+"""The members whom a post or comment mentions: notified when it is delivered, and no longer when it is gone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resolvers.operation.context import Context
-from resolvers.reading import hydrate
-from resolvers.rules import text as rules
-from resolvers.work import Budget, Outcome, text
-from store import accounts, interactions, keys, notifications, posts
+from resolvers.jobs.step import Budget, Outcome, text
+from store import accounts, interactions, notifications, posts
 from store.connection import Database
 from store.notifications import Named
 from store.records import Comment, Job
-
-MENTIONS_MOST = 50  # members that one text can mention; more names are left as text
-
-
-async def named(context: Context, words: str) -> tuple[int, ...]:
-    """Return the members a text names, in order, once for each time; names nobody has are only text."""
-    logins = rules.mentions(words)
-    unique = list(dict.fromkeys(logins))[:MENTIONS_MOST]
-    if not unique:
-        return ()
-    holders = await context.reader.run([("GET", keys.login(login)) for login in unique])
-    members = [int(holder) for holder in holders if holder]
-    users = dict(zip(members, await hydrate.users(context, members), strict=True))
-    # A login given up still leads to its former holder, who is not meant any more.
-    by_login = {user.login.lower(): user.id for user in users.values() if user}
-    return tuple(by_login[login] for login in logins if login in by_login)
 
 
 async def tell_of_post(db: Database, job: Job, thing: int) -> None:

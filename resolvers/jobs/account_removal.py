@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import cast
 
-from resolvers import indexing
+from resolvers.jobs import name_index
 from store import accounts, blocks, favourites, interactions, jobs, keys, posts, reach, relations
 from store.connection import Database
 from store.records import Job
@@ -30,7 +30,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     """
     member = int(cast("str", job.body["member"]))
     await accounts.free_names(db, member, str(job.body["login"]), str(job.body["email"]))
-    await indexing.index(db, [member])
+    await name_index.index(db, [member])
     async for step in _follows(db, member):
         yield step
     async for step in _posts(db, member):

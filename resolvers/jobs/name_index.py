@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from resolvers.jobs.step import Budget, Outcome, text
 from resolvers.operation.inputs import batches
 from resolvers.rules import names
-from resolvers.work import Budget, Outcome, text
 from store import jobs, search
 from store.connection import Database
 from store.ids import PARTITIONS

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from resolvers import bonds, deliveries
-from resolvers.work import Budget, Outcome, conclude, text
+from resolvers.jobs import relationships
+from resolvers.jobs.posts import restate
+from resolvers.jobs.step import Budget, Outcome, conclude, text
 from store import accounts, events, jobs, keys, posts, relations
 from store.connection import Database
 from store.records import Job
@@ -21,14 +22,14 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
     while waiting := await _waiting(db, member):
         approval = await relations.approve(db, member, waiting)
         if approval:
-            await conclude(db, approval, await bonds.approve(db, approval, budget))
+            await conclude(db, approval, await relationships.approve(db, approval, budget))
     if not job.cursor and text(job, "what") == "suspended":
         await events.append(db, f"suspend:{job.id}", "suspend", member, member=member)
     below = int(job.cursor) if job.cursor else None
     while entries := await posts.published(db, member, below=below, above=0, count=POSTS_BATCH):
         for entry in entries:
             if entry.original is None:
-                await deliveries.restate(db, job, entry.id)
+                await restate(db, job, entry.id)
         below = entries[-1].id
         budget.left -= len(entries)
         if not await jobs.checkpoint(db, job, str(below)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from resolvers.homes import merge
-from resolvers.work import Budget, Outcome, text
+from resolvers.jobs.step import Budget, Outcome, text
 from store import blocks, events, relations
 from store.connection import Database
 from store.records import Job

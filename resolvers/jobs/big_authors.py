@@ -7,7 +7,7 @@ not pushed until after the newest of those that were not have been pushed.
 from __future__ import annotations
 
 from resolvers.homes import merge
-from resolvers.work import Budget, Outcome, text, to_followers
+from resolvers.jobs.step import Budget, Outcome, text, to_followers
 from store import posts, reach, timelines
 from store.connection import Database
 from store.records import Entry, Job

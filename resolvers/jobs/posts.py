@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from resolvers import mentions
 from resolvers.homes import merge
+from resolvers.jobs.mentions import end_of_comments, end_of_post, tell_of_post
+from resolvers.jobs.step import Budget, Outcome, conclude, in_batches, text, to_followers
 from resolvers.rules import ranking
-from resolvers.work import Budget, Outcome, conclude, in_batches, text, to_followers
 from store import (
     events,
     favourites,
@@ -45,7 +45,7 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
                 await conclude(db, undo, await delete(db, undo, budget))
             return Outcome.DONE
         if not plain:
-            await mentions.tell_of_post(db, job, job.id)
+            await tell_of_post(db, job, job.id)
     if job.body.get("is_pulled"):
         if not job.cursor:
             await _announce(db, job)
@@ -82,7 +82,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     original, plain = text(job, "original"), bool(job.body["plain"])
     if job.cursor in {"", AGAIN} and not plain:
         await db.ask(*posts.remove_from_public_commands(thing, text(job, "hashtags").split()))
-        await mentions.end_of_post(db, job, thing)
+        await end_of_post(db, job, thing)
         await notifications.withdraw_about(db, author, thing)
     if not job.cursor:
         if original:
@@ -259,7 +259,7 @@ async def _clear(db: Database, job: Job, thing: int) -> None:
 
 
 async def _end_comments(db: Database, thing: int) -> None:
-    await mentions.end_of_comments(db, await interactions.oldest_comments(db, thing, CLEAR_CHUNK))
+    await end_of_comments(db, await interactions.oldest_comments(db, thing, CLEAR_CHUNK))
 
 
 async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = False) -> Delivery:

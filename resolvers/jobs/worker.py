@@ -1,8 +1,4 @@
-"""Delivers posts to timelines, and finishes whatever a commit began elsewhere.
-
-Every step can be repeated. A job runs at once in the request as far as its budget reaches; a worker goes on from
-the last checkpoint, and finishes what a crash left behind.
-"""
+"""The worker: finishes the jobs that requests and crashes have left."""
 
 from __future__ import annotations
 
@@ -14,11 +10,11 @@ from collections.abc import Collection
 
 import structlog
 
-from resolvers import bonds, deliveries, farewell, indexing, mentions, reach, rescoring, standing
 from resolvers.homes import build
-from resolvers.operation.batcher import Reader
-from resolvers.work import Budget, Outcome, Steps, conclude, text
-from store import accounts, jobs
+from resolvers.jobs import rescoring
+from resolvers.jobs.dispatch import perform
+from resolvers.jobs.step import Budget, conclude
+from store import jobs
 from store.connection import CommandRefused, Database, Unavailable
 from store.hearing import Hearing
 from store.ids import PARTITIONS
@@ -28,74 +24,6 @@ SWEEP_SECONDS = 1.0  # between two looks for jobs whose worker has died, each at
 IDLE_SECONDS = 3600.0  # between two looks for homes that nobody reads
 
 log = structlog.get_logger()
-
-
-async def finish(db: Database, job: Job, reader: Reader | None = None) -> None:
-    """Do a job just committed, in the request, as far as `FANOUT_INLINE` followers; never fails what is committed.
-
-    With a reader, its end is noted with what the request reads next: where that is lost, a worker does it again.
-    """
-    try:
-        outcome = await perform(db, job, Budget(db.settings.fanout_inline))
-        if reader and outcome is Outcome.DONE:
-            reader.ask([jobs.finish(job)])
-        else:
-            await conclude(db, job, outcome)
-    except CommandRefused:
-        pass  # the worker tries again after the lease
-    except Unavailable:
-        db.unfinished.add(job)
-    except Exception:
-        log.exception("job_left_to_worker", job=job.id, kind=job.kind)
-
-
-async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Do what a commit left to do."""
-    return await STEPS[job.kind](db, job, budget)
-
-
-async def _names(db: Database, job: Job, _: Budget) -> Outcome:
-    await accounts.settle_names(db, job)
-    await indexing.index(db, [int(text(job, "member"))])
-    return Outcome.DONE
-
-
-async def _delete_account(db: Database, job: Job, budget: Budget) -> Outcome:
-    async with contextlib.aclosing(farewell.steps(db, job)) as steps:
-        async for part, cost in steps:
-            if part:
-                await conclude(db, part, await perform(db, part, budget))
-            budget.left -= cost
-            if not await jobs.checkpoint(db, job, job.cursor):
-                return Outcome.DONE  # somebody else has finished it
-            if budget.left <= 0:
-                return Outcome.MORE
-    return Outcome.DONE if job.cursor == farewell.AGAIN else Outcome.LATER
-
-
-STEPS: dict[str, Steps] = {
-    "names": _names,
-    "index": indexing.move,
-    "post": deliveries.post,
-    "delete": deliveries.delete,
-    "hide": deliveries.hide,
-    "unhide": deliveries.hide,
-    "mentions": mentions.tell_of_comment,
-    "unmention": mentions.end_of_comment,
-    "follow": bonds.follow,
-    "approve": bonds.approve,
-    "reject": bonds.reject,
-    "unfollow": bonds.unfollow,
-    "remove_followers": bonds.remove_followers,
-    "block": bonds.block,
-    "unblock": bonds.unblock,
-    "mute": bonds.mute,
-    "unmute": bonds.mute,
-    "standing": standing.settle,
-    "grow": reach.grow,
-    "shrink": reach.shrink,
-    "delete_account": _delete_account,
-}
 
 
 class Worker:

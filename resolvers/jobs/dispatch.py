@@ -1,0 +1,89 @@
+"""Delivers posts to timelines, and finishes whatever a commit began elsewhere.
+
+Every step can be repeated. A job runs at once in the request as far as its budget reaches; a worker goes on from
+the last checkpoint, and finishes what a crash left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import structlog
+
+from resolvers.jobs import account_removal, big_authors, name_index, posts, privacy, relationships
+from resolvers.jobs.mentions import end_of_comment, tell_of_comment
+from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
+from resolvers.operation.batcher import Reader
+from store import accounts, jobs
+from store.connection import CommandRefused, Database, Unavailable
+from store.records import Job
+
+log = structlog.get_logger()
+
+
+async def finish(db: Database, job: Job, reader: Reader | None = None) -> None:
+    """Do a job just committed, in the request, as far as `FANOUT_INLINE` followers; never fails what is committed.
+
+    With a reader, its end is noted with what the request reads next: where that is lost, a worker does it again.
+    """
+    try:
+        outcome = await perform(db, job, Budget(db.settings.fanout_inline))
+        if reader and outcome is Outcome.DONE:
+            reader.ask([jobs.finish(job)])
+        else:
+            await conclude(db, job, outcome)
+    except CommandRefused:
+        pass  # the worker tries again after the lease
+    except Unavailable:
+        db.unfinished.add(job)
+    except Exception:
+        log.exception("job_left_to_worker", job=job.id, kind=job.kind)
+
+
+async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
+    """Do what a commit left to do."""
+    return await STEPS[job.kind](db, job, budget)
+
+
+async def _names(db: Database, job: Job, _: Budget) -> Outcome:
+    await accounts.settle_names(db, job)
+    await name_index.index(db, [int(text(job, "member"))])
+    return Outcome.DONE
+
+
+async def _delete_account(db: Database, job: Job, budget: Budget) -> Outcome:
+    async with contextlib.aclosing(account_removal.steps(db, job)) as steps:
+        async for part, cost in steps:
+            if part:
+                await conclude(db, part, await perform(db, part, budget))
+            budget.left -= cost
+            if not await jobs.checkpoint(db, job, job.cursor):
+                return Outcome.DONE  # somebody else has finished it
+            if budget.left <= 0:
+                return Outcome.MORE
+    return Outcome.DONE if job.cursor == account_removal.AGAIN else Outcome.LATER
+
+
+STEPS: dict[str, Steps] = {
+    "names": _names,
+    "index": name_index.move,
+    "post": posts.post,
+    "delete": posts.delete,
+    "hide": posts.hide,
+    "unhide": posts.hide,
+    "mentions": tell_of_comment,
+    "unmention": end_of_comment,
+    "follow": relationships.follow,
+    "approve": relationships.approve,
+    "reject": relationships.reject,
+    "unfollow": relationships.unfollow,
+    "remove_followers": relationships.remove_followers,
+    "block": relationships.block,
+    "unblock": relationships.unblock,
+    "mute": relationships.mute,
+    "unmute": relationships.mute,
+    "standing": privacy.settle,
+    "grow": big_authors.grow,
+    "shrink": big_authors.shrink,
+    "delete_account": _delete_account,
+}
