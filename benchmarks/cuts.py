@@ -30,7 +30,7 @@ from aiohttp import ClientConnectionError, ClientSession
 from tqdm import tqdm
 
 from benchmarks.subscriber import QUERIES, Subscriber
-from resolvers.gaps import event_cursor
+from resolvers.live.cursors import event_cursor
 from resolvers.reading import global_ids
 from store import embedded, events, jobs
 from store.connection import Database, Unavailable

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from resolvers.gaps import StreamGap
+from resolvers.live.cursors import StreamGap
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
 from resolvers.operation.tokens import Claims

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import structlog
 
-from resolvers import accounts, announcements, site
-from resolvers.announcements import PostCreated, PostDeleted, UserFollowed
-from resolvers.gaps import StreamGap, event_cursor
+from resolvers import accounts
+from resolvers.live import announcements, site
+from resolvers.live.announcements import PostCreated, PostDeleted, UserFollowed
+from resolvers.live.cursors import StreamGap, event_cursor
+from resolvers.live.site import SiteEvent
 from resolvers.operation.context import Context, Services
 from resolvers.operation.errors import BadUserInput, ServiceUnavailable
 from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
@@ -21,7 +23,6 @@ from resolvers.rules.filters import FilterRefused
 from resolvers.rules.places import Box
 from resolvers.rules.sampling import SHARES
 from resolvers.rules.text import on_one_line
-from resolvers.site import SiteEvent
 from store import events
 from store.connection import Database, Unavailable
 from store.records import Repost

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import strawberry
 
-from resolvers import announcements, site
+from resolvers.live import announcements, site
 from resolvers.operation.stream_filters import StreamEventKind
 from schema.nodes import Info, is_a
 from schema.posts import Post

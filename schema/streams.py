@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import strawberry
 
-from resolvers import activity, gaps, streams
+from resolvers.live import cursors, home
+from resolvers.live import post_activity as activity
 from schema.nodes import Info, is_a
 from schema.posts import Post
 from schema.timelines import TimelineEdge
@@ -28,7 +29,7 @@ class StreamEvent:
     "changed too much to tell each change. Refetch."
 )
 class StreamGap(StreamEvent):
-    is_type_of = is_a(gaps.StreamGap)
+    is_type_of = is_a(cursors.StreamGap)
 
 
 @strawberry.type(
@@ -38,14 +39,14 @@ class StreamGap(StreamEvent):
 class TimelineEntryPut(StreamEvent):
     edge: TimelineEdge
 
-    is_type_of = is_a(streams.TimelineEntryPut)
+    is_type_of = is_a(home.TimelineEntryPut)
 
 
 @strawberry.type
 class TimelineEntryRemoved(StreamEvent):
     node_id: strawberry.ID
 
-    is_type_of = is_a(streams.TimelineEntryRemoved)
+    is_type_of = is_a(home.TimelineEntryRemoved)
 
 
 HomeTimelineEvent = Annotated[
@@ -64,7 +65,7 @@ class PostActivity:
 
 
 async def home_timeline(info: Info, after: str | None = None) -> AsyncGenerator[Any, None]:
-    async with aclosing(streams.home_timeline(info.context, after)) as events:
+    async with aclosing(home.home_timeline(info.context, after)) as events:
         async for event in events:
             yield event
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 
 import pytest
 
-from resolvers import streams
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
+from resolvers.live import home
 from resolvers.operation.context import Services
 from store import posts, relations
 from store.connection import Database
@@ -135,7 +135,7 @@ async def test_a_repost_among_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where more have passed a post on than are looked at, those followed are named all the same."""
-    monkeypatch.setattr(streams, "REPOSTS_SCANNED", 1)
+    monkeypatch.setattr(home, "REPOSTS_SCANNED", 1)
     await carol.follow(alice, bob)
     dave = await sign_up(anonymous, "dave")
     post = await dave.post("goes around")

@@ -9,8 +9,8 @@ from contextlib import AsyncExitStack, suppress
 
 import pytest
 
-from resolvers import streams
 from resolvers.jobs.worker import Worker
+from resolvers.live import home
 from resolvers.operation.context import Services
 from schema.operations import Schema
 from store.settings import Settings
@@ -121,7 +121,7 @@ async def test_more_changes_than_are_told(
     services: Services, built: Schema, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where one event changes more than is told post by post, a gap says so, for all that has happened by then."""
-    monkeypatch.setattr(streams, "CHANGES_TOLD", 3)
+    monkeypatch.setattr(home, "CHANGES_TOLD", 3)
     posts = [await alice.post(f"{i}") for i in range(4)]
     async with slow_reader(services, built, bob) as reader:
         await bob.follow(alice)
@@ -144,7 +144,7 @@ async def test_as_many_changes_as_are_told(
     services: Services, built: Schema, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many changes as are told post by post are."""
-    monkeypatch.setattr(streams, "CHANGES_TOLD", 3)
+    monkeypatch.setattr(home, "CHANGES_TOLD", 3)
     posts = [await alice.post(f"{i}") for i in range(3)]
     async with slow_reader(services, built, bob) as reader:
         await bob.follow(alice)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from resolvers.live.site import live
 from resolvers.operation.context import Services
-from resolvers.site import live
 from tests.conftest import Member
 from tests.live import until
 from tests.site_live import OWN_STREAM, SAMPLE, STREAM, listening
@@ -84,7 +84,7 @@ async def test_bonds_that_have_ended_leave_nothing(services: Services, alice: Me
         return live(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("resolvers.site.live", remember)
+        patch.setattr("resolvers.live.site.live", remember)
         async with listening(services, alice) as hers:
             (context,) = bonds
             for begin, end in CHANGES:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from resolvers.gaps import event_cursor
+from resolvers.live.cursors import event_cursor
 from resolvers.operation.context import Context
 from resolvers.operation.stream_filters import KINDS, StreamEventKind
 from resolvers.reading import global_ids, hydrate

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from resolvers import announcements
-from resolvers.announcements import Told
-from resolvers.gaps import StreamGap, begin, gap_at
+from resolvers.live import announcements
+from resolvers.live.announcements import Told
+from resolvers.live.cursors import StreamGap, begin, gap_at
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
 from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, Listener, StreamEventKind, Wanted

@@ -19,8 +19,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from resolvers.gaps import StreamGap, begin, event_cursor, gap_at
 from resolvers.homes import build
+from resolvers.live.cursors import StreamGap, begin, event_cursor, gap_at
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed

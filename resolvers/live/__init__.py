@@ -1,0 +1,1 @@
+"""What subscriptions deliver. Not over which transport: see `serving/streaming`."""
