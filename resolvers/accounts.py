@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from resolvers import signing
+from resolvers import credentials
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
@@ -70,7 +70,7 @@ async def sign_up(context: Context, *, login: str, name: str, email: str, passwo
         email=fields["email"],
         password_hash=lambda: _hash(context, password),
     )
-    return await signing.sign_in(context, member)
+    return await credentials.sign_in(context, member)
 
 
 async def _hash(context: Context, password: Secret) -> Secret:
@@ -81,9 +81,9 @@ async def change_email(context: Context, *, email: str, current_password: Secret
     """Set a new e-mail address; the old one is free at once."""
     member = await context.member()
     errors: list[UserError] = []
-    address = signing.checked_email(email, errors)
+    address = credentials.checked_email(email, errors)
     refuse_all(errors)
-    found = await signing.confirm(context, member, current_password)
+    found = await credentials.confirm(context, member, current_password)
     if address == found.email:
         return {"viewer": context.claims}
     if address.lower() != found.email.lower() and not await accounts.reserve(
@@ -179,7 +179,7 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
 async def delete_account(context: Context, *, password: Secret) -> dict[str, object]:
     """Delete the viewer's account: out of sight at once, and soon gone with all that they ever did."""
     member = await context.member()
-    found = await signing.confirm(context, member, password, "password")
+    found = await credentials.confirm(context, member, password, "password")
     job = await accounts.delete(context.db, member, found.password)
     if job is None:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "password: it was changed meanwhile", "password")
@@ -234,10 +234,10 @@ async def _check_sign_up(context: Context, login: str, name: str, email: str, pa
     _check_login(login, errors)
     clean = {
         "name": _text(name, "name", context.settings.max_name, errors),
-        "email": signing.checked_email(email, errors),
+        "email": credentials.checked_email(email, errors),
     }
     names = (login, clean["name"], email.strip(), clean["email"])
-    errors += await signing.password_errors(context, password, names, "password")
+    errors += await credentials.password_errors(context, password, names, "password")
     refuse_all(errors)
     return clean
 

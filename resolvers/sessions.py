@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from resolvers import signing
+from resolvers import credentials
+from resolvers.credentials import EMAIL_MOST, NOTHING, UNKNOWN
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
 from resolvers.operation.tokens import Claims, digest
-from resolvers.signing import EMAIL_MOST, NOTHING, UNKNOWN
 from store import accounts, keys
 from store.records import Session
 from store.secret import Secret
@@ -27,7 +27,7 @@ async def log_in(
     """Open a session by login or e-mail; a wrong password and an unknown member look and cost the same."""
     await context.proved()
     wanted = (
-        signing.checked_email(identifier, []) or identifier.strip()
+        credentials.checked_email(identifier, []) or identifier.strip()
     ).lower()  # an address in the form in which it is kept
     holder = await accounts.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
     member = holder or NOBODY
@@ -35,13 +35,13 @@ async def log_in(
     facts = await accounts.log_in_facts(context.db, member, tokens.address_digest(member, context.address))
     admission = await attempts.admit_log_in(context, digest(wanted), tokens.device(device_token or NOTHING, member))
     stored = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
-    matches = await context.services.passwords.matches(stored, signing.bounded(password), context.address)
+    matches = await context.services.passwords.matches(stored, credentials.bounded(password), context.address)
     if admission.refusal and not (matches and facts.is_known_address):
         raise admission.refusal  # also for a wrong password from a known address, which must not look different
     if not matches or not stored:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     await attempts.forget(context, admission)
-    return await signing.sign_in(context, member, stored)
+    return await credentials.sign_in(context, member, stored)
 
 
 async def refresh_session(context: Context, *, refresh_token: Secret) -> dict[str, object]:
@@ -66,7 +66,7 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> dict[st
         raise refuse(
             UserErrorCode.WRONG_CREDENTIALS, "refreshToken: it is used up, or its session has ended", "refreshToken"
         )
-    return signing.session_answer(context, claims.member, claims.session, successor)
+    return credentials.session_answer(context, claims.member, claims.session, successor)
 
 
 async def log_out(context: Context, *, everywhere: bool = False) -> dict[str, object]:
@@ -83,12 +83,12 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
     """Set a new password; every other session ends in the same step, and this one goes on with a new pair of tokens."""
     member = await context.member()
     assert context.claims
-    found = await signing.confirm(context, member, current_password)
+    found = await credentials.confirm(context, member, current_password)
     profile = await accounts.user(context.db, member)
     if profile is None:
         raise Unauthenticated("this member is gone")
     names = (profile.login, profile.name, found.email)
-    refuse_all(await signing.password_errors(context, new_password, names, "newPassword"))
+    refuse_all(await credentials.password_errors(context, new_password, names, "newPassword"))
     password = await context.services.passwords.hash(new_password, context.address)
     session = context.claims.session
     token = context.services.tokens.first_refresh_token(member, session)
@@ -96,7 +96,7 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
         context.db, member, proved=found.password, password=password, session=session, token=digest(token.reveal())
     ):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "currentPassword: it was changed meanwhile", "currentPassword")
-    return signing.session_answer(context, member, session, token)
+    return credentials.session_answer(context, member, session, token)
 
 
 def _is_named(facts: accounts.LogInFacts, wanted: str) -> bool:

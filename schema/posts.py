@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import favourites, interactions, posts, replies
+from resolvers import favourites, likes_and_comments, posts, replies
 from resolvers.reading import hydrate
 from resolvers.reading.paging import NodeEdge
 from schema.nodes import After, First, Info, Node, PageInfo, UserError, batched, created_at, is_a, later, nodes_of
@@ -60,7 +60,7 @@ def _viewer_has_favourited(roots: list[records.Post], info: Info) -> Awaitable[l
 
 
 def _liked_by(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return interactions.liked_by(info.context, root, first, after)
+    return likes_and_comments.liked_by(info.context, root, first, after)
 
 
 def _reposts(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
@@ -72,7 +72,7 @@ def _quotes(root: records.Post, info: Info, first: First = 20, after: After = No
 
 
 def _comments(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return interactions.comments(info.context, root, first, after)
+    return likes_and_comments.comments(info.context, root, first, after)
 
 
 def _replies(root: records.Post, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
@@ -185,11 +185,11 @@ class LikeConnection:
 
 
 def _comment_post(root: records.Comment, info: Info) -> Awaitable[Any]:
-    return interactions.comment_post(info.context, root)
+    return likes_and_comments.comment_post(info.context, root)
 
 
 def _comment_answered(root: records.Comment, info: Info) -> Awaitable[Any]:
-    return interactions.comment_answered(info.context, root)
+    return likes_and_comments.comment_answered(info.context, root)
 
 
 @strawberry.type

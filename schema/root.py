@@ -8,7 +8,17 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, favourites, interactions, notifications, posts, promotions, relations, sessions
+from resolvers import (
+    accounts,
+    blocks,
+    favourites,
+    follows,
+    likes_and_comments,
+    notifications,
+    posts,
+    promotions,
+    sessions,
+)
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused
 from schema import notifications as n
@@ -154,15 +164,15 @@ class Mutation:
     )
 
     follow = _mutation(
-        relations.follow,
+        follows.follow,
         v.UsersInput,
         v.UsersPayload,
         description="Follows at once, or asks a private member. Doing it twice changes nothing.",
     )
-    unfollow = _mutation(relations.unfollow, v.UsersInput, v.UsersPayload, description="Takes back a request, too.")
-    approve_follow_requests = _mutation(relations.approve_follow_requests, v.UsersInput, v.UsersPayload)
-    reject_follow_requests = _mutation(relations.reject_follow_requests, v.UsersInput, v.UsersPayload)
-    remove_followers = _mutation(relations.remove_followers, v.UsersInput, v.UsersPayload)
+    unfollow = _mutation(follows.unfollow, v.UsersInput, v.UsersPayload, description="Takes back a request, too.")
+    approve_follow_requests = _mutation(follows.approve_follow_requests, v.UsersInput, v.UsersPayload)
+    reject_follow_requests = _mutation(follows.reject_follow_requests, v.UsersInput, v.UsersPayload)
+    remove_followers = _mutation(follows.remove_followers, v.UsersInput, v.UsersPayload)
     block = _mutation(
         blocks.block,
         v.UsersInput,
@@ -188,13 +198,13 @@ class Mutation:
         posts.hide_post, p.PostIdInput, p.PostIdPayload, description="Until it is shown again, only its author sees it."
     )
     unhide_post = _mutation(posts.unhide_post, p.PostIdInput, p.PostIdPayload)
-    like = _mutation(interactions.like, p.PostIdInput, p.PostIdPayload)
-    unlike = _mutation(interactions.unlike, p.PostIdInput, p.PostIdPayload)
+    like = _mutation(likes_and_comments.like, p.PostIdInput, p.PostIdPayload)
+    unlike = _mutation(likes_and_comments.unlike, p.PostIdInput, p.PostIdPayload)
     favourite = _mutation(favourites.favourite, p.PostIdInput, p.PostIdPayload)
     unfavourite = _mutation(favourites.unfavourite, p.PostIdInput, p.PostIdPayload)
-    comment = _mutation(interactions.comment, p.CommentInput, p.CommentPayload)
+    comment = _mutation(likes_and_comments.comment, p.CommentInput, p.CommentPayload)
     delete_comment = _mutation(
-        interactions.delete_comment,
+        likes_and_comments.delete_comment,
         p.DeleteCommentInput,
         p.DeleteCommentPayload,
         description="By its author, or by the author of the post.",

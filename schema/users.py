@@ -8,34 +8,34 @@ from typing import Any
 
 import strawberry
 
-from resolvers import relations, search, timelines
+from resolvers import follows, search, timelines
 from resolvers.reading.paging import NodeEdge
 from schema.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
 from store import records
 
 
 def _followers(root: records.User, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return relations.followers(info.context, root, first, after)
+    return follows.followers(info.context, root, first, after)
 
 
 def _following(root: records.User, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return relations.following(info.context, root, first, after)
+    return follows.following(info.context, root, first, after)
 
 
 def _common_following(
     root: records.User, info: Info, with_user: strawberry.ID, first: First = 20, after: After = None
 ) -> Awaitable[Any]:
-    return relations.common_following(info.context, root, with_user, first, after)
+    return follows.common_following(info.context, root, with_user, first, after)
 
 
 def _common_followers(
     root: records.User, info: Info, with_user: strawberry.ID, first: First = 20, after: After = None
 ) -> Awaitable[Any]:
-    return relations.common_followers(info.context, root, with_user, first, after)
+    return follows.common_followers(info.context, root, with_user, first, after)
 
 
 def _common_follower_count(root: records.User, info: Info, with_user: strawberry.ID) -> Awaitable[int | None]:
-    return relations.common_follower_count(info.context, root, with_user)
+    return follows.common_follower_count(info.context, root, with_user)
 
 
 def _timeline(
@@ -50,27 +50,27 @@ def _timeline(
 
 
 async def _viewer_is_following(roots: list[records.User], info: Info) -> list[bool]:
-    return [bond.follows for bond in await relations.bonds(info.context, roots)]
+    return [bond.follows for bond in await follows.bonds(info.context, roots)]
 
 
 def _is_following_viewer(roots: list[records.User], info: Info) -> Awaitable[list[bool]]:
-    return relations.are_following_viewer(info.context, roots)
+    return follows.are_following_viewer(info.context, roots)
 
 
 def _is_mutual(roots: list[records.User], info: Info) -> Awaitable[list[bool]]:
-    return relations.are_mutual(info.context, roots)
+    return follows.are_mutual(info.context, roots)
 
 
 def _viewer_has_requested_follow(roots: list[records.User], info: Info) -> Awaitable[list[bool]]:
-    return relations.viewer_has_requested_follow(info.context, roots)
+    return follows.viewer_has_requested_follow(info.context, roots)
 
 
 async def _viewer_has_blocked(roots: list[records.User], info: Info) -> list[bool]:
-    return [bond.blocks for bond in await relations.bonds(info.context, roots)]
+    return [bond.blocks for bond in await follows.bonds(info.context, roots)]
 
 
 async def _viewer_has_muted(roots: list[records.User], info: Info) -> list[bool]:
-    return [bond.mutes for bond in await relations.bonds(info.context, roots)]
+    return [bond.mutes for bond in await follows.bonds(info.context, roots)]
 
 
 @strawberry.type(description="A member. Sensitive data (email, password, sessions) is never part of this type.")

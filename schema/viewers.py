@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, favourites, notifications, relations, sessions, timelines
+from resolvers import accounts, blocks, favourites, follows, notifications, sessions, timelines
 from resolvers.operation.tokens import Claims
 from schema.nodes import After, First, Info, UserError, later
 from schema.users import User, UserConnection
@@ -64,7 +64,7 @@ class Session:
 
 
 def _follow_requests(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
-    return relations.follow_requests(info.context, root, first, after)
+    return follows.follow_requests(info.context, root, first, after)
 
 
 def _blocked(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:

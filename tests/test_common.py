@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from resolvers.follows import COMMON_COUNTED, COMMON_SCANNED
 from resolvers.operation.context import Services
-from resolvers.relations import COMMON_COUNTED, COMMON_SCANNED
 from store import keys, relations
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
