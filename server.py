@@ -20,14 +20,14 @@ import uvloop
 from tqdm import tqdm
 
 import schema
-from resolvers import backlog, demo, imports, tailing, upkeep
-from resolvers.imports import ImportRefused
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.stream_filters import StreamEventKind
 from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.tailing import Asked, TailRefused
-from resolvers.upkeep import UpkeepRefused
+from resolvers.upkeep import backlog, commands, demo, imports, tail
+from resolvers.upkeep.commands import UpkeepRefused
+from resolvers.upkeep.imports import ImportRefused
+from resolvers.upkeep.tail import Asked, TailRefused
 from serving import endpoint, logs, processes
 from serving.endpoint import StartError
 from serving.tables import tables
@@ -78,12 +78,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="server.py",
         description="Perch, a social network's back end. Settings are environment variables: docs/operations.md.",
     )
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    subcommands = parser.add_subparsers(title="subcommands", required=True, metavar="COMMAND")
 
     def add(
         name: str, run: Callable[[Settings, argparse.Namespace], Awaitable[int]], text: str
     ) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=text, description=text)
+        command = subcommands.add_parser(name, help=text, description=text)
         command.set_defaults(run=run, settings={})
         return command
 
@@ -110,17 +110,17 @@ def _parser() -> argparse.ArgumentParser:
     load.add_argument("--seed", type=int, default=1, metavar="N", help="deals the posts out another way (default 1)")
     load.add_argument("--password", metavar="TEXT", help="lets imported members log in with it (default: they cannot)")
     for name, task, text in (
-        ("verify", upkeep.check, "check every invariant of the store; exit status 1 names what does not hold"),
-        ("repair", upkeep.repair, "mend what verify finds"),
+        ("verify", commands.check, "check every invariant of the store; exit status 1 names what does not hold"),
+        ("repair", commands.repair, "mend what verify finds"),
     ):
         check = add(name, _upkeep(task), text)
         check.add_argument("--homes", type=_count, default=1000, metavar="N", help="homes computed anew (default 1000)")
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
-    rebuild = add("rebuild-home", _upkeep(upkeep.rebuild_home), "compute a member's home anew")
+    rebuild = add("rebuild-home", _upkeep(commands.rebuild_home), "compute a member's home anew")
     rebuild.add_argument("login", metavar="LOGIN")
-    add("trim", _upkeep(upkeep.trim), "bound homes and timelines by the settings now, and let go of idle homes")
-    appoint = add("set-role", _upkeep(upkeep.set_role), "give a member a role; this makes the first administrator")
+    add("trim", _upkeep(commands.trim), "bound homes and timelines by the settings now, and let go of idle homes")
+    appoint = add("set-role", _upkeep(commands.set_role), "give a member a role; this makes the first administrator")
     appoint.add_argument("login", metavar="LOGIN")
     appoint.add_argument(
         "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
@@ -133,11 +133,13 @@ def _parser() -> argparse.ArgumentParser:
     tail.add_argument("--kind", action="append", type=str.upper, choices=kinds, help="of this kind; may be repeated")
     tail.add_argument("--sample", type=_count, metavar="PERCENT", help="a share of all posts instead")
     tail.add_argument("--after", metavar="CURSOR", help="begin with what came since (default: now)")
-    suspend = add("suspend", _upkeep(upkeep.suspend), "hide a member from all but moderators, and end their sessions")
+    suspend = add("suspend", _upkeep(commands.suspend), "hide a member from all but moderators, and end their sessions")
     suspend.add_argument("login", metavar="LOGIN")
     suspend.add_argument("--end", action="store_true", help="end the suspension")
-    add("recount", _upkeep(upkeep.recount), "set every counter of members and posts to what there is")
-    work = add("jobs", _upkeep(upkeep.work), "print what is unfinished, and the jobs set aside after too many failures")
+    add("recount", _upkeep(commands.recount), "set every counter of members and posts to what there is")
+    work = add(
+        "jobs", _upkeep(commands.work), "print what is unfinished, and the jobs set aside after too many failures"
+    )
     decision = work.add_mutually_exclusive_group()
     decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
     decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
@@ -162,7 +164,7 @@ def _job_or_all(text: str) -> int | str:
     return text if text == backlog.ALL else _count(text)
 
 
-# ---------------------------------------------------------------- commands
+# ---------------------------------------------------------------- subcommands
 
 
 async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
@@ -218,7 +220,7 @@ async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
 
 
 async def _print_lines(services: Services, asked: Asked) -> None:
-    async with contextlib.aclosing(tailing.lines(services, asked)) as lines:
+    async with contextlib.aclosing(tail.lines(services, asked)) as lines:
         async for line in lines:
             # A terminal may not have every letter.
             print(line.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding), flush=True)
@@ -235,7 +237,7 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     return 0
 
 
-def _upkeep(task: Callable[..., Awaitable[upkeep.Said]]) -> Callable[..., Awaitable[int]]:
+def _upkeep(task: Callable[..., Awaitable[commands.Said]]) -> Callable[..., Awaitable[int]]:
     """Return the command that does a task of upkeep with what was asked for, and prints what it says."""
 
     async def run(settings: Settings, asked: argparse.Namespace) -> int:

@@ -24,11 +24,11 @@ from aiohttp.test_utils import TestClient, TestServer
 from tqdm import tqdm
 
 import schema
-from resolvers import imports
 from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.upkeep import imports
 from schema.http import create_app
 from store import accounts, embedded, events, jobs, keys, posts, timelines
 from store.connection import Command, Database

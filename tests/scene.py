@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resolvers import verify
+from resolvers.upkeep import verify
 from store import posts, relations, timelines
 from store.connection import Database
 from store.posts import Draft

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from resolvers import verify
+from resolvers.upkeep import verify
 from store import timelines
 from store.connection import Database
 from tests.conftest import Member, sign_up

@@ -8,11 +8,11 @@ from unittest.mock import ANY
 
 import pytest
 
-from resolvers import backlog, verify
-from resolvers.backlog import Backlog
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.upkeep import backlog, verify
+from resolvers.upkeep.backlog import Backlog
 from store import accounts, jobs, keys, posts
 from store.connection import Database
 from store.ids import partition

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import redis.asyncio as redis
 
-from resolvers import demo
 from resolvers.operation.context import Services
 from resolvers.rules.text import is_login, mentions, normalise
+from resolvers.upkeep import demo
 from store import jobs
 from store.settings import Settings
 from tests.conftest import Member

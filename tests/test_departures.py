@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from resolvers import verify
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context, Services
-from resolvers.verify import Report
+from resolvers.upkeep import verify
+from resolvers.upkeep.verify import Report
 from store import accounts, interactions, keys, posts, relations
 from store.connection import Database, MemberGone
 from store.interactions import CommentDraft

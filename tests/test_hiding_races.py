@@ -6,10 +6,10 @@ from itertools import count
 
 import pytest
 
-from resolvers import verify
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
+from resolvers.upkeep import verify
 from store import posts
 from store.connection import Database
 from store.records import Job

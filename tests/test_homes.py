@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from resolvers import verify
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
+from resolvers.upkeep import verify
 from store import posts, relations, timelines
 from store.connection import Database
 from store.posts import Draft

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from resolvers import imports, verify
-from resolvers.imports import ImportRefused, Network
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.upkeep import imports, verify
+from resolvers.upkeep.imports import ImportRefused, Network
 from store import accounts, jobs, keys, posts, relations
 from store.connection import Database
 from store.secret import Secret

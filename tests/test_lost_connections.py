@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from resolvers import verify
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
+from resolvers.upkeep import verify
 from store.connection import Database, Unavailable
 from store.lua import DIGESTS
 from store.settings import Settings

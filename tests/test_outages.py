@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from redis.exceptions import ResponseError
 
-from resolvers import verify
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
+from resolvers.upkeep import verify
 from store import jobs, keys, timelines
 from store.connection import CommandRefused, Database, Unavailable
 from store.settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers import verify
+from resolvers.upkeep import verify
 from store import keys, promotions
 from store.connection import Database
 from store.settings import Settings

@@ -8,10 +8,10 @@ from unicodedata import normalize
 
 import pytest
 
-from resolvers import verify
 from resolvers.jobs import name_index
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
+from resolvers.upkeep import verify
 from store import accounts, keys
 from store.connection import Database
 from store.ids import partition

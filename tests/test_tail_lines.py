@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from resolvers import tailing
 from resolvers.operation.context import Services
 from resolvers.operation.errors import ServiceUnavailable
 from resolvers.rules.text import on_one_line
-from resolvers.tailing import Asked
+from resolvers.upkeep import tail
+from resolvers.upkeep.tail import Asked
 from store.connection import Unavailable
 from tests.conftest import Member
 from tests.live import PATIENCE, now
@@ -26,7 +26,7 @@ END = "the end: green tea at the Cape"
 async def lines(services: Services, ends: Sequence[str], **asked: Any) -> list[str]:
     """Return the lines before the first one that is an end, without their times and cursors."""
     said: list[str] = []
-    async with asyncio.timeout(PATIENCE), aclosing(tailing.lines(services, Asked(**asked))) as told:
+    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, Asked(**asked))) as told:
         async for line in told:
             said.append(line.split(" ", 1)[1].rpartition("  [")[0])
             if said[-1] in ends:
@@ -101,15 +101,15 @@ async def test_an_event_that_cannot_be_read(
     services: Services, alice: Member, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the store goes away in the middle of an event, that event is told once it is back, and none twice."""
-    monkeypatch.setattr(tailing, "RETRY_SECONDS", 0)
-    tell, failures = tailing.line, iter([None, error, error, None, error])
+    monkeypatch.setattr(tail, "RETRY_SECONDS", 0)
+    tell, failures = tail.line, iter([None, error, error, None, error])
 
     async def fragile(*arguments: Any) -> str:
         if failure := next(failures, None):
             raise failure
         return await tell(*arguments)
 
-    monkeypatch.setattr(tailing, "line", fragile)
+    monkeypatch.setattr(tail, "line", fragile)
     after = await now(services.db)
     for text in ("one", "two", "three", END):
         await alice.post(text)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from resolvers import verify
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
+from resolvers.upkeep import verify
 from store import timelines
 from store.settings import Settings
 from tests.conftest import Member, shrunk

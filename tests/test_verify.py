@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from resolvers import verify
 from resolvers.homes import build
 from resolvers.jobs import dispatch
-from resolvers.verify import Report
+from resolvers.upkeep import verify
+from resolvers.upkeep.verify import Report
 from store import keys, posts, timelines
 from store.connection import Database
 from store.ids import partition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resolvers import verify
+from resolvers.upkeep import verify
 from store.connection import Database
 from tests.conftest import Member
 

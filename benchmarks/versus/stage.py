@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 
 from benchmarks.versus import processors
-from resolvers import imports
-from resolvers.imports import Network
 from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
 from resolvers.operation.tokens import NO_PASSWORD, Tokens
+from resolvers.upkeep import imports
+from resolvers.upkeep.imports import Network
 from store import accounts, embedded, interactions, keys
 from store.connection import Database
 from store.records import Session

@@ -19,8 +19,8 @@ from benchmarks.versus import plots, queries
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
-from resolvers.imports import Network, create_follows, create_members
 from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.upkeep.imports import Network, create_follows, create_members
 from store import keys, timelines
 from store.connection import Command
 

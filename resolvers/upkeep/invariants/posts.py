@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from resolvers.invariants.findings import COUNTED_BY_POST, Finding, counts_of, existing, pairs, recount, recount_one
+from resolvers.upkeep.invariants.findings import (
+    COUNTED_BY_POST,
+    Finding,
+    counts_of,
+    existing,
+    pairs,
+    recount,
+    recount_one,
+)
 from store import keys
 from store.connection import Database
 from store.records import is_plain_repost, read_pairs, read_post, read_published

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.invariants.findings import COUNTED_BY_USER, Finding, counts_of, recount_one
+from resolvers.upkeep.invariants.findings import COUNTED_BY_USER, Finding, counts_of, recount_one
 from store import keys
 from store.connection import Database, script
 from store.records import read_pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from resolvers.invariants.findings import Check, Finding, existing, recount
+from resolvers.upkeep.invariants.findings import Check, Finding, existing, recount
 from store import keys
 from store.connection import Database
 from store.records import read_entries

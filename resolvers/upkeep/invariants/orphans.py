@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.invariants.findings import Finding, existing, recount
+from resolvers.upkeep.invariants.findings import Finding, existing, recount
 from store import interactions, keys
 from store import posts as stored
 from store.connection import Database

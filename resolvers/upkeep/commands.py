@@ -9,10 +9,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from resolvers import accounts, backlog, trimming, verify
+from resolvers import accounts
 from resolvers.homes import build
 from resolvers.jobs.worker import Worker
-from resolvers.verify import Report
+from resolvers.upkeep import backlog, trimming, verify
+from resolvers.upkeep.verify import Report
 from store.connection import Database
 from store.ids import PARTITIONS
 from store.records import Role

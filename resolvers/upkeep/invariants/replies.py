@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.invariants.findings import Finding, existing
+from resolvers.upkeep.invariants.findings import Finding, existing
 from store import keys
 from store import replies as stored
 from store.connection import Database

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.invariants.findings import Finding
 from resolvers.jobs import name_index
 from resolvers.operation.inputs import batches
+from resolvers.upkeep.invariants.findings import Finding
 from store import keys, search
 from store.connection import Database
 

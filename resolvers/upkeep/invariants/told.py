@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from resolvers.invariants.findings import Finding, existing
+from resolvers.upkeep.invariants.findings import Finding, existing
 from store import keys
 from store import notifications as stored
 from store.connection import Database

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from resolvers.homes import build
-from resolvers.invariants.findings import Finding
 from resolvers.rules.merging import Home
+from resolvers.upkeep.invariants.findings import Finding
 from store import keys, reach, timelines
 from store.connection import Database
 from store.ids import partition

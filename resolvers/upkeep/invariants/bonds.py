@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from resolvers.invariants.findings import Finding, existing, recount_one
+from resolvers.upkeep.invariants.findings import Finding, existing, recount_one
 from store import blocks, keys, relations
 from store.connection import Command, Database
 from store.records import read_entries

@@ -21,11 +21,11 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
+from resolvers.upkeep.progress import Phases
 from store import accounts, jobs, keys, posts, relations
 from store.connection import Command, Database, script
 from store.hashtags import count_uses
 from store.ids import PARTITIONS, instant, partition
-from store.phases import Phases
 from store.posts import Draft
 from store.records import Job, read_job
 from store.secret import Secret

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from resolvers.invariants.findings import Finding
-from resolvers.invariants.lists import timeline_entries
 from resolvers.rules import ranking
+from resolvers.upkeep.invariants.findings import Finding
+from resolvers.upkeep.invariants.lists import timeline_entries
 from store import importance, keys
 from store.connection import Command, Database
 from store.ids import partition

@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resolvers.invariants import (
+from resolvers.operation.inputs import batches
+from resolvers.upkeep.invariants import (
     bonds,
     favourites,
     importance,
@@ -20,9 +21,8 @@ from resolvers.invariants import (
     replies,
     told,
 )
-from resolvers.invariants.findings import Check, Finding, recount_post, recount_user
-from resolvers.invariants.homes import home_bounds, homes_equal
-from resolvers.operation.inputs import batches
+from resolvers.upkeep.invariants.findings import Check, Finding, recount_post, recount_user
+from resolvers.upkeep.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
 from store.connection import Command, Database
 from store.keyspace import named, scan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.invariants.findings import Finding
+from resolvers.upkeep.invariants.findings import Finding
 from store import keys
 from store.connection import Command, Database
 from store.promotions import Promotion

@@ -1,0 +1,1 @@
+"""What an operator runs: verify, repair, trim, import, demo, tail. Not what serves requests."""
