@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 import schema
-from schema.documents import DocumentCache
+from schema.execution.documents import DocumentCache
 from schema.http import spare_the_collector
 from store.settings import Settings
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.types.scalar import DEFAULT_SCALAR_REGISTRY
 
-from schema import secret_inputs
+from schema.execution import secret_inputs
+from schema.execution.operations import Schema
 from schema.nodes import DATE_TIME
 from schema.notifications import Notification
-from schema.operations import Schema
 from schema.posts import Comment, Repost, Status
 from schema.promotions import Promotion
 from schema.root import Mutation, Query, Subscription

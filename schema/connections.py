@@ -13,8 +13,8 @@ from msgspec import Struct
 from resolvers.operation.errors import ServiceUnavailable
 from resolvers.operation.tokens import Claims
 from schema.channels import Close
-from schema.live_costs import EventCost, LiveCosts, Owner
-from schema.ports import Services
+from schema.execution.live_costs import EventCost, LiveCosts, Owner
+from schema.execution.ports import Services
 from schema.room import Room, Turn
 from store.secret import Secret
 

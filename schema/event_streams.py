@@ -20,14 +20,14 @@ from resolvers.operation.errors import RateLimited, Unauthenticated
 from resolvers.operation.tokens import Claims
 from schema.channels import Close
 from schema.connections import Connection, Connections, Peer
-from schema.encoding import COMPLETE, dumps, next_event
+from schema.execution.encoding import COMPLETE, dumps, next_event
+from schema.execution.operations import Schema
+from schema.execution.ports import Context, Services
+from schema.execution.sharing import SharedResult
 from schema.hangup import Hangup, limit_silence
 from schema.negotiation import EVENTS
-from schema.operations import Schema
-from schema.ports import Context, Services
 from schema.requests import Parameters
 from schema.room import Room, Turn
-from schema.sharing import SharedResult
 from schema.streaming import RETRY_SECONDS, deliver
 from store.tasks import stop
 

@@ -9,10 +9,10 @@ from aiohttp import hdrs, web
 
 from schema import graphiql
 from schema.connections import Connections
+from schema.execution.operations import Schema
+from schema.execution.ports import Services
 from schema.headers import Origins
 from schema.middleware import observe
-from schema.operations import Schema
-from schema.ports import Services
 from schema.view import View
 
 PATH = "/graphql"

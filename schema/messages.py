@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from schema.encoding import kind
+from schema.execution.encoding import kind
 
 _OPTIONAL_OBJECT = (dict, type(None))
 _OPTIONAL_TEXT = (str, type(None))

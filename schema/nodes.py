@@ -15,7 +15,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
 from resolvers.reading import global_ids
 from resolvers.reading.paging import Page
-from schema.plans import BATCHED, BY_CLASS, Parents
+from schema.execution.plans import BATCHED, BY_CLASS, Parents
 from store.ids import made_at
 
 Info: TypeAlias = strawberry.Info[Context, None]

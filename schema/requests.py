@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 from msgspec import Struct
 
 from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated
-from schema.encoding import kind, loads
+from schema.execution.encoding import kind, loads
 from schema.negotiation import JSON
 
 BODY_SECONDS = 30  # how long a client may take to send a body

@@ -18,12 +18,12 @@ from strawberry.types.execution import ExecutionResult
 
 from resolvers.operation.errors import RateLimited, RequestError
 from schema.channels import Channel, Close
-from schema.encoding import dumps
-from schema.operations import Schema
-from schema.ports import Context
+from schema.execution.encoding import dumps
+from schema.execution.operations import Schema
+from schema.execution.ports import Context
+from schema.execution.sharing import SharedResult
 from schema.requests import Parameters
 from schema.room import Turn
-from schema.sharing import SharedResult
 from schema.streaming import RETRY_SECONDS, deliver
 from store.settings import Settings
 

@@ -15,9 +15,9 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.types import Connec
 from resolvers.operation.errors import ServiceUnavailable, Unauthenticated
 from schema.channels import Channel, Close
 from schema.connections import Connection, Connections, Peer
+from schema.execution.operations import Schema
+from schema.execution.ports import Services
 from schema.messages import fault
-from schema.operations import Schema
-from schema.ports import Services
 from schema.requests import Parameters, bearer
 from schema.room import Turn
 from schema.socket_operations import OperationsHandler

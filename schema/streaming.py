@@ -11,11 +11,11 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.types.execution import ExecutionResult
 from strawberry.utils.aio import aclosing
 
-from schema.errors import internal_error, is_request_error
-from schema.operations import Schema
-from schema.ports import Context
+from schema.execution.errors import internal_error, is_request_error
+from schema.execution.operations import Schema
+from schema.execution.ports import Context
+from schema.execution.results import NoResult
 from schema.requests import Parameters
-from schema.results import NoResult
 
 RETRY_SECONDS = 1  # an operation or a connection that ends makes room at any time
 

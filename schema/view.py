@@ -17,13 +17,13 @@ from schema import graphiql, requests, responses
 from schema.addresses import Proxies
 from schema.channels import Channel, Close
 from schema.connections import Connections, Peer
-from schema.encoding import dumps, loads
 from schema.event_streams import EventStream
+from schema.execution.encoding import dumps, loads
+from schema.execution.operations import Schema
+from schema.execution.ports import Context, Services
 from schema.headers import METHODS, REQUEST_ID, preflight
 from schema.middleware import OPERATION
 from schema.negotiation import EVENTS, GRAPHQL, JSON, choose, prefers_page, takes_events
-from schema.operations import Schema
-from schema.ports import Context, Services
 from schema.requests import RequestRefused
 from schema.sockets import SocketHandler
 from store.secret import Secret

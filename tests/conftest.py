@@ -20,8 +20,8 @@ from aiohttp.test_utils import TestClient, TestServer
 import schema
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
+from schema.execution.operations import Schema
 from schema.http import create_app
-from schema.operations import Schema
 from store import embedded
 from store.connection import Database
 from store.layout import described

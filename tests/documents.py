@@ -6,7 +6,7 @@ from typing import Any
 
 from graphql import build_schema
 
-from schema.documents import DocumentCache
+from schema.execution.documents import DocumentCache
 from store.settings import Settings
 
 SDL = """

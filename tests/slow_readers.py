@@ -13,8 +13,8 @@ from strawberry.http import process_result
 from strawberry.types.execution import ExecutionResult
 
 from resolvers.operation.context import Services
-from schema.encoding import dumps
-from schema.operations import Schema
+from schema.execution.encoding import dumps
+from schema.execution.operations import Schema
 from schema.requests import Parameters
 from schema.streaming import deliver
 from store import events

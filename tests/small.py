@@ -16,8 +16,8 @@ from graphql import GraphQLError
 
 from resolvers.operation.errors import BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.operation.tokens import Claims
+from schema.execution.operations import Schema
 from schema.http import create_app
-from schema.operations import Schema
 from store.settings import Settings
 
 SECRET_TEXT = "the password of the database"

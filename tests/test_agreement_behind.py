@@ -12,7 +12,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.live import home
 from resolvers.operation.context import Services
-from schema.operations import Schema
+from schema.execution.operations import Schema
 from store.settings import Settings
 from tests.conftest import Member, shrunk, sign_up
 from tests.scripts import WEIGHTS, Script

@@ -10,7 +10,7 @@ import pytest
 from strawberry.http.exceptions import WebSocketDisconnected
 
 from schema.channels import MESSAGES_WAITING, Channel
-from schema.encoding import dumps
+from schema.execution.encoding import dumps
 
 
 class Slow:

@@ -13,10 +13,10 @@ from graphql import GraphQLSchema, build_schema, get_introspection_query
 from strawberry.execution import optimized_is_awaitable
 
 import schema
-from schema.documents import Document, DocumentCache
-from schema.operations import PerEventExecutor, Schema
-from schema.plans import Asked
-from schema.plans.selection import Selection
+from schema.execution.documents import Document, DocumentCache
+from schema.execution.operations import PerEventExecutor, Schema
+from schema.execution.plans import Asked
+from schema.execution.plans.selection import Selection
 from store.settings import Settings
 from tests.documents import cache
 

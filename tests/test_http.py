@@ -9,7 +9,7 @@ import pytest
 from graphql import get_introspection_query
 
 from resolvers.operation.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
-from schema.operations import PerEventExecutor
+from schema.execution.operations import PerEventExecutor
 from tests import clients
 from tests.clients import GRAPHQL, JSON, Client, first_code, post
 from tests.small import SECRET_TEXT, PlainServices, logged, small_schema

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 from resolvers.operation.context import LOOKS_AT_ONCE, Services
-from schema.live_costs import EVENT_COST, SENDING_COST
+from schema.execution.live_costs import EVENT_COST, SENDING_COST
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.live import until

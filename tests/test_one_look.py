@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from resolvers.operation.context import Services
-from schema.operations import Schema
+from schema.execution.operations import Schema
 from store.connection import Database
 from tests.conftest import Member
 from tests.live import now

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from schema.plans import PLANS_KEPT
-from schema.plans.run import Memory
+from schema.execution.plans import PLANS_KEPT
+from schema.execution.plans.run import Memory
 from tests.zoo import STATUES, Context, answer, zoo
 
 FAST, SLOW = zoo(fast=True), zoo(fast=False)

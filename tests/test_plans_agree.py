@@ -19,8 +19,8 @@ from strawberry.types import ExecutionResult
 
 import schema
 from resolvers.operation.context import Services
-from schema.encoding import dumps
-from schema.operations import Schema
+from schema.execution.encoding import dumps
+from schema.execution.operations import Schema
 from store.settings import Settings
 from tests import test_round_trips
 from tests.conftest import Member, crowd

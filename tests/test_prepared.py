@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schema.prepared import CHARACTERS_KEPT, KEPT, Prepared
+from schema.execution.prepared import CHARACTERS_KEPT, KEPT, Prepared
 from tests.test_plans import differ
 from tests.zoo import Context, answer, zoo
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers.operation.errors import QueryTooComplex
-from schema.costs import DEFAULT_ENTRIES, UNSIZED_ENTRIES
+from schema.execution.costs import DEFAULT_ENTRIES, UNSIZED_ENTRIES
 from tests.documents import cache, cost
 
 

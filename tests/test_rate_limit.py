@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from schema.documents import DocumentCache
+from schema.execution.documents import DocumentCache
 from schema.view import View
 from store import keys
 from store.accounts import MINUTE_SECONDS

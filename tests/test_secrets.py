@@ -17,8 +17,8 @@ from graphql import GraphQLInputField, GraphQLInputObjectType
 
 import schema
 from schema.connections import Peer
+from schema.execution.secret_inputs import is_secret
 from schema.requests import Parameters
-from schema.secret_inputs import is_secret
 from schema.viewers import LogInInput, SessionPayload
 from store import keys, urls
 from store.connection import Database

@@ -10,9 +10,9 @@ from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRul
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 import schema
-from schema.lexing import QuickLexer
-from schema.validation import TooMuchWork, Validator
-from schema.validation.faults import MOST_FAULTS
+from schema.execution.lexing import QuickLexer
+from schema.execution.validation import TooMuchWork, Validator
+from schema.execution.validation.faults import MOST_FAULTS
 from store.settings import Settings
 from tests.documents import SDL
 from tests.random_documents import RandomDocuments, random_text

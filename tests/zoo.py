@@ -13,8 +13,8 @@ import strawberry
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types.execution import ExecutionResult
 
+from schema.execution.operations import Schema
 from schema.nodes import batched, is_a
-from schema.operations import Schema
 from store.settings import Settings
 
 

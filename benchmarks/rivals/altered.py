@@ -20,8 +20,8 @@ import uvloop
 from aiohttp import hdrs, web
 from redis.asyncio.connection import AbstractConnection
 
-import schema.plans.resolving
-import schema.plans.selection
+import schema.execution.plans.resolving
+import schema.execution.plans.selection
 import schema.responses
 import serving.endpoint
 import store.connection
@@ -29,7 +29,7 @@ from resolvers import timelines
 from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
 from resolvers.reading import hydrate
-from schema.operations import Schema
+from schema.execution.operations import Schema
 from store.mirror import Mirror, Reading
 from store.wires import Commands, Wires
 
@@ -163,11 +163,11 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "wires": lambda: _swap(store.connection, "Wires", Pipelines),
     "msgspec": lambda: _swap(schema.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
-    "calls": lambda: _swap(schema.plans.resolving, "_is_bare", lambda _: False),
+    "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),
     "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),
     "mirror": lambda: os.environ.update(RECORDS_KEPT="0"),
     "readers": lambda: _swap(cached_kinds, "READERS_KEPT", 0),
-    "rows": lambda: _swap(schema.plans.selection, "STEADY", "nothing has it"),
+    "rows": lambda: _swap(schema.execution.plans.selection, "STEADY", "nothing has it"),
     # Cut short
     "replies": _remember_replies,
     "pages": _remember_pages,

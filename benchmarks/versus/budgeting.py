@@ -28,7 +28,7 @@ from benchmarks.versus.queries import Request
 from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import table
-from schema.encoding import encode
+from schema.execution.encoding import encode
 
 DIRECT = 20  # times that what is called directly goes through all pages
 NOTHING = "query Nothing { __typename }"

@@ -29,7 +29,7 @@ from graphql import (
 )
 
 from resolvers.operation.errors import QueryTooComplex
-from schema.costs import INTROSPECTION, Cost, Prices, Pricing
+from schema.execution.costs import INTROSPECTION, Cost, Prices, Pricing
 from store.settings import Settings
 
 Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]

@@ -20,7 +20,7 @@ from strawberry.types.base import StrawberryOptional
 from strawberry.types.enum import StrawberryEnumDefinition
 from strawberry.types.field import StrawberryField
 
-from schema.plans.run import Asked
+from schema.execution.plans.run import Asked
 
 Arguments: TypeAlias = dict[str, Any]
 

@@ -29,8 +29,8 @@ from graphql import (
 )
 from graphql.utilities import validate_input_literal
 
-from schema.validation.catalogue import Catalogue, Parameters, has_default, is_one_of
-from schema.validation.faults import Faults
+from schema.execution.validation.catalogue import Catalogue, Parameters, has_default, is_one_of
+from schema.execution.validation.faults import Faults
 
 # Literals that their types take whatever they say.
 _FITTING: Mapping[Any, tuple[type[ValueNode], ...]] = MappingProxyType(

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from strawberry.types import ExecutionResult
 
-from schema.encoding import encode, loads
+from schema.execution.encoding import encode, loads
 
 
 class NoResult(ExecutionResult):

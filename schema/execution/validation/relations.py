@@ -20,10 +20,10 @@ from graphql import (
 )
 from graphql.validation.rules.variables_in_allowed_position import allowed_variable_usage
 
-from schema.validation.catalogue import Catalogue
-from schema.validation.faults import Faults, Work
-from schema.validation.values import Usage
-from schema.validation.walk import Scope
+from schema.execution.validation.catalogue import Catalogue
+from schema.execution.validation.faults import Faults, Work
+from schema.execution.validation.values import Usage
+from schema.execution.validation.walk import Scope
 
 
 class Relations:

@@ -12,7 +12,7 @@ from graphql.execution.values import get_argument_values
 from strawberry.types import ExecutionResult
 
 from resolvers.operation.errors import BadUserInput, RequestError, unavailable
-from schema.ports import Context
+from schema.execution.ports import Context
 from store.connection import Unavailable
 
 log = structlog.get_logger(__name__)

@@ -18,15 +18,15 @@ from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
 from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated, unavailable
-from schema.documents import Document, DocumentCache
-from schema.errors import present
-from schema.live_costs import EventCost
-from schema.plans import Asked, Planner
-from schema.ports import Context
-from schema.prepared import Prepared
+from schema.execution.documents import Document, DocumentCache
+from schema.execution.errors import present
+from schema.execution.live_costs import EventCost
+from schema.execution.plans import Asked, Planner
+from schema.execution.ports import Context
+from schema.execution.prepared import Prepared
+from schema.execution.results import JsonResult, NoResult
+from schema.execution.sharing import Rendering, SharedResult
 from schema.requests import Parameters
-from schema.results import JsonResult, NoResult
-from schema.sharing import Rendering, SharedResult
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 

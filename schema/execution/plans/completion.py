@@ -24,7 +24,7 @@ from graphql import (
 from graphql.pyutils import Path, UndefinedType
 from msgspec import Raw
 
-from schema.plans.run import Paths, Row, Run, Unusual, close, is_odd
+from schema.execution.plans.run import Paths, Row, Run, Unusual, close, is_odd
 
 BY_CLASS = "by_class"  # an attribute of an `is_type_of` that says the same of all values of a class
 

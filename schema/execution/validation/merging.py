@@ -26,8 +26,8 @@ from graphql import (
     VariableNode,
 )
 
-from schema.validation.catalogue import Catalogue, FieldFacts
-from schema.validation.faults import Faults, Work
+from schema.execution.validation.catalogue import Catalogue, FieldFacts
+from schema.execution.validation.faults import Faults, Work
 
 
 class Placed(NamedTuple):

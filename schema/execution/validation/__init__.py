@@ -25,11 +25,11 @@ from graphql import (
     OperationDefinitionNode,
 )
 
-from schema.validation.catalogue import Catalogue
-from schema.validation.faults import Faults, TooManyFaults, TooMuchWork, Work
-from schema.validation.merging import Merging
-from schema.validation.relations import Relations
-from schema.validation.walk import Walk
+from schema.execution.validation.catalogue import Catalogue
+from schema.execution.validation.faults import Faults, TooManyFaults, TooMuchWork, Work
+from schema.execution.validation.merging import Merging
+from schema.execution.validation.relations import Relations
+from schema.execution.validation.walk import Walk
 
 __all__ = ["Checked", "TooMuchWork", "Validator"]
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from msgspec import Raw
 
-from schema.plans.run import Row
+from schema.execution.plans.run import Row
 
 _FINAL = {Raw, bool, NoneType}  # results that nothing comes into later, and that are met again as the same objects
 

@@ -12,7 +12,7 @@ from graphql import GraphQLError, GraphQLSchema, OperationDefinitionNode
 from graphql.execution.values import VariableValues, get_variable_values
 from msgspec import Struct
 
-from schema.costs import Cost
+from schema.execution.costs import Cost
 
 KEPT = 16  # of one document; they differ by the operation and by what is sent
 CHARACTERS_KEPT = 200  # of a variable: a cursor is shorter, a text that somebody writes is not sent again

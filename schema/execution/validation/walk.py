@@ -24,9 +24,9 @@ from graphql import (
 )
 from graphql.pyutils import did_you_mean, suggestion_list
 
-from schema.validation.catalogue import Catalogue, Parameters
-from schema.validation.faults import Faults
-from schema.validation.values import Usage, Values
+from schema.execution.validation.catalogue import Catalogue, Parameters
+from schema.execution.validation.faults import Faults
+from schema.execution.validation.values import Usage, Values
 
 Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
 

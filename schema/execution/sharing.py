@@ -12,7 +12,7 @@ from typing import Any
 
 from strawberry.types import ExecutionResult
 
-from schema.encoding import dumps
+from schema.execution.encoding import dumps
 
 # Leaf fields and what leads to them; none of them takes an argument, so that variables make no difference.
 SHARED_FIELDS = frozenset(

@@ -13,11 +13,11 @@ from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet, coll
 from graphql.pyutils import Path
 from msgspec import Raw
 
-from schema.encoding import encode
-from schema.plans.completion import completion
-from schema.plans.resolving import Resolver, Told, attribute, declaration, resolver_of_root
-from schema.plans.rows import Columns, Filled, Taker
-from schema.plans.run import Paths, Row, Run, Unusual, close
+from schema.execution.encoding import encode
+from schema.execution.plans.completion import completion
+from schema.execution.plans.resolving import Resolver, Told, attribute, declaration, resolver_of_root
+from schema.execution.plans.rows import Columns, Filled, Taker
+from schema.execution.plans.run import Paths, Row, Run, Unusual, close
 
 BATCHED = "batched"  # in the metadata of a field
 STEADY = "is_steady"  # an attribute of classes whose objects never change, and are met again and again

@@ -35,9 +35,9 @@ from graphql import DirectiveNode, OperationType, VariableNode, Visitor, visit
 from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
-from schema.plans.completion import BY_CLASS
-from schema.plans.run import Asked, Memory, Row, Run
-from schema.plans.selection import BATCHED, STEADY, Parents, Selection
+from schema.execution.plans.completion import BY_CLASS
+from schema.execution.plans.run import Asked, Memory, Row, Run
+from schema.execution.plans.selection import BATCHED, STEADY, Parents, Selection
 
 __all__ = ["BATCHED", "BY_CLASS", "STEADY", "Asked", "Parents", "Planner", "Plans"]
 

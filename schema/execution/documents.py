@@ -16,14 +16,14 @@ from graphql import (
 )
 
 from resolvers.operation.errors import QueryTooComplex
-from schema.costs import Cost
-from schema.lexing import parse
-from schema.limits import Limits, operations
-from schema.plans import Plans
-from schema.prepared import Preparation, Prepared
-from schema.sharing import SHARED_FIELDS
-from schema.validation import TooMuchWork, Validator
-from schema.weights import Total, Weight, weigh
+from schema.execution.costs import Cost
+from schema.execution.lexing import parse
+from schema.execution.limits import Limits, operations
+from schema.execution.plans import Plans
+from schema.execution.prepared import Preparation, Prepared
+from schema.execution.sharing import SHARED_FIELDS
+from schema.execution.validation import TooMuchWork, Validator
+from schema.execution.weights import Total, Weight, weigh
 from store.settings import Settings
 
 _MIB = 1_048_576
