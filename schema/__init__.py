@@ -9,12 +9,12 @@ from strawberry.schema.types.scalar import DEFAULT_SCALAR_REGISTRY
 
 from schema.execution import secret_inputs
 from schema.execution.operations import Schema
-from schema.nodes import DATE_TIME
-from schema.notifications import Notification
-from schema.posts import Comment, Repost, Status
-from schema.promotions import Promotion
 from schema.root import Mutation, Query, Subscription
-from schema.users import User
+from schema.types.nodes import DATE_TIME
+from schema.types.notifications import Notification
+from schema.types.posts import Comment, Repost, Status
+from schema.types.promotions import Promotion
+from schema.types.users import User
 from store.secret import Secret
 from store.settings import Settings
 

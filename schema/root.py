@@ -21,15 +21,15 @@ from resolvers import (
 )
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused
-from schema import notifications as n
-from schema import posts as p
-from schema import promotions as a
-from schema import site as w
-from schema import streams as s
-from schema import timelines as t
-from schema import users as u
-from schema import viewers as v
-from schema.nodes import Info, Node
+from schema.types import notifications as n
+from schema.types import posts as p
+from schema.types import promotions as a
+from schema.types import site as w
+from schema.types import streams as s
+from schema.types import timelines as t
+from schema.types import users as u
+from schema.types import viewer as v
+from schema.types.nodes import Info, Node
 
 
 async def _node(info: Info, id: strawberry.ID) -> Any:  # noqa: A002  the argument's name in the contract

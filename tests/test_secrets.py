@@ -19,7 +19,7 @@ import schema
 from schema.connections import Peer
 from schema.execution.secret_inputs import is_secret
 from schema.requests import Parameters
-from schema.viewers import LogInInput, SessionPayload
+from schema.types.viewer import LogInInput, SessionPayload
 from store import keys, urls
 from store.connection import Database
 from store.ids import PARTITIONS

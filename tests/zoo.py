@@ -14,7 +14,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types.execution import ExecutionResult
 
 from schema.execution.operations import Schema
-from schema.nodes import batched, is_a
+from schema.types.nodes import batched, is_a
 from store.settings import Settings
 
 

@@ -11,12 +11,12 @@ import strawberry
 from resolvers import favourites, likes_and_comments, posts, replies
 from resolvers.reading import hydrate
 from resolvers.reading.paging import NodeEdge
-from schema.nodes import After, First, Info, Node, PageInfo, UserError, batched, created_at, is_a, later, nodes_of
-from schema.places import Location, LocationInput
-from schema.users import User
+from schema.types.locations import Location, LocationInput
+from schema.types.nodes import After, First, Info, Node, PageInfo, UserError, batched, created_at, is_a, later, nodes_of
+from schema.types.users import User
 from store import records
 
-TIMELINES = "schema.timelines"  # has the connections of posts, and needs this module
+TIMELINES = "schema.types.timelines"  # has the connections of posts, and needs this module
 
 
 def _author(roots: list[records.Post | records.Comment], info: Info) -> Any:

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers import notifications
-from schema.nodes import Info, Node, PageInfo, created_at, is_a, nodes_of
-from schema.posts import Comment, Post
-from schema.streams import StreamEvent, StreamGap
-from schema.users import User
+from schema.types.nodes import Info, Node, PageInfo, created_at, is_a, nodes_of
+from schema.types.posts import Comment, Post
+from schema.types.streams import StreamEvent, StreamGap
+from schema.types.users import User
 from store import notifications as stored
 
 strawberry.enum(

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers.reading import hydrate, promoted_page
-from schema.nodes import Info, Node, UserError, is_a
-from schema.posts import Status
-from schema.users import User
+from schema.types.nodes import Info, Node, UserError, is_a
+from schema.types.posts import Status
+from schema.types.users import User
 from store import promotions
 
 

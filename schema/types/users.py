@@ -10,7 +10,7 @@ import strawberry
 
 from resolvers import follows, search, timelines
 from resolvers.reading.paging import NodeEdge
-from schema.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
+from schema.types.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
 from store import records
 
 
@@ -108,7 +108,7 @@ class User(Node):
     )
     timeline = strawberry.field(
         resolver=_timeline,
-        graphql_type=later("Timeline", "schema.timelines"),
+        graphql_type=later("Timeline", "schema.types.timelines"),
         description="This member's own posts: the profile timeline.",
     )
     viewer_is_following = batched(_viewer_is_following, graphql_type=bool)

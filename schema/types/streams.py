@@ -11,9 +11,9 @@ import strawberry
 
 from resolvers.live import cursors, home
 from resolvers.live import post_activity as activity
-from schema.nodes import Info, is_a
-from schema.posts import Post
-from schema.timelines import TimelineEdge
+from schema.types.nodes import Info, is_a
+from schema.types.posts import Post
+from schema.types.timelines import TimelineEdge
 
 
 @strawberry.interface(

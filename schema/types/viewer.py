@@ -10,8 +10,8 @@ import strawberry
 
 from resolvers import accounts, blocks, favourites, follows, notifications, sessions, timelines
 from resolvers.operation.tokens import Claims
-from schema.nodes import After, First, Info, UserError, later
-from schema.users import User, UserConnection
+from schema.types.nodes import After, First, Info, UserError, later
+from schema.types.users import User, UserConnection
 from store import records
 from store.secret import Secret
 
@@ -108,16 +108,16 @@ class Viewer:
     muted = strawberry.field(resolver=_muted, graphql_type=UserConnection)
     favourites = strawberry.field(
         resolver=_favourites,
-        graphql_type=later("PostConnection", "schema.timelines"),
+        graphql_type=later("PostConnection", "schema.types.timelines"),
         description="Posts this member has favourited (bookmarked). Nobody else can see them.",
     )
     mentions = strawberry.field(
         resolver=_mentions,
-        graphql_type=later("Timeline", "schema.timelines"),
+        graphql_type=later("Timeline", "schema.types.timelines"),
         description="Posts and comments that name this member with @login.",
     )
     notifications = strawberry.field(
-        resolver=_received, graphql_type=later("NotificationConnection", "schema.notifications")
+        resolver=_received, graphql_type=later("NotificationConnection", "schema.types.notifications")
     )
     unread_notification_count = strawberry.field(
         resolver=_unread_notification_count,

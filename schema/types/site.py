@@ -10,10 +10,10 @@ import strawberry
 
 from resolvers.live import announcements, site
 from resolvers.operation.stream_filters import StreamEventKind
-from schema.nodes import Info, is_a
-from schema.posts import Post
-from schema.streams import StreamEvent, StreamGap
-from schema.users import User
+from schema.types.nodes import Info, is_a
+from schema.types.posts import Post
+from schema.types.streams import StreamEvent, StreamGap
+from schema.types.users import User
 
 strawberry.enum(StreamEventKind)
 

@@ -10,10 +10,10 @@ import strawberry
 
 from resolvers import hashtags, timelines
 from resolvers.reading.home_edges import TimelineEdge as Entry
-from schema.nodes import Info, PageInfo, batched, nodes_of
-from schema.posts import Comment, Post, Repost, Status
-from schema.promotions import Promotion
-from schema.users import User
+from schema.types.nodes import Info, PageInfo, batched, nodes_of
+from schema.types.posts import Comment, Post, Repost, Status
+from schema.types.promotions import Promotion
+from schema.types.users import User
 
 
 @strawberry.type
