@@ -13,7 +13,7 @@ from random import Random
 
 import schema
 from schema.execution.documents import DocumentCache
-from schema.http import spare_the_collector
+from serving.http.app import spare_the_collector
 from store.settings import Settings
 
 RUNS = 5  # of each text

@@ -29,7 +29,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports
-from schema.http import create_app
+from serving.http.app import create_app
 from store import accounts, embedded, events, jobs, keys, posts, timelines
 from store.connection import Command, Database
 from store.ids import PARTITIONS

@@ -16,10 +16,10 @@ from aiohttp import web
 import schema
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from schema.http import begin_shutdown, create_app, spare_the_collector
-from serving.admission import Admission
-from serving.client_connection import ClientConnection
-from serving.descriptors import most_connections
+from serving.http.admission import Admission
+from serving.http.app import begin_shutdown, create_app, spare_the_collector
+from serving.http.client_connection import ClientConnection
+from serving.http.descriptors import most_connections
 from store import opening, urls
 from store.settings import Settings
 from store.tasks import stop

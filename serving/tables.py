@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from resolvers.operation.errors import RequestError, UserErrorCode
-from schema.channels import close_codes_table
+from serving.streaming.websocket import close_codes_table
 from store.layout import layout_table
 from store.settings import settings_table
 

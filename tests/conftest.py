@@ -21,7 +21,7 @@ import schema
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from schema.execution.operations import Schema
-from schema.http import create_app
+from serving.http.app import create_app
 from store import embedded
 from store.connection import Database
 from store.layout import described

@@ -11,7 +11,7 @@ from typing import Any, cast
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 
 from resolvers.operation.context import Services
-from schema.http import SERVICES
+from serving.http.app import SERVICES
 from store import events, keys
 from store.connection import Database
 from store.log import Follower

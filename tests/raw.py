@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from serving import endpoint
-from serving.admission import Admission
+from serving.http.admission import Admission
 from tests.small import PlainServices
 
 PATIENCE = 10  # s after which something that should happen never will

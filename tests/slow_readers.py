@@ -15,8 +15,8 @@ from strawberry.types.execution import ExecutionResult
 from resolvers.operation.context import Services
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
-from schema.requests import Parameters
-from schema.streaming import deliver
+from schema.execution.parameters import Parameters
+from serving.streaming.deliver import deliver
 from store import events
 from store.log import Follower
 from tests.conftest import Member

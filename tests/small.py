@@ -17,7 +17,7 @@ from graphql import GraphQLError
 from resolvers.operation.errors import BadUserInput, RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.operation.tokens import Claims
 from schema.execution.operations import Schema
-from schema.http import create_app
+from serving.http.app import create_app
 from store.settings import Settings
 
 SECRET_TEXT = "the password of the database"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from strawberry.http.exceptions import WebSocketDisconnected
 
-from schema.channels import MESSAGES_WAITING, Channel
 from schema.execution.encoding import dumps
+from serving.streaming.websocket import MESSAGES_WAITING, Channel
 
 
 class Slow:

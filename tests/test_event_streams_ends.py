@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, web
 from pytest_aiohttp import AiohttpClient
 
-from schema.http import CONNECTIONS
+from serving.http.app import CONNECTIONS
 from tests import clients
 from tests.clients import EVENTS, PROTOCOL, Client, Talk, post, token, within_patience
 from tests.feeds import ask, subscribe

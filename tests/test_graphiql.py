@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestClient
 from pytest_aiohttp.plugin import AiohttpClient
 from yarl import URL
 
-from schema import graphiql
+from serving import graphiql
 
 Browser = TestClient[web.Request, web.Application]
 
@@ -109,7 +109,7 @@ async def test_every_asset_is_served(browser: Browser) -> None:
 
 async def test_modules_import_only_assets(browser: Browser) -> None:
     """What a script of the page's own imports is served beside it."""
-    names = re.findall(r'from "\./([^"]+)"', graphiql.assets().paths["graphiql.page.js"].read_text())
+    names = re.findall(r'from "\./([^"]+)"', graphiql.assets().paths["page.js"].read_text())
     assert names
     for name in names:
         assert (await browser.get(f"{graphiql.assets().address}/{name}")).status == 200
@@ -124,9 +124,9 @@ async def test_modules_import_only_assets(browser: Browser) -> None:
         "%2Fetc%2Fpasswd",
         "..%5Cgraphiql.py",
         "graphiql.py",
-        "graphiql.html",
+        "page.html",
         "style.css",
-        "graphiql.page.js%00.css",
+        "page.js%00.css",
         "",
     ],
 )
@@ -138,7 +138,7 @@ async def test_nothing_but_assets_is_served(browser: Browser, path: str) -> None
 
 async def test_another_version_is_not_served(browser: Browser) -> None:
     """An address of another version is not found, for a browser would keep what it got there for good."""
-    assert (await browser.get(f"{graphiql.PREFIX}/0123456789abcdef/graphiql.page.js")).status == 404
+    assert (await browser.get(f"{graphiql.PREFIX}/0123456789abcdef/page.js")).status == 404
 
 
 async def test_page_shows_where_the_token_goes(browser: Browser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from schema.addresses import Proxies
+from serving.http.addresses import Proxies
 from tests import clients
 from tests.clients import GRAPHQL, JSON, Client, first_code, post
 from tests.small import ALICE, PlainServices

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from schema.negotiation import prefers_page
+from serving.http.negotiation import prefers_page
 from tests import clients
 from tests.clients import JSON, Client, first_code, post
 from tests.small import SECRET_TEXT, PlainServices, logged

@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 from pytest_aiohttp import AiohttpClient
 
-from schema import requests
-from schema.http import begin_shutdown
+from serving.http import requests
+from serving.http.app import begin_shutdown
 from tests import clients
 from tests.clients import JSON, Client, post
 from tests.small import PlainServices, logged

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from schema.negotiation import choose
+from serving.http.negotiation import choose
 from tests import clients
 from tests.clients import EVENT_STREAM, GRAPHQL, JSON, Client, first_code, post
 from tests.small import PlainServices

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from resolvers import accounts
 from resolvers.operation.context import Services
-from schema.http import CONNECTIONS
+from serving.http.app import CONNECTIONS
 from store.connection import Database, Unavailable
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, shrunk

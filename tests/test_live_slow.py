@@ -17,7 +17,7 @@ import pytest
 from aiohttp import ClientSession, TCPConnector
 
 from resolvers.operation.context import Services
-from schema.room import UNSENT_BYTES
+from serving.streaming.room import UNSENT_BYTES
 from tests.conftest import Member
 from tests.feeds import Feed, following
 from tests.live import HOME, NOTIFICATIONS, Stream, begun, now, subscribed, until

@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 import schema
 from resolvers.operation.context import Services
-from schema.http import create_app
+from serving.http.app import create_app
 from store import keys
 from store.connection import Database, Unavailable
 from store.mirror import Changed, Mirror, Records

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from schema.execution.documents import DocumentCache
-from schema.view import View
+from serving.http.view import View
 from store import keys
 from store.accounts import MINUTE_SECONDS
 from store.connection import Database

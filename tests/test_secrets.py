@@ -16,10 +16,10 @@ import structlog
 from graphql import GraphQLInputField, GraphQLInputObjectType
 
 import schema
-from schema.connections import Peer
+from schema.execution.parameters import Parameters
 from schema.execution.secret_inputs import is_secret
-from schema.requests import Parameters
 from schema.types.viewer import LogInInput, SessionPayload
+from serving.streaming.connections import Peer
 from store import keys, urls
 from store.connection import Database
 from store.ids import PARTITIONS

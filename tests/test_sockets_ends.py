@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import WSServerHandshakeError
 
-from schema.http import CONNECTIONS
+from serving.http.app import CONNECTIONS
 from tests import clients
 from tests.clients import EVENTS, Connect, Talk, within_patience
 from tests.small import PlainServices, logged

@@ -13,7 +13,7 @@ from typing import Any, cast
 from aiohttp import web
 
 from resolvers.operation.context import Services
-from schema.http import CONNECTIONS
+from serving.http.app import CONNECTIONS
 from tests.conftest import Member
 from tests.feeds import Feed, wanting
 from tests.live import Stream, now, subscribed, until

@@ -22,8 +22,8 @@ from redis.asyncio.connection import AbstractConnection
 
 import schema.execution.plans.resolving
 import schema.execution.plans.selection
-import schema.responses
 import serving.endpoint
+import serving.http.responses
 import store.connection
 from resolvers import timelines
 from resolvers.operation import cached_kinds
@@ -131,7 +131,7 @@ def _answer_requests() -> None:
         return web.Response(body=body, content_type=media, charset="utf-8")
 
     _swap(Schema, "execute", execute)
-    _swap(schema.responses, "answer", answer)
+    _swap(serving.http.responses, "answer", answer)
 
 
 def _answer_at_once() -> None:
@@ -161,7 +161,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "uvloop": lambda: _swap(uvloop, "new_event_loop", asyncio.new_event_loop),
     "collector": lambda: _swap(serving.endpoint, "spare_the_collector", lambda: None),
     "wires": lambda: _swap(store.connection, "Wires", Pipelines),
-    "msgspec": lambda: _swap(schema.responses, "encode", _dump),
+    "msgspec": lambda: _swap(serving.http.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),
     "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),

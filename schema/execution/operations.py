@@ -21,12 +21,12 @@ from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticat
 from schema.execution.documents import Document, DocumentCache
 from schema.execution.errors import present
 from schema.execution.live_costs import EventCost
+from schema.execution.parameters import Parameters
 from schema.execution.plans import Asked, Planner
 from schema.execution.ports import Context
 from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
 from schema.execution.sharing import Rendering, SharedResult
-from schema.requests import Parameters
 from store.connection import MemberGone, Unavailable
 from store.settings import Settings
 

@@ -108,7 +108,7 @@ test("every example is valid against the schema that the server has", LIMIT, asy
   const { page, problems } = await visit(t);
   const examples = await page.evaluate(async () => {
     const script = document.querySelector('script[type="module"]');
-    return (await import(new URL("graphiql.examples.js", script.src).href)).EXAMPLES;
+    return (await import(new URL("examples.js", script.src).href)).EXAMPLES;
   });
   const schema = buildClientSchema((await send(getIntrospectionQuery())).data);
   const faults = examples.flatMap(({ query }) => validate(schema, parse(query)).map((fault) => fault.message));

@@ -7,13 +7,13 @@ import gc
 
 from aiohttp import hdrs, web
 
-from schema import graphiql
-from schema.connections import Connections
 from schema.execution.operations import Schema
 from schema.execution.ports import Services
-from schema.headers import Origins
-from schema.middleware import observe
-from schema.view import View
+from serving import graphiql
+from serving.http.headers import Origins
+from serving.http.middleware import observe
+from serving.http.view import View
+from serving.streaming.connections import Connections
 
 PATH = "/graphql"
 STREAMS_SHARE = 0.8  # of all connections may be websockets and event streams; the rest is for requests

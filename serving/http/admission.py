@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 import structlog
 
 from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavailable
-from schema.addresses import Proxies
+from serving.http.addresses import Proxies
 from store.settings import Settings
 
 SWEEP_SECONDS = 1.0  # between two looks for connections that have waited too long

@@ -13,14 +13,14 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import ConnectionInitMessage, Message
 
 from resolvers.operation.errors import ServiceUnavailable, Unauthenticated
-from schema.channels import Channel, Close
-from schema.connections import Connection, Connections, Peer
 from schema.execution.operations import Schema
+from schema.execution.parameters import Parameters, bearer
 from schema.execution.ports import Services
-from schema.messages import fault
-from schema.requests import Parameters, bearer
-from schema.room import Turn
-from schema.socket_operations import OperationsHandler
+from serving.streaming.connections import Connection, Connections, Peer
+from serving.streaming.room import Turn
+from serving.streaming.websocket import Channel, Close
+from serving.streaming.websocket_messages import fault
+from serving.streaming.websocket_operations import OperationsHandler
 
 log = structlog.get_logger(__name__)
 

@@ -14,10 +14,10 @@ from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
 from resolvers.operation.errors import RequestError
-from schema import responses
-from schema.headers import REQUEST_ID, complete, new_request_id
-from schema.requests import RequestRefused
-from serving.admission import Admission, Queue
+from serving.http import responses
+from serving.http.admission import Admission, Queue
+from serving.http.headers import REQUEST_ID, complete, new_request_id
+from serving.http.requests import RequestRefused
 
 _REASON = re.compile(r"[A-Za-z0-9/-]+(?: [A-Za-z0-9/-]+)+")  # the parser's own words; what it quotes may be a secret
 _TOO_LARGE = 431  # RFC 6585 §5

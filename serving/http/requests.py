@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from json import JSONDecodeError
-from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import hdrs, web
-from msgspec import Struct
 
 from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated
 from schema.execution.encoding import kind, loads
-from schema.negotiation import JSON
+from schema.execution.parameters import Parameters
+from serving.http.negotiation import JSON
 
 BODY_SECONDS = 30  # how long a client may take to send a body
 
-_BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*) *")  # RFC 6750 §2.1
 _UTF_8 = {"utf-8", "utf8"}
 _USER_AGENT_LENGTH = 300  # characters; what is longer tells a member nothing more about a session
 
@@ -37,18 +34,6 @@ class UnknownPath(RequestError):
 
     code = "NOT_FOUND"
     status = 404
-
-
-class Parameters(Struct, frozen=True):
-    """What a request asks to be executed."""
-
-    query: str
-    operation_name: str | None
-    variables: dict[str, Any] | None
-    extensions: dict[str, Any] | None
-
-    def __repr__(self) -> str:
-        return f"Parameters(operation_name={self.operation_name!r})"  # all else may hold passwords
 
 
 async def read(request: web.Request) -> Parameters:
@@ -71,14 +56,6 @@ def check(values: Mapping[str, object]) -> Parameters:
     if extensions is not None and not isinstance(extensions, dict):
         raise RequestRefused(400, f"`extensions` must be an object or null, not {kind(extensions)}")
     return Parameters(query, name or None, variables, extensions)
-
-
-def bearer(authorization: str) -> str:
-    """Return the token of an `Authorization` value; raises Unauthenticated where it is not `Bearer TOKEN`."""
-    match = _BEARER.fullmatch(authorization)
-    if match is None:
-        raise Unauthenticated("Authorization must be `Bearer TOKEN`")
-    return match[1]
 
 
 def authorization(request: web.Request) -> str | None:

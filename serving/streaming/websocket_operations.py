@@ -17,14 +17,14 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.types import Comple
 from strawberry.types.execution import ExecutionResult
 
 from resolvers.operation.errors import RateLimited, RequestError
-from schema.channels import Channel, Close
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
+from schema.execution.parameters import Parameters
 from schema.execution.ports import Context
 from schema.execution.sharing import SharedResult
-from schema.requests import Parameters
-from schema.room import Turn
-from schema.streaming import RETRY_SECONDS, deliver
+from serving.streaming.deliver import RETRY_SECONDS, deliver
+from serving.streaming.room import Turn
+from serving.streaming.websocket import Channel, Close
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)

@@ -27,7 +27,7 @@ BUNDLED = (
     "react-dom.production.min.js",
     "react.production.min.js",
 )
-OWN = ("graphiql.examples.js", "graphiql.page.css", "graphiql.page.js")
+OWN = ("examples.js", "page.css", "page.js")
 CONTENT_TYPES = MappingProxyType({".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"})
 
 # CodeMirror, the editor inside GraphiQL, sets styles on its elements and inlines its icons and fonts as data.
@@ -106,7 +106,7 @@ async def _asset(request: web.Request) -> web.FileResponse:
 
 @cache
 def _html() -> str:
-    template = Path(__file__).with_name("graphiql.html").read_text(encoding="utf-8")
+    template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     return template.replace("{{assets}}", assets().address)
 
 

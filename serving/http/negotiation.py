@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from schema.execution.parameters import EVENTS
+
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
-EVENTS = "text/event-stream"
 HTML = "text/html"
 WISHES_KEPT = 1_000  # headers whose meaning is remembered: clients are many, kinds of them few
 

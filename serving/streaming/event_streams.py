@@ -18,17 +18,16 @@ from strawberry.types.execution import ExecutionResult
 
 from resolvers.operation.errors import RateLimited, Unauthenticated
 from resolvers.operation.tokens import Claims
-from schema.channels import Close
-from schema.connections import Connection, Connections, Peer
 from schema.execution.encoding import COMPLETE, dumps, next_event
 from schema.execution.operations import Schema
+from schema.execution.parameters import EVENTS, Parameters
 from schema.execution.ports import Context, Services
 from schema.execution.sharing import SharedResult
-from schema.hangup import Hangup, limit_silence
-from schema.negotiation import EVENTS
-from schema.requests import Parameters
-from schema.room import Room, Turn
-from schema.streaming import RETRY_SECONDS, deliver
+from serving.streaming.connections import Connection, Connections, Peer
+from serving.streaming.deliver import RETRY_SECONDS, deliver
+from serving.streaming.hangup import Hangup, limit_silence
+from serving.streaming.room import Room, Turn
+from serving.streaming.websocket import Close
 from store.tasks import stop
 
 _COMMENT = ":\n\n"  # means nothing, and shows both ends and all between them that the stream is open

@@ -1,6 +1,6 @@
 // GraphiQL for Perch: HTTP for queries and mutations, a websocket for subscriptions, one access token for both.
 
-import { EXAMPLES } from "./graphiql.examples.js";
+import { EXAMPLES } from "./examples.js";
 
 const { React, ReactDOM, GraphiQL, graphqlWs } = window;
 

@@ -10,8 +10,8 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from resolvers.operation.errors import RequestError
-from schema import responses
-from schema.headers import REQUEST_ID, request_id
+from serving.http import responses
+from serving.http.headers import REQUEST_ID, request_id
 
 OPERATION = web.RequestKey("operation", str)
 

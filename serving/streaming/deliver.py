@@ -13,9 +13,9 @@ from strawberry.utils.aio import aclosing
 
 from schema.execution.errors import internal_error, is_request_error
 from schema.execution.operations import Schema
+from schema.execution.parameters import Parameters
 from schema.execution.ports import Context
 from schema.execution.results import NoResult
-from schema.requests import Parameters
 
 RETRY_SECONDS = 1  # an operation or a connection that ends makes room at any time
 

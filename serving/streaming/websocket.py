@@ -16,8 +16,8 @@ from aiohttp import ClientError, WSCloseCode, web
 from strawberry.aiohttp.views import AiohttpWebSocketAdapter, GraphQLView
 from strawberry.http.exceptions import WebSocketDisconnected
 
-from schema.hangup import Hangup
-from schema.room import Room
+from serving.streaming.hangup import Hangup
+from serving.streaming.room import Room
 
 MESSAGES_WAITING = 16  # messages of one socket that wait for a client that reads slowly
 

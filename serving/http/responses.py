@@ -12,9 +12,10 @@ from strawberry.types import ExecutionResult
 from resolvers.operation.errors import BadUserInput, Forbidden, QueryTooComplex, RequestError, Unauthenticated
 from schema.execution.encoding import COMPLETE, encode, next_event
 from schema.execution.errors import is_request_error
+from schema.execution.parameters import EVENTS
 from schema.execution.results import JsonResult
-from schema.negotiation import EVENTS, GRAPHQL, JSON
-from schema.requests import RequestRefused, UnknownPath
+from serving.http.negotiation import GRAPHQL, JSON
+from serving.http.requests import RequestRefused, UnknownPath
 
 _OK, _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _METHOD_NOT_ALLOWED, _INTERNAL = 200, 400, 403, 404, 405, 500
 

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from resolvers.operation.errors import ServiceUnavailable
 from resolvers.operation.tokens import Claims
-from schema.channels import Close
 from schema.execution.live_costs import EventCost, LiveCosts, Owner
 from schema.execution.ports import Services
-from schema.room import Room, Turn
+from serving.streaming.room import Room, Turn
+from serving.streaming.websocket import Close
 from store.secret import Secret
 
 _CLOSING_SECONDS = 8.0  # how long all connections may take to end when the process stops

@@ -13,19 +13,21 @@ from strawberry.types.graphql import OperationType
 
 from resolvers.operation.errors import Forbidden, RequestError, ServiceUnavailable
 from resolvers.operation.tokens import Claims
-from schema import graphiql, requests, responses
-from schema.addresses import Proxies
-from schema.channels import Channel, Close
-from schema.connections import Connections, Peer
-from schema.event_streams import EventStream
 from schema.execution.encoding import dumps, loads
 from schema.execution.operations import Schema
+from schema.execution.parameters import EVENTS, bearer
 from schema.execution.ports import Context, Services
-from schema.headers import METHODS, REQUEST_ID, preflight
-from schema.middleware import OPERATION
-from schema.negotiation import EVENTS, GRAPHQL, JSON, choose, prefers_page, takes_events
-from schema.requests import RequestRefused
-from schema.sockets import SocketHandler
+from serving import graphiql
+from serving.http import requests, responses
+from serving.http.addresses import Proxies
+from serving.http.headers import METHODS, REQUEST_ID, preflight
+from serving.http.middleware import OPERATION
+from serving.http.negotiation import GRAPHQL, JSON, choose, prefers_page, takes_events
+from serving.http.requests import RequestRefused
+from serving.streaming.connections import Connections, Peer
+from serving.streaming.event_streams import EventStream
+from serving.streaming.websocket import Channel, Close
+from serving.streaming.websocket_session import SocketHandler
 from store.secret import Secret
 
 FORWARDED_FOR = "X-Forwarded-For"
@@ -139,7 +141,7 @@ class View(GraphQLView[Context, None]):
 
     def _claims(self, request: web.Request) -> Claims | None:
         value = requests.authorization(request)
-        return None if value is None else self._services.tokens.read(requests.bearer(value))
+        return None if value is None else self._services.tokens.read(bearer(value))
 
     def _peer(self, request: web.Request) -> Peer:
         return Peer(

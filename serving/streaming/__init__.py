@@ -1,0 +1,1 @@
+"""Operations over websockets (graphql-transport-ws) and event streams (graphql-sse)."""
