@@ -12,7 +12,7 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
-from store import keys, relations
+from store import follows, keys
 from store.records import Bond, Entry, Job, User
 from store.timelines import Slice
 
@@ -25,7 +25,7 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> dict[str, obje
     named = await targets(context, user_ids)
     users = await hydrate.users(context, named.members)
     asks = [user.id for user in users if user and user.is_private]
-    job, results = await relations.follow(context.db, named.viewer, named.members, asks)
+    job, results = await follows.follow(context.db, named.viewer, named.members, asks)
     for member, result in results.items():
         if result == "limit":
             message = f"a member follows, or asks, at most {context.settings.max_following} others"
@@ -41,21 +41,21 @@ async def unfollow(context: Context, *, user_ids: Sequence[str]) -> dict[str, ob
     """End follows of the viewer, and take back requests."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.following(viewer), keys.requested(viewer)])
-    return await _done(context, named, await relations.unfollow(context.db, viewer, named.members))
+    return await _done(context, named, await follows.unfollow(context.db, viewer, named.members))
 
 
 async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
     """End follows of others to the viewer."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.followers(viewer)])
-    return await _done(context, named, await relations.remove_followers(context.db, viewer, named.members))
+    return await _done(context, named, await follows.remove_followers(context.db, viewer, named.members))
 
 
 async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
     """Let in who has asked to follow the viewer; who follows already stays, who has not asked is refused."""
     named = await targets(context, user_ids)
-    job = await relations.approve(context.db, named.viewer, named.members)
-    approved = {member for member, _ in relations.read_edges(job)} if job else set()
+    job = await follows.approve(context.db, named.viewer, named.members)
+    approved = {member for member, _ in follows.read_edges(job)} if job else set()
     left = [member for member in named.members if member not in approved]
     follow = await _in_set(context, keys.followers(named.viewer), left) if left else set()
     for member in left:
@@ -68,7 +68,7 @@ async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -
     """Turn away who has asked to follow the viewer; doing it twice changes nothing."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.requests(viewer)])
-    return await _done(context, named, await relations.reject(context.db, viewer, named.members))
+    return await _done(context, named, await follows.reject(context.db, viewer, named.members))
 
 
 async def _done(context: Context, named: Targets, job: Job | None) -> dict[str, object]:

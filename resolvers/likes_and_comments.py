@@ -8,8 +8,8 @@ from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest
 from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import interactions, keys
-from store.interactions import CommentDraft
+from store import keys, likes_and_comments
+from store.likes_and_comments import CommentDraft
 from store.records import Comment, Post, User
 
 UNSEEN = -1  # an id that no comment has
@@ -28,7 +28,7 @@ async def unlike(context: Context, *, post_id: str) -> dict[str, object]:
 async def _toggle(context: Context, post_id: str, *, liked: bool) -> dict[str, object]:
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
-    change = interactions.like if liked else interactions.unlike
+    change = likes_and_comments.like if liked else likes_and_comments.unlike
     if await change(context.db, post.id, viewer) is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     context.forget()
@@ -59,16 +59,16 @@ async def comment(
         idempotency_key=key,
         digest=digest,
     )
-    if key and not await interactions.claim_comment_key(context.db, draft):
+    if key and not await likes_and_comments.claim_comment_key(context.db, draft):
         raise _conflict()
-    outcome, thing, job = await interactions.create_comment(context.db, draft)
+    outcome, thing, job = await likes_and_comments.create_comment(context.db, draft)
     if outcome == "conflict":
         raise _conflict()
     if outcome == "gone":
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if outcome == "no-reply":
         if key:
-            await interactions.release_comment_key(context.db, draft)
+            await likes_and_comments.release_comment_key(context.db, draft)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     if job:
         await dispatch.finish(context.db, job, context.reader)
@@ -90,7 +90,7 @@ async def delete_comment(context: Context, *, comment_id: str) -> dict[str, obje
     if viewer not in {found.author, post.author if post else found.author}:
         message = "commentId: only its author and the author of the post can delete a comment"
         raise refuse(UserErrorCode.NOT_ALLOWED, message, "commentId")
-    there, job = await interactions.delete_comment(context.db, thing, found.post_id)
+    there, job = await likes_and_comments.delete_comment(context.db, thing, found.post_id)
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     if job:

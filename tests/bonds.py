@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Container, Sequence
 from typing import Any
 
 from resolvers import accounts as standing
-from store import accounts, blocks, relations
+from store import accounts, blocks, follows
 from store.records import Job
 from tests.conftest import PASSWORD, SIGN_UP, Member, sign_up
 from tests.life import Life
@@ -57,7 +57,7 @@ class Bonds(Life):
         others.sort(key=lambda other: other.login not in self.model.private)
 
         async def commit(follower: int, members: Sequence[int]) -> Job | None:
-            return (await relations.follow(self.db, follower, members, asks))[0]
+            return (await follows.follow(self.db, follower, members, asks))[0]
 
         def refusal(login: str, other: str) -> str | None:
             return self._unmet(login, other) or ("NOT_ALLOWED" if (login, other) in self.model.blocks else None)
@@ -69,7 +69,7 @@ class Bonds(Life):
             return self._unmet(login, other, {*self.model.follows, *self.model.requests})
 
         async def commit(follower: int, members: Sequence[int]) -> Job | None:
-            return await relations.unfollow(self.db, follower, members)
+            return await follows.unfollow(self.db, follower, members)
 
         await self._change("unfollow", self._pick(), commit, refusal, self.model.unfollow)
 
@@ -78,7 +78,7 @@ class Bonds(Life):
             return self._unmet(login, other, {(member, follower) for follower, member in self.model.follows})
 
         async def commit(member: int, followers: Sequence[int]) -> Job | None:
-            return await relations.remove_followers(self.db, member, followers)
+            return await follows.remove_followers(self.db, member, followers)
 
         await self._change("removeFollowers", self._pick(), commit, refusal, self.model.remove_follower, inward=True)
 
@@ -88,7 +88,7 @@ class Bonds(Life):
             return self._unmet(login, other) or (None if has_asked else "NOT_FOUND")
 
         async def commit(member: int, followers: Sequence[int]) -> Job | None:
-            return await relations.approve(self.db, member, followers)
+            return await follows.approve(self.db, member, followers)
 
         pair = self._asked()
         await self._change("approveFollowRequests", pair, commit, refusal, self.model.approve, inward=True)
@@ -98,7 +98,7 @@ class Bonds(Life):
             return self._unmet(login, other, {(member, follower) for follower, member in self.model.requests})
 
         async def commit(member: int, followers: Sequence[int]) -> Job | None:
-            return await relations.reject(self.db, member, followers)
+            return await follows.reject(self.db, member, followers)
 
         pair = self._asked()
         await self._change("rejectFollowRequests", pair, commit, refusal, self.model.reject, inward=True)

@@ -14,7 +14,7 @@ from resolvers.operation.context import Services
 from serving.http.app import SERVICES
 from store import events, keys
 from store.connection import Database
-from store.log import Follower
+from store.event_reader import Follower
 from tests.conftest import Member
 from tests.work import number
 

@@ -18,7 +18,7 @@ from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters
 from serving.streaming.deliver import deliver
 from store import events
-from store.log import Follower
+from store.event_reader import Follower
 from tests.conftest import Member
 from tests.live import HOME, Held, fetched, followers, now, until
 

@@ -13,7 +13,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.live import home
 from resolvers.operation.context import Services
-from store import posts, relations
+from store import follows, posts
 from store.connection import Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk, sign_up
@@ -115,7 +115,7 @@ async def test_a_follow_announced_after_its_end(db: Database, services: Services
     post = await alice.post("before")
     async with watching(bob, db) as stream:
         await until(lambda: followers(services, bob))
-        job, _ = await relations.follow(services.db, number(bob.id), [number(alice.id)])
+        job, _ = await follows.follow(services.db, number(bob.id), [number(alice.id)])
         assert job
         await bob.unfollow(alice)
         assert await stream.brief() == ("gap",)  # nobody knew of the follow that has ended

@@ -11,7 +11,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import reach, timelines
+from store import big_authors, timelines
 from store.connection import Command, Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk
@@ -37,7 +37,7 @@ async def site(services: Services, anonymous: Member, worker: Worker) -> Site:
         await made.follow(fan, "star")
     await made.follow("reader", "friend")
     await work_off(services.db, worker)
-    assert await reach.is_big(services.db, number(made.people["star"].id))
+    assert await big_authors.is_big(services.db, number(made.people["star"].id))
     return made
 
 
@@ -161,7 +161,7 @@ async def test_readers_who_learn_of_a_big_author_at_once(
 
     async def run(commands: Sequence[Command]) -> list[Any]:
         replies = await send(commands)
-        if reach.VERSION in commands:
+        if big_authors.VERSION in commands:
             await services.big.read(db)
         return replies
 

@@ -7,7 +7,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import accounts, blocks, posts, relations
+from store import accounts, blocks, follows, posts
 from store.connection import Database
 from store.records import Job
 from store.settings import Settings
@@ -42,16 +42,16 @@ async def _finish(db: Database, job: Job | None) -> None:
 
 
 async def ann_asks_cat(db: Database, s: Scene) -> None:
-    job, _ = await relations.follow(db, s.ann, [s.cat], [s.cat])
+    job, _ = await follows.follow(db, s.ann, [s.cat], [s.cat])
     await _finish(db, job)
 
 
 async def cat_approves_ann(db: Database, s: Scene) -> None:
-    await _finish(db, await relations.approve(db, s.cat, [s.ann]))
+    await _finish(db, await follows.approve(db, s.cat, [s.ann]))
 
 
 async def cat_rejects_ann(db: Database, s: Scene) -> None:
-    await _finish(db, await relations.reject(db, s.cat, [s.ann]))
+    await _finish(db, await follows.reject(db, s.cat, [s.ann]))
 
 
 def blocking(who: str, whom: str) -> Act:

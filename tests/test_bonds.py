@@ -12,7 +12,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import accounts, blocks, keys, relations, timelines
+from store import accounts, blocks, follows, keys, timelines
 from store.connection import Database
 from store.records import Job
 from tests.conftest import Member
@@ -23,27 +23,27 @@ Act = Callable[[Database, int, int], Awaitable[Any]]
 
 
 async def _unfollow(db: Database, follower: int, member: int) -> Job | None:
-    return await relations.unfollow(db, follower, [member])
+    return await follows.unfollow(db, follower, [member])
 
 
 async def _follow(db: Database, follower: int, member: int) -> Job | None:
-    return (await relations.follow(db, follower, [member]))[0]
+    return (await follows.follow(db, follower, [member]))[0]
 
 
 async def _ask(db: Database, follower: int, member: int) -> Job | None:
-    return (await relations.follow(db, follower, [member], asks=[member]))[0]
+    return (await follows.follow(db, follower, [member], asks=[member]))[0]
 
 
 async def _approve(db: Database, follower: int, member: int) -> Job | None:
-    return await relations.approve(db, member, [follower])
+    return await follows.approve(db, member, [follower])
 
 
 async def _reject(db: Database, follower: int, member: int) -> Job | None:
-    return await relations.reject(db, member, [follower])
+    return await follows.reject(db, member, [follower])
 
 
 async def _remove(db: Database, follower: int, member: int) -> Job | None:
-    return await relations.remove_followers(db, member, [follower])
+    return await follows.remove_followers(db, member, [follower])
 
 
 async def _public(db: Database, _: int, member: int) -> Job | None:

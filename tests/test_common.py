@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.follows import COMMON_COUNTED, COMMON_SCANNED
 from resolvers.operation.context import Services
-from store import keys, relations
+from store import follows, keys
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
 from tests.work import number
@@ -113,7 +113,7 @@ async def test_a_gap_wider_than_what_one_page_scans(
     await alice.follow(carol)
     wide = range(MOST_SCANS * COMMON_SCANNED + BATCH)  # follows that nobody has to be told of
     services.db.settings = shrunk(services.settings, max_following=len(wide) + BATCH)
-    await relations.follow(services.db, number(alice.id), list(wide))
+    await follows.follow(services.db, number(alice.id), list(wide))
     await alice.follow(dave)
     await alice.follow(erin)
     await bob.follow(carol, dave, erin)

@@ -11,9 +11,9 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import accounts, blocks, interactions, keys, posts, relations
+from store import accounts, blocks, follows, keys, likes_and_comments, posts
 from store.connection import Database
-from store.interactions import CommentDraft
+from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
@@ -65,16 +65,18 @@ async def _unsaid_mention(db: Database, s: Scene) -> Job | None:
 
 
 async def _comment(db: Database, s: Scene) -> Job | None:
-    _, _, job = await interactions.create_comment(db, CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat)))
+    _, _, job = await likes_and_comments.create_comment(
+        db, CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
+    )
     return job
 
 
 async def _delete_comment(db: Database, s: Scene) -> Job | None:
     draft = CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
-    _, comment, job = await interactions.create_comment(db, draft)
+    _, comment, job = await likes_and_comments.create_comment(db, draft)
     assert job
     await dispatch.finish(db, job)
-    _, undo = await interactions.delete_comment(db, comment, s.post)
+    _, undo = await likes_and_comments.delete_comment(db, comment, s.post)
     return undo
 
 
@@ -98,35 +100,35 @@ async def _unrepost(db: Database, s: Scene) -> Job | None:
 
 
 async def _follow(db: Database, s: Scene) -> Job | None:
-    job, _ = await relations.follow(db, s.ann, [s.cat, s.dan])
+    job, _ = await follows.follow(db, s.ann, [s.cat, s.dan])
     return job
 
 
 async def _unfollow(db: Database, s: Scene) -> Job | None:
-    return await relations.unfollow(db, s.dan, [s.ben, s.cat])
+    return await follows.unfollow(db, s.dan, [s.ben, s.cat])
 
 
 async def _remove_followers(db: Database, s: Scene) -> Job | None:
-    return await relations.remove_followers(db, s.cat, [s.ben, s.dan])
+    return await follows.remove_followers(db, s.cat, [s.ben, s.dan])
 
 
 async def _request(db: Database, s: Scene) -> Job | None:
     if standing := await accounts.set_standing(db, s.cat, "private", holds=True):
         await dispatch.finish(db, standing)
-    job, _ = await relations.follow(db, s.ann, [s.cat, s.dan], [s.cat])
+    job, _ = await follows.follow(db, s.ann, [s.cat, s.dan], [s.cat])
     return job
 
 
 async def _approve(db: Database, s: Scene) -> Job | None:
     if job := await _request(db, s):
         await dispatch.finish(db, job)
-    return await relations.approve(db, s.cat, [s.ann])
+    return await follows.approve(db, s.cat, [s.ann])
 
 
 async def _reject(db: Database, s: Scene) -> Job | None:
     if job := await _request(db, s):
         await dispatch.finish(db, job)
-    return await relations.reject(db, s.cat, [s.ann])
+    return await follows.reject(db, s.cat, [s.ann])
 
 
 async def _go_public(db: Database, s: Scene) -> Job | None:

@@ -12,9 +12,9 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Context, Services
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
-from store import accounts, interactions, keys, posts, relations
+from store import accounts, follows, keys, likes_and_comments, posts
 from store.connection import Database, MemberGone
-from store.interactions import CommentDraft
+from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from tests.account_probes import traces
 from tests.conftest import INPUTS, PASSWORD, Member, contents, sign_up
@@ -51,10 +51,10 @@ async def test_what_comes_too_late(db: Database, worker: Worker, bob: Member, ca
     """A like, a comment or a follow that lands after the deletion leaves nothing."""
     theirs, me = number(await bob.post("theirs")), number(late.id)
     await carol.do("like", postId=f"status_{theirs:014x}")
-    assert await interactions.like(db, theirs, me)
-    outcome, _, _ = await interactions.create_comment(db, CommentDraft(theirs, me, "late"))
+    assert await likes_and_comments.like(db, theirs, me)
+    outcome, _, _ = await likes_and_comments.create_comment(db, CommentDraft(theirs, me, "late"))
     assert outcome == "new"
-    job, _ = await relations.follow(db, number(bob.id), [me])
+    job, _ = await follows.follow(db, number(bob.id), [me])
     assert job
     await dispatch.finish(db, job)
     await work_off(db, worker)
@@ -70,7 +70,7 @@ async def test_nothing_more_can_be_done(db: Database, bob: Member, late: Member)
     before = await contents(db)
     for act in (
         posts.create(db, Draft(me, "late")),
-        relations.follow(db, me, [number(bob.id)]),
+        follows.follow(db, me, [number(bob.id)]),
         accounts.update(db, me, profile={"name": "late"}),
     ):
         with pytest.raises(MemberGone):

@@ -10,7 +10,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import relations
+from store import follows
 from store.connection import Database
 from store.records import Job
 from tests.conftest import Member
@@ -49,13 +49,13 @@ async def _commit(db: Database, step: str, follower: int, member: int) -> None:
     """Commit a step and die before its job is begun, or has done more than to tell the other side."""
     if step == "told":
         (job,) = await waiting(db)
-        await relations.tell_followed(db, follower, relations.read_edges(job), "add")
+        await follows.tell_followed(db, follower, follows.read_edges(job), "add")
     elif step == "follow":
-        await relations.follow(db, follower, [member])
+        await follows.follow(db, follower, [member])
     elif step == "unfollow":
-        await relations.unfollow(db, follower, [member])
+        await follows.unfollow(db, follower, [member])
     else:
-        await relations.remove_followers(db, member, [follower])
+        await follows.remove_followers(db, member, [follower])
 
 
 async def _sides(follower: Member, member: Member) -> bool:
@@ -131,7 +131,7 @@ async def test_a_follow_that_crashed_is_finished_when_it_is_repeated(
     services: Services, alice: Member, bob: Member, worker: Worker
 ) -> None:
     """After a crash the follow stands for the follower, repeating it is no error, and the worker tells the rest."""
-    await relations.follow(services.db, number(alice.id), [number(bob.id)])
+    await follows.follow(services.db, number(alice.id), [number(bob.id)])
     await alice.follow(bob)
     assert await alice.ask("{ viewer { user { followingCount } } }") == {"user": {"followingCount": 1}}
     await work_off(services.db, worker)
@@ -144,8 +144,8 @@ async def test_a_follower_removed_while_their_unfollow_is_under_way(
     """A follow anew, after an end that both sides asked for, is not undone by the end that is told late."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     await alice.follow(bob)
-    await relations.unfollow(db, follower, [member])
-    await relations.remove_followers(db, member, [follower])
+    await follows.unfollow(db, follower, [member])
+    await follows.remove_followers(db, member, [follower])
     await alice.follow(bob)
     await work_off(db, worker)
     assert await _sides(alice, bob)

@@ -10,7 +10,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import events, jobs, keys, relations, timelines
+from store import events, follows, jobs, keys, timelines
 from store.connection import Database
 from store.ids import partition
 from store.settings import Settings
@@ -152,7 +152,7 @@ async def test_an_unfollow_whose_job_has_not_run(
     await alice.repost(stranger)
     await work_off(services.db, worker)
     assert len(await carol.home()) == 3
-    await relations.unfollow(services.db, number(carol.id), [number(alice.id)])
+    await follows.unfollow(services.db, number(carol.id), [number(alice.id)])
     query = "{ homeTimeline(first: 9) { edges { repostedByCount node { ... on Node { id } } } } }"
     for _ in range(2):
         edges = (await carol.ask(query))["edges"]

@@ -12,7 +12,7 @@ import pytest
 from resolvers.operation.context import Services
 from store import events, keys
 from store.connection import Database
-from store.log import Follower, Log
+from store.event_reader import Follower, Log
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.live import HOME, PATIENCE, Stream, followers, now, subscribed, until

@@ -9,7 +9,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
-from store import posts, relations, timelines
+from store import follows, posts, timelines
 from store.connection import Database
 from store.posts import Draft
 from store.settings import Settings
@@ -285,7 +285,7 @@ async def test_many_posts_at_once(services: Services, anonymous: Member, alice: 
 async def test_a_follow_below_a_floor_done_late(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
     """A follow whose job runs after the home was trimmed brings only what is above the floor by then."""
     old = await bob.post("old")
-    await relations.follow(services.db, number(alice.id), [number(bob.id)])
+    await follows.follow(services.db, number(alice.id), [number(bob.id)])
     made = await fill(alice, SIZE + SLACK + 1)
     new = await bob.post("new")
     await work_off(services.db, worker)

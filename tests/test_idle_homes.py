@@ -13,7 +13,7 @@ from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import keys, posts, relations, timelines
+from store import follows, keys, posts, timelines
 from store.connection import Database
 from store.ids import partition
 from store.posts import Draft
@@ -172,16 +172,16 @@ async def _delete(db: Database, _: Member, bob: Member, post: str) -> Job | None
 
 
 async def _unfollow(db: Database, alice: Member, bob: Member, _: str) -> Job | None:
-    return await relations.unfollow(db, number(alice.id), [number(bob.id)])
+    return await follows.unfollow(db, number(alice.id), [number(bob.id)])
 
 
 async def _follow(db: Database, alice: Member, bob: Member, _: str) -> Job | None:
     others = await db.one("ZRANGE", keys.followers(number(bob.id)), 0, -1)
-    return (await relations.follow(db, number(alice.id), [int(o) for o in others if int(o) != number(alice.id)]))[0]
+    return (await follows.follow(db, number(alice.id), [int(o) for o in others if int(o) != number(alice.id)]))[0]
 
 
 async def _remove_followers(db: Database, alice: Member, bob: Member, _: str) -> Job | None:
-    return await relations.remove_followers(db, number(bob.id), [number(alice.id)])
+    return await follows.remove_followers(db, number(bob.id), [number(alice.id)])
 
 
 async def _repost(db: Database, _: Member, bob: Member, __: str) -> Job | None:
@@ -251,8 +251,8 @@ async def test_a_home_of_many(services: Services, anonymous: Member, alice: Memb
     """Building a home of 450 followed members with three posts each takes a dozen round trips, and a page is whole."""
     me, many = number(alice.id), [(number(bob.id) + ((i + 1) << 12)) for i in range(450)]
     await services.db.ask(*(("COPY", keys.user(number(bob.id)), keys.user(one)) for one in many))
-    follows, _ = await relations.follow(services.db, me, many)
-    assert follows
+    job, _ = await follows.follow(services.db, me, many)
+    assert job
     made = await services.db.ask(
         *(posts.create_command(services.db, Draft(one, "hi")) for _ in range(3) for one in many)
     )

@@ -18,7 +18,7 @@ from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports, verify
 from resolvers.upkeep.imports import ImportRefused, Network
-from store import accounts, jobs, keys, posts, relations
+from store import accounts, follows, jobs, keys, posts
 from store.connection import Database
 from store.secret import Secret
 from store.settings import Settings
@@ -101,8 +101,8 @@ async def test_everything_comes_in(db: Database, network: Network) -> None:
     assert (len(network.members), network.edges, network.total) == (10, 12, TOTAL)
     assert done == {"members": 10, "follows": 12, "posts": TOTAL, "homes": 10}
     hub, fan = await member(db, "hub"), await member(db, "fan0")
-    assert set(await relations.following(db, hub)) == {fan}
-    assert len(await relations.followers_after(db, hub, 0, 100)) == 9
+    assert set(await follows.following(db, hub)) == {fan}
+    assert len(await follows.followers_after(db, hub, 0, 100)) == 9
     facts = await totals(db, network)
     assert facts["fan0"][:2] == (2, 1)
     assert entries == sum(home for *_, home in facts.values())

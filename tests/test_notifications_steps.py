@@ -7,9 +7,9 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
-from store import interactions, keys, notifications, posts, relations
+from store import follows, keys, likes_and_comments, notifications, posts
 from store.connection import Database
-from store.interactions import CommentDraft
+from store.likes_and_comments import CommentDraft
 from store.notifications import Named
 from store.posts import Draft
 from tests.account_probes import traces
@@ -83,7 +83,7 @@ async def test_a_mention_in_a_comment_that_comes_late(db: Database, alice: Membe
     me, them = number(bob.id), number(alice.id)
     post = await bob.post("hello")
     draft = CommentDraft(number(post), me, "hi @alice", mentions=(them,))
-    _, comment, job = await interactions.create_comment(db, draft)
+    _, comment, job = await likes_and_comments.create_comment(db, draft)
     assert job
     if end == "post":
         await bob.do("deletePost", postId=post)
@@ -97,7 +97,7 @@ async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: 
     """What a member has had withdrawn, or has read, comes back by no repetition of the step that told of it."""
     post = number(await alice.post("hello"))
     me, them = number(bob.id), number(alice.id)
-    job, _ = await relations.follow(db, me, [them])
+    job, _ = await follows.follow(db, me, [them])
     _, _, quoting = await posts.create(db, Draft(me, "so", original=post, original_author=them))
     _, _, naming = await posts.create(db, Draft(me, "hi @alice", mentions=(them,)))
     assert job

@@ -11,9 +11,9 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
-from store import accounts, interactions, posts, relations
+from store import accounts, follows, likes_and_comments, posts
 from store.connection import Database, MemberGone
-from store.interactions import CommentDraft
+from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
@@ -39,25 +39,25 @@ async def _finish(db: Database, job: Job | None) -> None:
 
 
 async def ann_follows_ben(db: Database, s: Scene) -> None:
-    job, _ = await relations.follow(db, s.ann, [s.ben])
+    job, _ = await follows.follow(db, s.ann, [s.ben])
     await _finish(db, job)
 
 
 async def ann_follows_cat(db: Database, s: Scene) -> None:
-    job, _ = await relations.follow(db, s.ann, [s.cat])
+    job, _ = await follows.follow(db, s.ann, [s.cat])
     await _finish(db, job)
 
 
 async def ann_unfollows_ben(db: Database, s: Scene) -> None:
-    await _finish(db, await relations.unfollow(db, s.ann, [s.ben]))
+    await _finish(db, await follows.unfollow(db, s.ann, [s.ben]))
 
 
 async def ann_unfollows_cat(db: Database, s: Scene) -> None:
-    await _finish(db, await relations.unfollow(db, s.ann, [s.cat]))
+    await _finish(db, await follows.unfollow(db, s.ann, [s.cat]))
 
 
 async def ben_removes_ann(db: Database, s: Scene) -> None:
-    await _finish(db, await relations.remove_followers(db, s.ben, [s.ann]))
+    await _finish(db, await follows.remove_followers(db, s.ben, [s.ann]))
 
 
 async def cat_deletes_the_post(db: Database, s: Scene) -> None:
@@ -117,8 +117,8 @@ async def cat_leaves(db: Database, s: Scene) -> None:
 
 
 async def ben_likes_and_remarks(db: Database, s: Scene) -> None:
-    await interactions.like(db, s.echoed, s.ben)
-    await interactions.create_comment(db, CommentDraft(s.echoed, s.ben, "a late remark"))
+    await likes_and_comments.like(db, s.echoed, s.ben)
+    await likes_and_comments.create_comment(db, CommentDraft(s.echoed, s.ben, "a late remark"))
 
 
 def if_there(act: Act) -> Act:

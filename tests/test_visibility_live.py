@@ -11,7 +11,7 @@ import pytest
 from resolvers import accounts
 from resolvers.notifications import CURSOR
 from resolvers.reading import paging
-from store import interactions, keys
+from store import keys, likes_and_comments
 from store.connection import Database
 from tests.audience import ANONYMOUS, SELF, Audience, Things, audience, comment, do, signed_in
 from tests.conftest import Member
@@ -161,8 +161,8 @@ async def test_post_activity(db: Database, anonymous: Member) -> None:
         async with subscribed(viewer, ACTIVITY, post=post) as stream:
             if is_told:
                 await heard(db, post, by_anybody=True)
-                changed = await interactions.like(db, number(post), friend)
-                changed = changed or await interactions.unlike(db, number(post), friend)
+                changed = await likes_and_comments.like(db, number(post), friend)
+                changed = changed or await likes_and_comments.unlike(db, number(post), friend)
                 assert changed
                 assert (await stream.next())["post"] == {"id": post}, cell
             else:
@@ -190,7 +190,7 @@ async def test_activity_out_of_sight(db: Database, alice: Member, bob: Member, c
     post = await alice.post("for now")
     async with subscribed(bob, ACTIVITY, post=post) as stream:
         await heard(db, post, by_anybody=True)
-        await interactions.like(db, number(post), number(carol.id))
+        await likes_and_comments.like(db, number(post), number(carol.id))
         assert (await stream.next())["likeCount"] == 1
         match what:
             case "block":
@@ -201,5 +201,5 @@ async def test_activity_out_of_sight(db: Database, alice: Member, bob: Member, c
                 await do(alice, "updateProfile", isPrivate=True)
             case _:
                 await accounts.set_suspension(db, alice.login, suspended=True)
-        await interactions.unlike(db, number(post), number(carol.id))
+        await likes_and_comments.unlike(db, number(post), number(carol.id))
         assert await stream.code() == "NOT_FOUND"

@@ -18,7 +18,7 @@ from resolvers.operation.inputs import batches
 from resolvers.operation.tokens import NO_PASSWORD, Tokens
 from resolvers.upkeep import imports
 from resolvers.upkeep.imports import Network
-from store import accounts, embedded, interactions, keys
+from store import accounts, embedded, keys, likes_and_comments
 from store.connection import Database
 from store.records import Session
 from store.secret import Secret
@@ -59,7 +59,7 @@ class Stage:
         members = list(self.members.values())
         public = [int(post) for post in await self.db.one("ZRANGE", keys.public(), 0, -1)]
         for some in batches(dice.choices(public, k=LIKES_PER_POST * len(public)) if public else [], BATCH):
-            await asyncio.gather(*(interactions.like(self.db, post, dice.choice(members)) for post in some))
+            await asyncio.gather(*(likes_and_comments.like(self.db, post, dice.choice(members)) for post in some))
         await self.work_off()
 
     async def work_off(self) -> None:

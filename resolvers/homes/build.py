@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from resolvers.operation.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
-from store import keys, posts, reach, timelines
+from store import big_authors, keys, posts, timelines
 from store.connection import CommandRefused, Database
 from store.ids import partition
 from store.records import Published
@@ -72,7 +72,7 @@ async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) ->
     Homes are not let go of, since the profiles remembered may be older than what has been delivered.
     """
     changed = await db.ask(*(timelines.begin_home(member, again=True) for member in members))
-    made = await pulling.pull(members, without=await reach.unpushed(db))
+    made = await pulling.pull(members, without=await big_authors.unpushed(db))
     written = await db.ask(*(_write(db, m, c, made[m]) for m, c in zip(members, changed, strict=True)))
     for member in (m for m, reply in zip(members, written, strict=True) if reply == -1):
         await build(db, member)
@@ -91,7 +91,7 @@ async def _compute(db: Database, member: int) -> Home:
     Left out are only authors who will yet be pushed to this home when they shrink: one who shrinks already may have
     been, when it was absent.
     """
-    big, following = await asyncio.gather(reach.unpushed(db), db.one("ZRANGE", keys.following(member), 0, -1))
+    big, following = await asyncio.gather(big_authors.unpushed(db), db.one("ZRANGE", keys.following(member), 0, -1))
     followed = {int(author) for author in following}
     size, limit = db.settings.home_size, _limit(db)
     profiles: dict[int, list[Published]] = {}

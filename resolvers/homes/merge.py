@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from resolvers.rules.merging import EARLIER_REPOSTS
-from store import posts, reach, timelines
+from store import big_authors, posts, timelines
 from store.connection import Database
 from store.records import Published, Source
 from store.timelines import Delivery
@@ -35,7 +35,7 @@ async def published(db: Database, member: int, *, above: int, trimmed: bool) -> 
 
 async def follow(db: Database, follower: int, member: int, edge: int) -> None:
     """Bring what a newly followed member has published into the follower's home; readers pull a big author's."""
-    if await reach.pushed_until(db, member) is None:
+    if await big_authors.pushed_until(db, member) is None:
         floor = await timelines.floor(db, follower)
         if floor is not None:
             brought = await published(db, member, above=floor, trimmed=floor > 0)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import cast
 
 from resolvers.jobs import name_index
-from store import accounts, blocks, favourites, interactions, jobs, keys, posts, reach, relations
+from store import accounts, big_authors, blocks, favourites, follows, jobs, keys, likes_and_comments, posts
 from store.connection import Database
 from store.records import Job
 
@@ -35,17 +35,19 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
         yield step
     async for step in _posts(db, member):
         yield step
-    async for cost in _through(db, keys.liked(member), lambda found: interactions.take_back_likes(db, member, found)):
+    async for cost in _through(
+        db, keys.liked(member), lambda found: likes_and_comments.take_back_likes(db, member, found)
+    ):
         yield None, cost
     async for cost in _through(
         db,
         keys.discussed(member),
-        lambda found: interactions.take_back_comments(db, member, found, INDEX_BATCH),
+        lambda found: likes_and_comments.take_back_comments(db, member, found, INDEX_BATCH),
     ):
         yield None, cost
     while cost := await favourites.take_back(db, member, INDEX_BATCH):
         yield None, cost
-    await reach.unmark(db, member, job.id)
+    await big_authors.unmark(db, member, job.id)
     if job.cursor == AGAIN:
         await accounts.forget(db, member)
     else:
@@ -53,14 +55,14 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
 
 
 async def _follows(db: Database, member: int) -> AsyncIterator[Step]:
-    while followed := await relations.some(db, keys.following(member), EDGES_BATCH):
-        yield await relations.unfollow(db, member, followed), STEP_COST * len(followed)
-    while followers := await relations.some(db, keys.followers(member), EDGES_BATCH):
-        yield await relations.remove_followers(db, member, followers), STEP_COST * len(followers)
-    while asked := await relations.some(db, keys.requested(member), EDGES_BATCH):
-        yield await relations.unfollow(db, member, asked), len(asked)
-    while asking := await relations.some(db, keys.requests(member), EDGES_BATCH):
-        yield await relations.reject(db, member, asking), len(asking)
+    while followed := await follows.some(db, keys.following(member), EDGES_BATCH):
+        yield await follows.unfollow(db, member, followed), STEP_COST * len(followed)
+    while followers := await follows.some(db, keys.followers(member), EDGES_BATCH):
+        yield await follows.remove_followers(db, member, followers), STEP_COST * len(followers)
+    while asked := await follows.some(db, keys.requested(member), EDGES_BATCH):
+        yield await follows.unfollow(db, member, asked), len(asked)
+    while asking := await follows.some(db, keys.requests(member), EDGES_BATCH):
+        yield await follows.reject(db, member, asking), len(asking)
     while not await blocks.forget(db, member, EDGES_BATCH):
         yield None, EDGES_BATCH
 
@@ -75,7 +77,7 @@ async def _posts(db: Database, member: int) -> AsyncIterator[Step]:
 
 async def _through(db: Database, index: str, act: Callable[[list[int]], Awaitable[None]]) -> AsyncIterator[int]:
     last = 0
-    while found := await interactions.indexed(db, index, last, INDEX_BATCH):
+    while found := await likes_and_comments.indexed(db, index, last, INDEX_BATCH):
         await act(found)
         yield len(found)
         last = found[-1]

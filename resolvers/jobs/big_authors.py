@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from resolvers.homes import merge
 from resolvers.jobs.step import Budget, Outcome, text, to_followers
-from store import posts, reach, timelines
+from store import big_authors, posts, timelines
 from store.connection import Database
 from store.records import Entry, Job
 from store.timelines import Delivery
@@ -17,9 +17,11 @@ from store.timelines import Delivery
 async def grow(db: Database, job: Job, _: Budget) -> Outcome:
     """Have readers pull what an author publishes, then stop pushing it."""
     member = int(text(job, "member"))
-    await reach.mark(db, member, job.id)
-    if not await reach.settle(db, member, f"growing:{job.id}", big=True) and not await reach.is_big(db, member):
-        await reach.unmark(db, member, job.id)  # they have shrunk meanwhile, and that job may be done
+    await big_authors.mark(db, member, job.id)
+    if not await big_authors.settle(db, member, f"growing:{job.id}", big=True) and not await big_authors.is_big(
+        db, member
+    ):
+        await big_authors.unmark(db, member, job.id)  # they have shrunk meanwhile, and that job may be done
     return Outcome.DONE
 
 
@@ -37,12 +39,12 @@ async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
             if (entry.repost or entry.post) in gone:
                 await _take_back(db, entry, [follower.thing for follower in batch])
 
-    if await reach.stands(db, member, state):
+    if await big_authors.stands(db, member, state):
         if not await to_followers(db, job, member, budget, push):
             return Outcome.MORE
-        if await reach.stands(db, member, state):
-            await reach.unmark(db, member, job.id)
-            await reach.settle(db, member, state, big=False)
+        if await big_authors.stands(db, member, state):
+            await big_authors.unmark(db, member, job.id)
+            await big_authors.settle(db, member, state, big=False)
     return Outcome.DONE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from resolvers.jobs.step import Budget, Outcome, text
-from store import accounts, interactions, notifications, posts
+from store import accounts, likes_and_comments, notifications, posts
 from store.connection import Database
 from store.notifications import Named
 from store.records import Comment, Job
@@ -30,7 +30,7 @@ async def tell_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
     if below:
         private = await _private(db, below.author)
         await notifications.mention(db, Named(comment.author, comment.post, comment.comment, private), _members(job))
-    if not await interactions.comment_stands(db, comment.comment, comment.post):
+    if not await likes_and_comments.comment_stands(db, comment.comment, comment.post):
         # Deleted before, or in the meantime: what took it from them may have come too early.
         await notifications.unmention(db, comment, _members(job))
     return Outcome.DONE

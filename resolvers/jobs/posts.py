@@ -12,14 +12,14 @@ from resolvers.jobs.mentions import end_of_comments, end_of_post, tell_of_post
 from resolvers.jobs.step import Budget, Outcome, conclude, in_batches, text, to_followers
 from resolvers.rules import ranking
 from store import (
+    big_authors,
     events,
     favourites,
     hashtags,
-    interactions,
     jobs,
+    likes_and_comments,
     notifications,
     posts,
-    reach,
     replies,
     timelines,
 )
@@ -223,7 +223,7 @@ def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
 
 async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:
     author = int(text(job, "author"))
-    pushed_until = await reach.pushed_until(db, author)
+    pushed_until = await big_authors.pushed_until(db, author)
     if pushed_until is not None and instant(thing) > instant(pushed_until) + BUILDING:
         return True  # no home has ever had it
     delivery = await _delivery(db, job, thing, retracting=True)
@@ -250,7 +250,7 @@ async def _cascade(db: Database, original: int, whose: int, budget: Budget) -> b
 async def _clear(db: Database, job: Job, thing: int) -> None:
     """Remove the lists of a deleted post."""
     await _end_comments(db, thing)
-    while not await interactions.clear(db, thing, CLEAR_CHUNK):
+    while not await likes_and_comments.clear(db, thing, CLEAR_CHUNK):
         await jobs.checkpoint(db, job, CASCADE)
         await _end_comments(db, thing)
     while not await favourites.clear(db, thing, CLEAR_CHUNK):
@@ -259,7 +259,7 @@ async def _clear(db: Database, job: Job, thing: int) -> None:
 
 
 async def _end_comments(db: Database, thing: int) -> None:
-    await end_of_comments(db, await interactions.oldest_comments(db, thing, CLEAR_CHUNK))
+    await end_of_comments(db, await likes_and_comments.oldest_comments(db, thing, CLEAR_CHUNK))
 
 
 async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = False) -> Delivery:

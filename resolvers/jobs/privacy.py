@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import accounts, events, jobs, keys, posts, relations
+from store import accounts, events, follows, jobs, keys, posts
 from store.connection import Database
 from store.records import Job
 
@@ -20,7 +20,7 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
     """
     member = int(text(job, "member"))
     while waiting := await _waiting(db, member):
-        approval = await relations.approve(db, member, waiting)
+        approval = await follows.approve(db, member, waiting)
         if approval:
             await conclude(db, approval, await relationships.approve(db, approval, budget))
     if not job.cursor and text(job, "what") == "suspended":
@@ -42,4 +42,4 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
 async def _waiting(db: Database, member: int) -> list[int]:
     """Return some of those who ask to follow a member and need not, since all may."""
     found = await accounts.user(db, member)
-    return await relations.some(db, keys.requests(member), REQUESTS_BATCH) if found and not found.is_private else []
+    return await follows.some(db, keys.requests(member), REQUESTS_BATCH) if found and not found.is_private else []

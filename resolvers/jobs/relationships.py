@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable
 
 from resolvers.homes import merge
 from resolvers.jobs.step import Budget, Outcome, text
-from store import blocks, events, relations
+from store import blocks, events, follows
 from store.connection import Database
+from store.follows import Edges, read_edges
 from store.records import Job
-from store.relations import Edges, read_edges
 
 FOLLOWS = 2  # what the followed side answers to a request of somebody who follows by now
 
@@ -17,12 +17,12 @@ FOLLOWS = 2  # what the followed side answers to a request of somebody who follo
 async def follow(db: Database, job: Job, _: Budget) -> Outcome:
     """Tell those followed, and those asked; bring what the followed have published to the follower."""
     follower, edges, asked = int(text(job, "follower")), read_edges(job), read_edges(job, "asked")
-    replies = await relations.tell_followed(db, follower, edges, "add")
-    replies += await relations.tell_followed(db, follower, asked, "ask")
+    replies = await follows.tell_followed(db, follower, edges, "add")
+    replies += await follows.tell_followed(db, follower, asked, "ask")
     for (member, edge), reply in zip([*edges, *asked], replies, strict=True):
         if reply is None:
             # Deleted while they were being followed, or they have blocked the follower: the follow goes with it.
-            await relations.tell_followers(db, member, [(follower, edge)])
+            await follows.tell_followers(db, member, [(follower, edge)])
             await merge.unmerge(db, follower, member)
     let_in = [edge for edge, reply in zip(asked, replies[len(edges) :], strict=True) if reply == FOLLOWS]
     for member, edge in let_in:
@@ -38,12 +38,12 @@ async def approve(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def _let_in(db: Database, member: int, edges: Edges) -> None:
-    stand = await relations.accept(db, member, edges)
+    stand = await follows.accept(db, member, edges)
     for (follower, edge), stands in zip(edges, stand, strict=True):
         if stands:
             await _merge(db, follower, [(member, edge)])
         else:  # taken back meanwhile, and perhaps something was delivered
-            await relations.tell_followed(db, follower, [(member, edge)], "remove")
+            await follows.tell_followed(db, follower, [(member, edge)], "remove")
             await _take_out(db, follower, {member})
 
 
@@ -58,7 +58,7 @@ async def _merge(db: Database, follower: int, edges: Edges) -> None:
 async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
     """Tell those no longer followed or asked, and take out of the former follower's home what only they brought."""
     follower, edges = int(text(job, "member")), read_edges(job)
-    await relations.tell_followed(db, follower, edges + read_edges(job, "asked"), "remove")
+    await follows.tell_followed(db, follower, edges + read_edges(job, "asked"), "remove")
     await _unmerge(db, follower, edges)
     return Outcome.DONE
 
@@ -66,7 +66,7 @@ async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
 async def remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
     """Tell those who follow no longer, and take out of their homes what only this member brought."""
     member, edges = int(text(job, "member")), read_edges(job)
-    await relations.tell_followers(db, member, edges)
+    await follows.tell_followers(db, member, edges)
     for follower, edge in edges:
         await _unmerge(db, follower, [(member, edge)])
     return Outcome.DONE
@@ -86,7 +86,7 @@ async def _take_out(db: Database, follower: int, members: Collection[int]) -> No
 
 async def reject(db: Database, job: Job, _: Budget) -> Outcome:
     """Take back the requests of those who asked."""
-    await relations.tell_followers(db, int(text(job, "member")), read_edges(job, "asked"))
+    await follows.tell_followers(db, int(text(job, "member")), read_edges(job, "asked"))
     return Outcome.DONE
 
 
@@ -95,8 +95,8 @@ async def block(db: Database, job: Job, _: Budget) -> Outcome:
     member, blocked = int(text(job, "member")), read_edges(job, "blocks")
     followed, followers = read_edges(job, "following"), read_edges(job, "followers")
     await blocks.tell_blocked(db, member, blocked, ended=False)
-    await relations.tell_followed(db, member, followed + read_edges(job, "requested"), "remove")
-    await relations.tell_followers(db, member, followers + read_edges(job, "requests"))
+    await follows.tell_followed(db, member, followed + read_edges(job, "requested"), "remove")
+    await follows.tell_followers(db, member, followers + read_edges(job, "requests"))
     await _unmerge(db, member, followed)
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import cast
 
-from store import jobs, relations
+from store import follows, jobs
 from store.connection import Database
 from store.records import Entry, Job
 
@@ -46,7 +46,7 @@ async def to_followers(
     """Do something for all followers in batches, as `in_batches` does."""
 
     async def reach(after: int, count: int) -> tuple[int, int]:
-        batch = await relations.followers_after(db, author, after, count)
+        batch = await follows.followers_after(db, author, after, count)
         if batch:
             await act(batch)
         return len(batch), batch[-1].place if batch else after

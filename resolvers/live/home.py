@@ -24,9 +24,9 @@ from resolvers.live.cursors import StreamGap, begin, event_cursor, gap_at
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
-from store import events, posts, relations, timelines
+from store import events, follows, posts, timelines
+from store.event_reader import Follower, since
 from store.events import Event
-from store.log import Follower, since
 from store.records import Repost, Source
 
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for
@@ -116,7 +116,7 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
 async def _subscribe(context: Context, viewer: int, position: str) -> Subscriber:
     """Take a place in the live log, for those the viewer follows and those they have unfollowed since a cursor."""
     # Read before the place is taken: what changes in between is replayed.
-    following = set(await relations.following(context.db, viewer))
+    following = set(await follows.following(context.db, viewer))
     unfollowed: set[int] = set()
     scanned = position
     while batch := await events.between(context.db, scanned):
@@ -130,7 +130,7 @@ async def _subscribe(context: Context, viewer: int, position: str) -> Subscriber
 async def _refollow(context: Context, subscriber: Subscriber) -> None:
     """Set right whom the viewer follows, after events that may have changed it were lost."""
     log, follower = context.services.log, subscriber.follower
-    following = set(await relations.following(context.db, subscriber.viewer))
+    following = set(await follows.following(context.db, subscriber.viewer))
     subscriber.following = following
     subscriber.former.clear()
     # Nobody is taken out of the queue: a follow handed out since may be newer than what was read.

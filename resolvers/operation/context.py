@@ -24,10 +24,10 @@ from resolvers.operation.stream_filters import Listeners
 from resolvers.operation.tokens import Claims, Passwords, Tokens
 from store import jobs, keys
 from store.accounts import SESSIONS
+from store.big_authors import BigAuthors
 from store.connection import Database, Unavailable
+from store.event_reader import Log
 from store.hearing import Hearing
-from store.log import Log
-from store.reach import BigAuthors
 from store.records import Bond, Role
 from store.settings import Settings
 from store.tasks import stop

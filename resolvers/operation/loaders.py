@@ -11,7 +11,7 @@ from resolvers.operation.batcher import Reader
 from resolvers.operation.cached_kinds import Known
 from resolvers.operation.dataloader import Loader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Bonds, Sources
-from store import keys, promotions, reach, timelines
+from store import big_authors, keys, promotions, timelines
 from store.connection import Command
 from store.ids import partition
 from store.mirror import Shelf
@@ -134,7 +134,7 @@ class Loaders:
 
     @cached_property
     def big_version(self) -> Loader[str]:
-        return _the_one(self._reader, reach.VERSION, lambda reply: reply or "", self._kept.big_version)
+        return _the_one(self._reader, big_authors.VERSION, lambda reply: reply or "", self._kept.big_version)
 
     @cached_property
     def promoted_until(self) -> Loader[int]:

@@ -17,10 +17,10 @@ from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
 from resolvers.operation.context import Services
 from resolvers.rules.text import hashtags, mentions
-from store import accounts, interactions, keys, posts, relations
+from store import accounts, follows, keys, likes_and_comments, posts
 from store.connection import Database
 from store.ids import PARTITIONS
-from store.interactions import CommentDraft
+from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.secret import Secret
 
@@ -150,7 +150,7 @@ class Crowd:
             for login in chosen[person.login]:
                 self._followers[login].append(person.login)
         pairs = [(self._ids[login], [self._ids[other] for other in followed]) for login, followed in chosen.items()]
-        committed = await asyncio.gather(*(relations.follow(self._db, *pair) for pair in pairs))
+        committed = await asyncio.gather(*(follows.follow(self._db, *pair) for pair in pairs))
         await asyncio.gather(*(dispatch.finish(self._db, job) for job, _ in committed if job))
 
     def _choose(self, person: Person, people: Sequence[Person]) -> list[str]:
@@ -194,7 +194,7 @@ class Crowd:
         """Have the others like a post, pass it on, comment on it, quote and answer it, and react to that likewise."""
         followers, chance = self._followers[words.by], _chance(words.text)
         fans = chance.sample(followers, int(len(followers) * chance.random() ** 2))  # most posts get few
-        await asyncio.gather(*(interactions.like(self._db, post, self._ids[login]) for login in fans))
+        await asyncio.gather(*(likes_and_comments.like(self._db, post, self._ids[login]) for login in fans))
         for login in fans[: chance.choice(REPOSTS)]:
             await self.publish(Words(login, ""), post, words.by)
         for reply in words.replies:
@@ -207,6 +207,6 @@ class Crowd:
 
     async def _comment(self, words: Words, post: int, reply_to: int | None) -> None:
         draft = CommentDraft(post, self._ids[words.by], words.text, reply_to)
-        _, comment, _ = await interactions.create_comment(self._db, draft)
+        _, comment, _ = await likes_and_comments.create_comment(self._db, draft)
         for reply in words.replies:
             await self._comment(reply, post, comment)

@@ -22,7 +22,7 @@ from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from resolvers.upkeep.progress import Phases
-from store import accounts, jobs, keys, posts, relations
+from store import accounts, follows, jobs, keys, posts
 from store.connection import Command, Database, script
 from store.hashtags import count_uses
 from store.ids import PARTITIONS, instant, partition
@@ -193,15 +193,15 @@ async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict
 
 async def _follow(db: Database, following: dict[int, list[int]]) -> None:
     wanted = {member: followed for member, followed in following.items() if followed}
-    replies = await db.ask(*(relations.follow_command(db, member, followed) for member, followed in wanted.items()))
+    replies = await db.ask(*(follows.follow_command(db, member, followed) for member, followed in wanted.items()))
     made = {
         member: read_job(job, "follow", body) for member, (job, body, *_) in zip(wanted, replies, strict=True) if job
     }
     await db.ask(
         *(
-            relations.apply_command(db, member, other, edge, "add", quietly=True)
+            follows.apply_command(db, member, other, edge, "add", quietly=True)
             for member, job in made.items()
-            for other, edge in relations.read_edges(job)
+            for other, edge in follows.read_edges(job)
         )
     )
     await db.ask(*(jobs.finish(job) for job in made.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from resolvers.upkeep.invariants.findings import Finding, existing, recount_one
-from store import blocks, keys, relations
+from store import blocks, follows, keys
 from store.connection import Command, Database
 from store.records import read_entries
 
@@ -28,7 +28,7 @@ async def following(db: Database, members: Sequence[int]) -> list[Finding]:
             mend = (
                 ("DEL", keys.unfollowed(other, member)),
                 ("ZREM", keys.followers(other), member),
-                relations.apply_command(db, member, other, edge, "add", quietly=True),
+                follows.apply_command(db, member, other, edge, "add", quietly=True),
             )
             found.append(Finding(keys.following(member), f"follow of {other} is {mirrored} there, {edge} here", mend))
     return found
@@ -56,21 +56,21 @@ async def requested(db: Database, members: Sequence[int]) -> list[Finding]:
     seen = await db.ask(*(("ZSCORE", keys.requests(other), member) for member, other, _ in edges))
     let_in = await db.ask(*(("ZSCORE", keys.followers(other), member) for member, other, _ in edges))
     found: list[Finding] = []
-    for (member, other, edge), mirrored, follows in zip(edges, seen, let_in, strict=True):
+    for (member, other, edge), mirrored, accepted in zip(edges, seen, let_in, strict=True):
         mend: tuple[Command, ...]
         if other not in exists:
             message, mend = f"asks {other}, who does not exist", (("ZREM", keys.requested(member), other),)
-        elif follows is not None:
+        elif accepted is not None:
             message, mend = (
                 f"asks {other}, who has let them in",
-                (relations.accept_command(db, member, other, edge, quietly=True),),
+                (follows.accept_command(db, member, other, edge, quietly=True),),
             )
         elif mirrored is None or int(mirrored) != edge:
             message = f"request to {other} is {mirrored} there, {edge} here"
             mend = (
                 ("DEL", keys.unfollowed(other, member)),
                 ("ZREM", keys.requests(other), member),
-                relations.apply_command(db, member, other, edge, "ask", quietly=True),
+                follows.apply_command(db, member, other, edge, "ask", quietly=True),
             )
         else:
             continue
@@ -90,9 +90,9 @@ async def requests(db: Database, members: Sequence[int]) -> list[Finding]:
             found.append(Finding(keys.requests(member), f"{other} has not asked", (unlist,)))
         elif not is_private:
             let_in = (
-                relations.accept_command(db, other, member, edge, quietly=True),
+                follows.accept_command(db, other, member, edge, quietly=True),
                 unlist,
-                relations.apply_command(db, other, member, edge, "add", quietly=True),
+                follows.apply_command(db, other, member, edge, "add", quietly=True),
             )
             found.append(Finding(keys.requests(member), f"{other} waits for a member who is not private", let_in))
     return found

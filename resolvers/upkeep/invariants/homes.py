@@ -9,7 +9,7 @@ from typing import Any
 from resolvers.homes import build
 from resolvers.rules.merging import Home
 from resolvers.upkeep.invariants.findings import Finding
-from store import keys, reach, timelines
+from store import big_authors, keys, timelines
 from store.connection import Database
 from store.ids import partition
 from store.records import Source
@@ -57,7 +57,7 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
 
     What big authors bring is merged when it is read; a home may hold some of it from before they were big.
     """
-    _, big = await reach.big_authors(db)
+    _, big = await big_authors.big_authors(db)
     found: list[Finding] = []
     for member in members:
         home, in_order = await _stored(db, member)

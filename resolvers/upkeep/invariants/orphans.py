@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding, existing, recount
-from store import interactions, keys
+from store import keys, likes_and_comments
 from store import posts as stored
 from store.connection import Database
 
@@ -47,7 +47,7 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
     found: list[Finding] = []
     for (comment, (author, post)), by in zip(written.items(), indexed, strict=True):
         if author not in exists:
-            gone = (interactions.delete_command(db, comment, post),)
+            gone = (likes_and_comments.delete_command(db, comment, post),)
             found.append(Finding(keys.comment(comment), f"its author {author} does not exist", gone))
         elif by is None or int(by) != author:
             index = (
