@@ -31,13 +31,14 @@ from resolvers.upkeep.tail import Asked, TailRefused
 from serving import endpoint, logs, processes
 from serving.endpoint import StartError
 from serving.tables import tables
-from store import opening, requirements
-from store.connection import Unavailable, UnsupportedServer
+from store import opening
+from store.client import requirements
+from store.client.database import Unavailable, UnsupportedServer
+from store.client.tasks import stop
 from store.launch import EmbeddedStoreError
 from store.records import Role
 from store.secret import Secret
 from store.settings import SettingError, Settings
-from store.tasks import stop
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO, errno.EFBIG}

@@ -33,7 +33,7 @@ from benchmarks.subscriber import QUERIES, Subscriber
 from resolvers.live.cursors import event_cursor
 from resolvers.reading import global_ids
 from store import embedded, events, jobs
-from store.connection import Database, Unavailable
+from store.client.database import Database, Unavailable
 from store.events import Event
 from store.settings import Settings
 

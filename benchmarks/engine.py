@@ -31,7 +31,7 @@ from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports
 from serving.http.app import create_app
 from store import accounts, embedded, events, jobs, keys, posts, timelines
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.ids import PARTITIONS
 from store.posts import Draft
 from store.records import Session

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from store import embedded
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 
 HOMES = 500  # that one script adds to

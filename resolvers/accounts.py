@@ -22,7 +22,7 @@ from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store import accounts, attempts, keys
 from store.attempts import HOUR_SECONDS
-from store.connection import Database
+from store.client.database import Database
 from store.records import Credentials, Role, User
 from store.secret import Secret
 

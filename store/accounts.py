@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import partition
 from store.records import Credentials, Job, Role, Session, User, read_job, read_pairs
 from store.secret import Secret

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from store import keys
-from store.connection import CommandRefused, Database
+from store.client.database import CommandRefused, Database
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
 HOUR_SECONDS = 3600

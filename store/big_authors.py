@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from store import keys
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.ids import partition
 
 VERSION: Command = ("GET", keys.big_version())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
 from store.records import Bond, Job, read_entries, read_job

@@ -12,10 +12,10 @@ import structlog
 from redis.exceptions import RedisError
 
 from store import events
-from store.connection import Database, Unavailable
+from store.client.database import Database, Unavailable
+from store.client.pubsub import Hearing
+from store.client.tasks import stop
 from store.events import START, WAKE, Event, newest, position, replay
-from store.hearing import Hearing
-from store.tasks import stop
 
 RETRY_SECONDS = 1  # pause after the log could not be read
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import CLOCK_SKEW
 from store.records import Location, read_pairs
 

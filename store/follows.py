@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import cast
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
 from store.records import Entry, Job, read_entries, read_job

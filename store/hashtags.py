@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import first_of, instant
 from store.records import read_pairs
 

@@ -10,7 +10,7 @@ import structlog
 from redis.exceptions import RedisError, ResponseError
 
 from store import keys
-from store.connection import Command, Database, Unavailable, script
+from store.client.database import Command, Database, Unavailable, script
 from store.ids import PARTITIONS, partition
 from store.records import Job, read_job, read_pairs
 

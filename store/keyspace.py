@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 
-from store.connection import Database
+from store.client.database import Database
 
 SCANNED = 2_000  # keys looked for per step
 _KEY = re.compile(r"([a-z-]+):\{\d+\}:(\d+)")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import structlog
 
 from store import append_only_file
-from store.requirements import REQUIRED
+from store.client.requirements import REQUIRED
 
 if sys.platform != "win32":
     import fcntl

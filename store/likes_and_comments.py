@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
 from store.records import Comment, Job, read_job, read_pairs

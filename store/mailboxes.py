@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.ids import PARTITIONS
 
 # In the order in which `mailbox.lua` has them.

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import LARGEST, instant, partition
 from store.mailboxes import mailboxes
 from store.records import Entry

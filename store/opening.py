@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from store import embedded
-from store.connection import Database, Unavailable
+from store.client.database import Database, Unavailable
 from store.launch import EmbeddedStoreError
 from store.settings import SECRET_LENGTH, SettingError, Settings
 

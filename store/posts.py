@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import of_tick, partition
 from store.mailboxes import mailboxes
 from store.records import Job, Location, Post, Published, Source, User, read_job, read_pairs, read_post, read_published

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.records import Fields, read_pairs
 
 LAST: Command = ("ZRANGE", keys.promotions(), "+inf", "-inf", "BYSCORE", "REV", "LIMIT", 0, 1, "WITHSCORES")

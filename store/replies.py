@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
 

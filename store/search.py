@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import partition
 
 MAGNITUDES = 24  # sets of names; the same in prelude.lua, where a member's magnitude is kept

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from store import keys
-from store.connection import Command
+from store.client.database import Command
 
 SNAPSHOT_SECONDS = 600  # s: how long a ranking can be paged through
 _DIGITS = 14  # hexadecimal digits that hold the 53 bits of an id

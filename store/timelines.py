@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.ids import LARGEST, PARTITIONS, first_of, partition
 from store.records import Entry, Source, read_pairs, read_sources
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import PASSWORD, Member, contents
 from tests.probes import number
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from resolvers import accounts
-from store.connection import Database
+from store.client.database import Database
 from store.records import Role
 from store.settings import Settings
 from tests.conftest import PASSWORD, SIGN_UP, Member, shrunk, sign_up

@@ -23,7 +23,7 @@ from resolvers.operation.context import Services
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store import embedded
-from store.connection import Database
+from store.client.database import Database
 from store.layout import described
 from store.settings import Settings
 

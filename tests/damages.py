@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from store import keys
-from store.connection import Command
+from store.client.database import Command
 from store.ids import partition
 from store.search import entry, state
 

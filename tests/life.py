@@ -9,7 +9,7 @@ from typing import Any
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 from tests.conftest import Member
 from tests.model import Model

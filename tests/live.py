@@ -13,7 +13,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, web
 from resolvers.operation.context import Services
 from serving.http.app import SERVICES
 from store import events, keys
-from store.connection import Database
+from store.client.database import Database
 from store.event_reader import Follower
 from tests.conftest import Member
 from tests.work import number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import PASSWORD, Member
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { accessToken userErrors { code } } }"

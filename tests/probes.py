@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from resolvers.reading import global_ids
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 
 LASTING = -1  # what PTTL says of a key that never expires

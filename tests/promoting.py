@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from resolvers import accounts
-from store.connection import Database
+from store.client.database import Database
 from store.records import Role
 from tests.conftest import Member, sign_up
 

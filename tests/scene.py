@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from resolvers.upkeep import verify
 from store import follows, posts, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.posts import Draft
 from store.records import Job
 from tests import model

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from resolvers import accounts
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import PASSWORD, SIGN_UP, Member
 
 WEIGHTS = {

@@ -9,7 +9,7 @@ import jwt
 
 from resolvers.operation.tokens import digest
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import PASSWORD, SECRET, SIGN_UP, Member
 from tests.probes import number

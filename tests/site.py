@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from resolvers.upkeep import verify
 from store import timelines
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member, sign_up
 from tests.model import Model, Post
 from tests.test_trimmed import read, seen, walk

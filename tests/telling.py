@@ -6,9 +6,9 @@ from importlib import resources
 from typing import Any
 
 from store import keys
-from store.connection import Database
+from store.client.database import Database
+from store.client.lua import SHARED
 from store.ids import partition
-from store.lua import SHARED
 from store.mailboxes import mailboxes
 from tests.conftest import Member
 from tests.work import number

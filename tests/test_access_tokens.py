@@ -13,7 +13,7 @@ import jwt
 import pytest
 
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import INPUTS, PASSWORD, SECRET, USER_ERRORS, Member, contents
 from tests.probes import number

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from store import accounts, events, keys
-from store.connection import Database
+from store.client.database import Database
 from store.secret import Secret
 from store.settings import Settings
 from tests.account_probes import traces

@@ -10,8 +10,8 @@ import pytest
 
 from resolvers.operation.context import Services
 from store import keys
-from store.connection import Database, script
-from store.hearing import Hearing
+from store.client.database import Database, script
+from store.client.pubsub import Hearing
 from tests.conftest import Member
 from tests.live import ACTIVITY, Stream, separate, subscribed, until
 from tests.transports import TRANSPORTS, line

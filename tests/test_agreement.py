@@ -14,7 +14,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.live import home
 from resolvers.operation.context import Services
 from store import follows, posts
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk, sign_up
 from tests.live import HOME, fetched, followers, keep_up, now, subscribed, until, watching

@@ -14,7 +14,7 @@ from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import backlog, verify
 from resolvers.upkeep.backlog import Backlog
 from store import accounts, jobs, keys, posts
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.posts import Draft
 from tests.conftest import Member

@@ -12,7 +12,7 @@ import pytest
 import schema
 from benchmarks.versus import graph, homes, plots, queries
 from store import keys, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member
 from tests.work import number

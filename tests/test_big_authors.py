@@ -11,7 +11,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys, posts, timelines
-from store.connection import Command
+from store.client.database import Command
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings

@@ -12,7 +12,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import big_authors, timelines
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.site import Site

@@ -8,7 +8,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, blocks, follows, posts
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 from store.settings import Settings
 from tests.conftest import Member, shrunk

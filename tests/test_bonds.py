@@ -13,7 +13,7 @@ from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, blocks, follows, keys, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 from tests.conftest import Member
 from tests.test_requests import make_private

@@ -9,7 +9,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Services
 from store import keys, posts
-from store.connection import Database
+from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
 from tests.conftest import Member, shrunk

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from store import jobs
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 from tests.holders import LOCKS, supervisor_of, until_free
 from tests.load import Load, friends, moved

@@ -12,7 +12,7 @@ from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, blocks, follows, keys, likes_and_comments, posts
-from store.connection import Database
+from store.client.database import Database
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records import Job

@@ -14,7 +14,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.reading import global_ids
 from store import events
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.live import HOME, now, subscribed

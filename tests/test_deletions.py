@@ -14,7 +14,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.reading import global_ids
 from store import posts
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, contents, crowd, shrunk
 from tests.post_probes import COUNTS, counts, delete, listed, profile, public, seen, tagged

@@ -13,7 +13,7 @@ from resolvers.operation.context import Context, Services
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
 from store import accounts, follows, keys, likes_and_comments, posts
-from store.connection import Database, MemberGone
+from store.client.database import Database, MemberGone
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from tests.account_probes import traces

@@ -11,7 +11,7 @@ from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import follows
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 from tests.conftest import Member
 from tests.scene import assert_agreed

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from store import accounts, jobs, keys
-from store.connection import Database
+from store.client.database import Database
 from tests.account_probes import BAD_EMAILS, MEMBER, VIEWER, form, rows, samples
 from tests.conftest import PASSWORD, Member, contents
 from tests.probes import ABSENT, LASTING, life, number, refusals

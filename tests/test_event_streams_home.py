@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers.operation.context import Services
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.clients import EVENT_STREAM
 from tests.conftest import PASSWORD, Member, shrunk

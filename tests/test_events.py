@@ -10,7 +10,7 @@ from resolvers.jobs.dispatch import perform
 from resolvers.jobs.step import Budget
 from resolvers.operation.context import Services
 from store import events, keys
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 from store.settings import Settings
 from tests.conftest import Member, shrunk

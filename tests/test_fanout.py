@@ -11,7 +11,7 @@ from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import events, follows, jobs, keys, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.settings import Settings
 from store.timelines import Delivery

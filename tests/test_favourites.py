@@ -12,7 +12,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, favourites, keys
-from store.connection import Command, Database, MemberGone
+from store.client.database import Command, Database, MemberGone
 from store.settings import Settings
 from tests.account_probes import traces
 from tests.conftest import PASSWORD, Member, contents, crowd, shrunk

@@ -11,7 +11,7 @@ import pytest
 
 from resolvers.operation.context import Services
 from store import events, keys
-from store.connection import Database
+from store.client.database import Database
 from store.event_reader import Follower, Log
 from store.settings import Settings
 from tests.conftest import Member, shrunk

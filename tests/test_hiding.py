@@ -9,7 +9,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
 from tests.live import ACTIVITY, subscribed, watching

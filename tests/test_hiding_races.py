@@ -11,7 +11,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
 from store import posts
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 from store.settings import Settings
 from tests.conftest import Member, shrunk

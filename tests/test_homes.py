@@ -10,7 +10,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
 from store import follows, posts, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member, contents
 from tests.post_probes import counts, delete, profile
 

@@ -14,7 +14,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import follows, keys, posts, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.posts import Draft
 from store.records import Job

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import schema
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import USER_ERRORS, Member, contents
 

@@ -19,7 +19,7 @@ from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports, verify
 from resolvers.upkeep.imports import ImportRefused, Network
 from store import accounts, follows, jobs, keys, posts
-from store.connection import Database
+from store.client.database import Database
 from store.secret import Secret
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, contents

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.operation.context import Services
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
 from tests.work import number

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member, contents, crowd
 
 LIKED = "post { id likeCount viewerHasLiked }"

@@ -13,7 +13,7 @@ from aiohttp import web
 from resolvers import accounts
 from resolvers.operation.context import Services
 from serving.http.app import CONNECTIONS
-from store.connection import Database, Unavailable
+from store.client.database import Database, Unavailable
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, shrunk
 from tests.live import HOME, until

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.operation.context import Services
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 from tests.live import ACTIVITY, HOME, NOTIFICATIONS, begun, until
 from tests.session_probes import log_in

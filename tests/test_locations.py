@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from store import keys, posts
-from store.connection import Database
+from store.client.database import Database
 from store.posts import Draft
 from store.records import Location
 from tests.conftest import Member, contents

@@ -11,7 +11,7 @@ import pytest
 from resolvers.operation.context import Services
 from resolvers.operation.tokens import _DUMMY
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, contents, shrunk
 from tests.probes import number, refusals

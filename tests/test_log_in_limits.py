@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk
 from tests.log_in_probes import LIMITS, attempt, stranger

@@ -10,7 +10,7 @@ import pytest
 
 from resolvers.operation.context import Services
 from store.attempts import TURNS_KEPT
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, shrunk
 from tests.log_in_probes import LIMITS, answer, at, attempt, pass_time, stranger, wait_of

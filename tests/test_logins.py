@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from store import accounts, jobs, keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.account_probes import MEMBER, VIEWER, form
 from tests.conftest import PASSWORD, Member, contents, shrunk

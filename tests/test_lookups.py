@@ -10,7 +10,7 @@ import pytest
 from resolvers.operation.context import Context, Services
 from resolvers.operation.dataloader import Loader, Lookup, fetch
 from resolvers.operation.errors import ServiceUnavailable
-from store.connection import Unavailable
+from store.client.database import Unavailable
 from tests.conftest import Member
 from tests.work import number
 

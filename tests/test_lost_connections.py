@@ -11,8 +11,8 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
-from store.connection import Database, Unavailable
-from store.lua import DIGESTS
+from store.client.database import Database, Unavailable
+from store.client.lua import DIGESTS
 from store.settings import Settings
 from tests.conftest import INPUTS, USER_ERRORS, Member, shrunk
 from tests.cutting import Proxy

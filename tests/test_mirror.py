@@ -16,8 +16,8 @@ import schema
 from resolvers.operation.context import Services
 from serving.http.app import create_app
 from store import keys
-from store.connection import Database, Unavailable
-from store.mirror import Changed, Mirror, Records
+from store.client.cache import Changed, Mirror, Records
+from store.client.database import Database, Unavailable
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.work import number

@@ -11,7 +11,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, crowd, shrunk
 from tests.telling import Brief, named, nodes, say, stand, told, unread

@@ -9,7 +9,7 @@ import pytest
 from resolvers.operation.context import Services
 from resolvers.reading.paging import cursor
 from store import keys, notifications
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
 from tests.live import NOTIFICATIONS, Stream, begun, subscribed

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolvers.operation.context import Services
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, crowd, shrunk
 from tests.telling import named, nodes, say, stand, told, unread

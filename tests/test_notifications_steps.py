@@ -8,7 +8,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from store import follows, keys, likes_and_comments, notifications, posts
-from store.connection import Database
+from store.client.database import Database
 from store.likes_and_comments import CommentDraft
 from store.notifications import Named
 from store.posts import Draft

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.operation.context import Services
 from schema.execution.operations import Schema
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 from tests.live import now
 from tests.site_live import OWN_STREAM, STREAM

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from store import outages
-from store.connection import CommandRefused, Database
+from store.client import outages
+from store.client.database import CommandRefused, Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.outages import outage

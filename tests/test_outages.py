@@ -15,7 +15,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
 from store import jobs, keys, timelines
-from store.connection import CommandRefused, Database, Unavailable
+from store.client.database import CommandRefused, Database, Unavailable
 from store.settings import Settings
 from tests.conftest import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
 from tests.live import watching

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resolvers.reading import global_ids
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from tests import listings
 from tests.listings import Listing, Page, timelines_only
 

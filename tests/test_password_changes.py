@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import PASSWORD, SIGN_UP, Member, contents, shrunk
 from tests.probes import number, refusals

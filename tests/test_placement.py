@@ -11,7 +11,7 @@ from resolvers.operation.context import Services
 from resolvers.reading import promoted_page as chosen
 from resolvers.rules import placement
 from store import keys, promotions
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from tests.conftest import Member, crowd, sign_up
 from tests.promoting import PROFILE, TIMELINES, administrator, promote, read
 from tests.small import logged

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member, contents
 from tests.post_probes import COUNTS, POST, profile, public, seen, tagged
 

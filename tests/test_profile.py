@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from tests.account_probes import BAD_LOGINS, BAD_NAMES, VIEWER, rows, samples
 from tests.conftest import Member, contents
 from tests.probes import refusals

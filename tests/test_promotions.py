@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.upkeep import verify
 from store import keys, promotions
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, contents, shrunk
 from tests.promoting import OFFER, SUBJECT, administrator, instant, promote

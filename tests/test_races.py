@@ -12,7 +12,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import accounts, follows, likes_and_comments, posts
-from store.connection import Database, MemberGone
+from store.client.database import Database, MemberGone
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records import Job

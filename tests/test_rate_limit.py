@@ -12,7 +12,7 @@ from schema.execution.documents import DocumentCache
 from serving.http.view import View
 from store import keys
 from store.accounts import MINUTE_SECONDS
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import Member, shrunk
 from tests.feeds import wanting

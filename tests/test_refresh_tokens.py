@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, contents
 from tests.probes import number, refusals

@@ -9,7 +9,7 @@ from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys, posts
-from store.connection import Database
+from store.client.database import Database
 from store.posts import Draft
 from store.records import Job
 from tests.conftest import PASSWORD, Member, contents

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member, contents, crowd
 from tests.post_probes import COUNTS, POST, counts, listed, profile, public, seen
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from store.requirements import REQUIRED
+from store.client.requirements import REQUIRED
 from tests import lines
 from tests.processes import Perch, connected, perch, redis, until
 

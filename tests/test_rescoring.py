@@ -14,7 +14,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.rules import ranking
 from store import importance, keys, posts
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.importance import Due
 from store.posts import Draft

@@ -10,7 +10,7 @@ from resolvers import search
 from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.search import settle_magnitude
 from tests.conftest import Member, crowd, sign_up
 from tests.work import number, work_off

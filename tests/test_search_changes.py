@@ -13,7 +13,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
 from store import accounts, keys
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, crowd, sign_up

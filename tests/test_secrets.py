@@ -21,7 +21,7 @@ from schema.execution.secret_inputs import is_secret
 from schema.types.viewer import LogInInput, SessionPayload
 from serving.streaming.connections import Peer
 from store import keys, urls
-from store.connection import Database
+from store.client.database import Database
 from store.ids import PARTITIONS
 from store.records import Credentials, Role, Session
 from store.secret import Secret

@@ -13,7 +13,7 @@ import pytest
 
 from resolvers.operation.context import Services
 from store import accounts
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.records import Role
 from store.settings import Settings
 from tests import lines

@@ -18,7 +18,7 @@ from aiohttp import ClientConnectionError
 import server
 from serving.tables import tables
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member, sign_up
 from tests.feeds import following
 from tests.live import HOME, subscribed

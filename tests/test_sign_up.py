@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.account_probes import BAD_EMAILS, BAD_LOGINS, BAD_NAMES, LONGEST_EMAIL, MEMBER, VIEWER, form, rows, users
 from tests.conftest import PASSWORD, SECRET, Member, contents, shrunk, sign_up

@@ -13,7 +13,7 @@ from resolvers.operation.context import Services
 from resolvers.operation.errors import Refused
 from resolvers.operation.tokens import NO_PASSWORD
 from store import accounts, jobs, keys
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.records import Job
 from store.secret import Secret

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.accounts import set_suspension
 from resolvers.operation.context import Services
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 from tests.live import subscribed
 from tests.session_probes import log_in

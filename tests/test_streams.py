@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member, sign_up
 from tests.live import HOME, Held, fetched, fetched_edges, now, subscribed, watching
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resolvers.operation.context import Services
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 from tests.live import Stream, fetched, watching
 from tests.test_requests import make_private

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.operation.context import Services
 from store import events, keys
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.conftest import PASSWORD, Member, shrunk
 from tests.live import HOME, followers, puts, separate, subscribed, until, watching

@@ -14,7 +14,7 @@ from resolvers.operation.errors import ServiceUnavailable
 from resolvers.rules.text import on_one_line
 from resolvers.upkeep import tail
 from resolvers.upkeep.tail import Asked
-from store.connection import Unavailable
+from store.client.database import Unavailable
 from tests.conftest import Member
 from tests.live import PATIENCE, now
 

@@ -12,7 +12,7 @@ import pytest
 from resolvers.operation.context import Services
 from resolvers.rules.trending import BEFORE, LEAST, RECENT, Uses, best, score
 from store import hashtags, keys
-from store.connection import Database
+from store.client.database import Database
 from store.ids import first_of
 from store.settings import Settings
 from tests.conftest import Member, shrunk

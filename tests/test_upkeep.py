@@ -8,7 +8,7 @@ from unittest.mock import ANY
 import pytest
 
 from store import keys, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from tests.conftest import Member, sign_up
 from tests.processes import opened, perch, run, visiting

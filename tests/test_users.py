@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 from tests.probes import number
 

@@ -12,7 +12,7 @@ from resolvers.jobs import dispatch
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
 from store import keys, posts, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 import pytest
 
 import schema
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.audience import audience, roomy
 from tests.conftest import Member

@@ -12,7 +12,7 @@ from resolvers import accounts
 from resolvers.notifications import CURSOR
 from resolvers.reading import paging
 from store import keys, likes_and_comments
-from store.connection import Database
+from store.client.database import Database
 from tests.audience import ANONYMOUS, SELF, Audience, Things, audience, comment, do, signed_in
 from tests.conftest import Member
 from tests.live import ACTIVITY, HOME, NOTIFICATIONS, Stream, begun, now, subscribed, watching

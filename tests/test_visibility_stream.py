@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from resolvers.operation.context import Services
-from store.connection import Database
+from store.client.database import Database
 from tests.audience import Audience, Things, audience
 from tests.conftest import Member
 from tests.live import Stream

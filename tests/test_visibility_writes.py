@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from store import posts
-from store.connection import Database
+from store.client.database import Database
 from store.settings import Settings
 from tests.audience import ANONYMOUS, SELF, Audience, Things, audience, roomy
 from tests.conftest import Member, contents

@@ -17,10 +17,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.connection import Database
-from store.mirror import Changed
+from store.client.cache import Changed
+from store.client.connection import Wires
+from store.client.database import Database
 from store.settings import Settings
-from store.wires import Wires
 
 SILENT = ("BLPOP", "nothing", 0)  # is answered when something comes, and nothing does
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from resolvers.upkeep import verify
-from store.connection import Database
+from store.client.database import Database
 from tests.conftest import Member
 
 PAGE = "edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"

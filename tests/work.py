@@ -12,7 +12,7 @@ import redis.asyncio as redis
 
 from resolvers.jobs.worker import Worker
 from store import jobs, keys
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.records import Job, read_pairs
 from store.settings import Settings
 

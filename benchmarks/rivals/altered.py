@@ -24,14 +24,14 @@ import schema.execution.plans.resolving
 import schema.execution.plans.selection
 import serving.endpoint
 import serving.http.responses
-import store.connection
+import store.client.database
 from resolvers import timelines
 from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
 from resolvers.reading import hydrate
 from schema.execution.operations import Schema
-from store.mirror import Mirror, Reading
-from store.wires import Commands, Wires
+from store.client.cache import Mirror, Reading
+from store.client.connection import Commands, Wires
 
 SIZE = "CONSTANT_BYTES"  # the variable that says how long an answer from memory is
 CONNECTIONS = 100  # of redis-py's pool
@@ -160,7 +160,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "quiet": _log_requests,
     "uvloop": lambda: _swap(uvloop, "new_event_loop", asyncio.new_event_loop),
     "collector": lambda: _swap(serving.endpoint, "spare_the_collector", lambda: None),
-    "wires": lambda: _swap(store.connection, "Wires", Pipelines),
+    "wires": lambda: _swap(store.client.database, "Wires", Pipelines),
     "msgspec": lambda: _swap(serving.http.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),

@@ -18,7 +18,7 @@ The contenders, each configured as its makers advise for production, without log
 
 - Perch: `server.py serve`, its limit of requests off, no log line per request.
 - Perch, nothing kept: with `RECORDS_KEPT=0` it reads every record anew for each request, as all rivals do. These could
-  keep records, too, for some time; to keep them as long as they are right takes what `store/mirror.py` does.
+  keep records, too, for some time; to keep them as long as they are right takes what `store/client/cache.py` does.
 - plain Strawberry: types, resolvers and data loaders as in its documentation, with its parser and validator caches.
 - by hand: an aiohttp handler for each page, with pipelines of redis-py and orjson; no GraphQL.
 - Node: Fastify and Mercurius, queries compiled and kept, loaders batched, ioredis, tokens that were verified kept.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from store import keys, timelines
-from store.connection import Database
+from store.client.database import Database
 
 
 async def cut(db: Database, members: Sequence[int], length: int) -> None:

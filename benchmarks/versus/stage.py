@@ -19,7 +19,7 @@ from resolvers.operation.tokens import NO_PASSWORD, Tokens
 from resolvers.upkeep import imports
 from resolvers.upkeep.imports import Network
 from store import accounts, embedded, keys, likes_and_comments
-from store.connection import Database
+from store.client.database import Database
 from store.records import Session
 from store.secret import Secret
 from store.settings import Settings

@@ -22,7 +22,7 @@ from benchmarks.versus.tables import ratio, spread, table
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep.imports import Network, create_follows, create_members
 from store import keys, timelines
-from store.connection import Command
+from store.client.database import Command
 
 INSERTS = 20_000  # into homes, of one turn
 MOST_POSTS = 200  # of one turn

@@ -10,7 +10,7 @@ from resolvers.operation.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import big_authors, keys, posts, timelines
-from store.connection import CommandRefused, Database
+from store.client.database import CommandRefused, Database
 from store.ids import partition
 from store.records import Published
 

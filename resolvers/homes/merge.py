@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from resolvers.rules.merging import EARLIER_REPOSTS
 from store import big_authors, posts, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.records import Published, Source
 from store.timelines import Delivery
 

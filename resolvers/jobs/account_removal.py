@@ -7,7 +7,7 @@ from typing import cast
 
 from resolvers.jobs import name_index
 from store import accounts, big_authors, blocks, favourites, follows, jobs, keys, likes_and_comments, posts
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 
 EDGES_BATCH = 100  # follows ended per step: each means a look through a home

@@ -9,7 +9,7 @@ from __future__ import annotations
 from resolvers.homes import merge
 from resolvers.jobs.step import Budget, Outcome, text, to_followers
 from store import big_authors, posts, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.records import Entry, Job
 from store.timelines import Delivery
 

@@ -15,7 +15,7 @@ from resolvers.jobs.mentions import end_of_comment, tell_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from resolvers.operation.batcher import Reader
 from store import accounts, jobs
-from store.connection import CommandRefused, Database, Unavailable
+from store.client.database import CommandRefused, Database, Unavailable
 from store.records import Job
 
 log = structlog.get_logger()

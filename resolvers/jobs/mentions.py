@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from resolvers.jobs.step import Budget, Outcome, text
 from store import accounts, likes_and_comments, notifications, posts
-from store.connection import Database
+from store.client.database import Database
 from store.notifications import Named
 from store.records import Comment, Job
 

@@ -8,7 +8,7 @@ from resolvers.jobs.step import Budget, Outcome, text
 from resolvers.operation.inputs import batches
 from resolvers.rules import names
 from store import jobs, search
-from store.connection import Database
+from store.client.database import Database
 from store.ids import PARTITIONS
 from store.records import Job
 

@@ -23,7 +23,7 @@ from store import (
     replies,
     timelines,
 )
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.ids import instant
 from store.records import Job, Repost
 from store.replies import Reply

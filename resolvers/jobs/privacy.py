@@ -6,7 +6,7 @@ from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from store import accounts, events, follows, jobs, keys, posts
-from store.connection import Database
+from store.client.database import Database
 from store.records import Job
 
 REQUESTS_BATCH = 100  # requests approved at a time when a member is private no longer

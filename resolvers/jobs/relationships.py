@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from resolvers.homes import merge
 from resolvers.jobs.step import Budget, Outcome, text
 from store import blocks, events, follows
-from store.connection import Database
+from store.client.database import Database
 from store.follows import Edges, read_edges
 from store.records import Job
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resolvers.rules import ranking
 from store import importance
-from store.connection import Database
+from store.client.database import Database
 
 
 async def run_once(db: Database) -> int:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import cast
 
 from store import follows, jobs
-from store.connection import Database
+from store.client.database import Database
 from store.records import Entry, Job
 
 

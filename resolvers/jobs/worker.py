@@ -15,8 +15,8 @@ from resolvers.jobs import rescoring
 from resolvers.jobs.dispatch import perform
 from resolvers.jobs.step import Budget, conclude
 from store import jobs
-from store.connection import CommandRefused, Database, Unavailable
-from store.hearing import Hearing
+from store.client.database import CommandRefused, Database, Unavailable
+from store.client.pubsub import Hearing
 from store.ids import PARTITIONS
 from store.records import Job
 

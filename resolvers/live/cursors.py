@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from resolvers.operation.errors import BadUserInput
 from store import events
-from store.connection import Database
+from store.client.database import Database
 
 CURSOR = "event"  # what cursors of the log are marked with
 _ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")

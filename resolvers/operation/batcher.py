@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from resolvers.operation.errors import RequestError, unavailable
-from store.connection import Command, Database, Unavailable
-from store.mirror import Reading
+from store.client.cache import Reading
+from store.client.database import Command, Database, Unavailable
 
 QUIET_TURNS = 1  # turns of the event loop without a new look-up, after which those gathered are sent
 

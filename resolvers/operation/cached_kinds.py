@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from store.mirror import Mirror
+from store.client.cache import Mirror
 
 READERS_KEPT = 5_000  # members whose sessions and homes are kept
 PAGES_KEPT = 4  # first pages of one list; they differ in length

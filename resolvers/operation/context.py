@@ -25,12 +25,12 @@ from resolvers.operation.tokens import Claims, Passwords, Tokens
 from store import jobs, keys
 from store.accounts import SESSIONS
 from store.big_authors import BigAuthors
-from store.connection import Database, Unavailable
+from store.client.database import Database, Unavailable
+from store.client.pubsub import Hearing
+from store.client.tasks import stop
 from store.event_reader import Log
-from store.hearing import Hearing
 from store.records import Bond, Role
 from store.settings import Settings
-from store.tasks import stop
 
 RENDERINGS_KEPT = 1_000  # events as selections have them
 ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast

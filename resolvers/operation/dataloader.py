@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from resolvers.operation.batcher import Reader
-from store.connection import Command
-from store.mirror import Changed, Shelf
+from store.client.cache import Changed, Shelf
+from store.client.database import Command
 
 ANY = 0  # stands for all things of a loader, and for a thing of which there is one
 

@@ -7,7 +7,7 @@ from enum import Enum
 
 from graphql import GraphQLError
 
-from store.outages import CommandRefused, Unavailable
+from store.client.outages import CommandRefused, Unavailable
 
 
 class UserErrorCode(Enum):

@@ -12,9 +12,9 @@ from resolvers.operation.cached_kinds import Known
 from resolvers.operation.dataloader import Loader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Bonds, Sources
 from store import big_authors, keys, promotions, timelines
-from store.connection import Command
+from store.client.cache import Shelf
+from store.client.database import Command
 from store.ids import partition
-from store.mirror import Shelf
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
 from store.records import (

@@ -12,9 +12,9 @@ from resolvers.operation.errors import RateLimited, RequestError, Unauthenticate
 from resolvers.operation.tokens import Claims
 from store import keys
 from store.accounts import MINUTE_SECONDS
-from store.connection import Command, CommandRefused
-from store.counts import LocalCounts
-from store.mirror import Changed, Reading, Shelf
+from store.client.cache import Changed, Reading, Shelf
+from store.client.counts import LocalCounts
+from store.client.database import Command, CommandRefused
 from store.records import Role, Session
 
 ROLES = {role.value: role for role in Role}  # by name, without the cost of an enum's call

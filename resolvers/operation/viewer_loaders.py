@@ -8,8 +8,8 @@ from typing import Any
 from resolvers.operation.batcher import Reader
 from resolvers.operation.dataloader import ANY, Loader, sound
 from store import keys
-from store.connection import Command
-from store.mirror import RELATIONS_KEPT, Shelf
+from store.client.cache import RELATIONS_KEPT, Shelf
+from store.client.database import Command
 from store.records import NO_BOND, Bond, Source, read_sources
 
 

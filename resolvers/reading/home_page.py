@@ -17,7 +17,7 @@ from resolvers.reading import home_edges
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Window
 from store import keys, timelines
-from store.connection import CommandRefused
+from store.client.database import CommandRefused
 from store.ids import LARGEST
 from store.records import Entry
 from store.timelines import Slice, StoredHome

@@ -17,7 +17,7 @@ from resolvers.reading import paging
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import NodeEdge, Page, Window
 from store import snapshots
-from store.connection import Command, CommandRefused
+from store.client.database import Command, CommandRefused
 from store.records import Entry, User
 from store.snapshots import Snapshot
 from store.timelines import Slice

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from store import jobs
-from store.connection import Database
+from store.client.database import Database
 from store.ids import PARTITIONS, instant
 from store.records import Job
 

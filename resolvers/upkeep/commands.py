@@ -14,7 +14,7 @@ from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import backlog, trimming, verify
 from resolvers.upkeep.verify import Report
-from store.connection import Database
+from store.client.database import Database
 from store.ids import PARTITIONS
 from store.records import Role
 

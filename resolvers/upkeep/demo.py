@@ -18,7 +18,7 @@ from resolvers.jobs import dispatch, name_index
 from resolvers.operation.context import Services
 from resolvers.rules.text import hashtags, mentions
 from store import accounts, follows, keys, likes_and_comments, posts
-from store.connection import Database
+from store.client.database import Database
 from store.ids import PARTITIONS
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft

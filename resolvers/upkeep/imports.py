@@ -23,7 +23,7 @@ from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from resolvers.upkeep.progress import Phases
 from store import accounts, follows, jobs, keys, posts
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.hashtags import count_uses
 from store.ids import PARTITIONS, instant, partition
 from store.posts import Draft

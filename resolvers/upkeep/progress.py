@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
-from store.connection import Database
+from store.client.database import Database
 
 
 class Phases:

@@ -24,7 +24,7 @@ from resolvers.rules.places import Box
 from resolvers.rules.sampling import SHARES
 from resolvers.rules.text import on_one_line
 from store import events
-from store.connection import Database, Unavailable
+from store.client.database import Database, Unavailable
 from store.records import Repost
 
 RETRY_SECONDS = 1  # pause after an event could not be looked up

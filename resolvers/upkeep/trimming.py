@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from resolvers.homes import build
 from resolvers.operation.inputs import batches
 from store import keys, posts, timelines
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.keyspace import named, scan
 
 TRIMMED = 250  # homes trimmed per round trip

@@ -24,7 +24,7 @@ from resolvers.upkeep.invariants import (
 from resolvers.upkeep.invariants.findings import Check, Finding, recount_post, recount_user
 from resolvers.upkeep.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.keyspace import named, scan
 
 CHECKED = 250  # things checked per step

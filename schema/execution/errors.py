@@ -13,7 +13,7 @@ from strawberry.types import ExecutionResult
 
 from resolvers.operation.errors import BadUserInput, RequestError, unavailable
 from schema.execution.ports import Context
-from store.connection import Unavailable
+from store.client.database import Unavailable
 
 log = structlog.get_logger(__name__)
 

@@ -27,7 +27,7 @@ from schema.execution.ports import Context
 from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
 from schema.execution.sharing import Rendering, SharedResult
-from store.connection import MemberGone, Unavailable
+from store.client.database import MemberGone, Unavailable
 from store.settings import Settings
 
 RunByPlan: TypeAlias = Callable[["PerEventExecutor"], Awaitable[dict[str, Any] | None]]

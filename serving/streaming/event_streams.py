@@ -28,7 +28,7 @@ from serving.streaming.deliver import RETRY_SECONDS, deliver
 from serving.streaming.hangup import Hangup, limit_silence
 from serving.streaming.room import Room, Turn
 from serving.streaming.websocket import Close
-from store.tasks import stop
+from store.client.tasks import stop
 
 _COMMENT = ":\n\n"  # means nothing, and shows both ends and all between them that the stream is open
 _BEATS = 3  # heartbeats for which a client may take nothing

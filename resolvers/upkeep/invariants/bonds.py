@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from resolvers.upkeep.invariants.findings import Finding, existing, recount_one
 from store import blocks, follows, keys
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.records import read_entries
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from resolvers.upkeep.invariants.findings import Finding, existing
 from store import favourites as stored
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 
 
 async def favourites(db: Database, members: Sequence[int]) -> list[Finding]:

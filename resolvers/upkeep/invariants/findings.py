@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from store import keys
-from store.connection import Command, Database, script
+from store.client.database import Command, Database, script
 from store.records import read_pairs
 
 COUNTED_BY_USER = {"followers": keys.followers, "following": keys.following, "posts": keys.profile}

@@ -10,7 +10,7 @@ from resolvers.homes import build
 from resolvers.rules.merging import Home
 from resolvers.upkeep.invariants.findings import Finding
 from store import big_authors, keys, timelines
-from store.connection import Database
+from store.client.database import Database
 from store.ids import partition
 from store.records import Source
 

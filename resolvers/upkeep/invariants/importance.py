@@ -8,7 +8,7 @@ from resolvers.rules import ranking
 from resolvers.upkeep.invariants.findings import Finding
 from resolvers.upkeep.invariants.lists import timeline_entries
 from store import importance, keys
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.ids import partition
 from store.records import read_pairs
 

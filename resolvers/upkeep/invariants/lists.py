@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from resolvers.upkeep.invariants.findings import Check, Finding, existing, recount
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.records import read_entries
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import COUNTED_BY_USER, Finding, counts_of, recount_one
 from store import keys
-from store.connection import Database, script
+from store.client.database import Database, script
 from store.records import read_pairs
 
 

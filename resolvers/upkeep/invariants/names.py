@@ -8,7 +8,7 @@ from resolvers.jobs import name_index
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants.findings import Finding
 from store import keys, search
-from store.connection import Database
+from store.client.database import Database
 
 READ = 1_000  # entries read at a time
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from resolvers.upkeep.invariants.findings import Finding, existing, recount
 from store import keys, likes_and_comments
 from store import posts as stored
-from store.connection import Database
+from store.client.database import Database
 
 
 async def posts(db: Database, things: Sequence[int]) -> list[Finding]:

@@ -15,7 +15,7 @@ from resolvers.upkeep.invariants.findings import (
     recount_one,
 )
 from store import keys
-from store.connection import Database
+from store.client.database import Database
 from store.records import is_plain_repost, read_pairs, read_post, read_published
 
 

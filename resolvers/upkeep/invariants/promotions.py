@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import Finding
 from store import keys
-from store.connection import Command, Database
+from store.client.database import Command, Database
 from store.promotions import Promotion
 from store.records import read_pairs
 

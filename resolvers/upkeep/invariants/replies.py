@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from resolvers.upkeep.invariants.findings import Finding, existing
 from store import keys
 from store import replies as stored
-from store.connection import Database
+from store.client.database import Database
 from store.replies import Reply
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from resolvers.upkeep.invariants.findings import Finding, existing
 from store import keys
 from store import notifications as stored
-from store.connection import Database
+from store.client.database import Database
 
 TOLD = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
 

@@ -15,15 +15,15 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.counts import LocalCounts
+from store.client.cache import Mirror, Reading, hand_out
+from store.client.connection import Wires
+from store.client.counts import LocalCounts
+from store.client.lua import DIGESTS, NAMES, SCRIPTS
+from store.client.outages import OUTAGES, CommandRefused, OutageLog, Unavailable
+from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
 from store.keys import minted, readiness
-from store.lua import DIGESTS, NAMES, SCRIPTS
-from store.mirror import Mirror, Reading, hand_out
-from store.outages import OUTAGES, CommandRefused, OutageLog, Unavailable
 from store.settings import Settings
-from store.unfinished import Unfinished
-from store.wires import Wires
 
 __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
 

@@ -21,7 +21,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.outages import outage
+from store.client.outages import outage
 
 Commands = Sequence[tuple[Any, ...]]
 

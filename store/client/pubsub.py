@@ -10,8 +10,8 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from store.connection import Database, Unavailable
-from store.tasks import stop
+from store.client.database import Database, Unavailable
+from store.client.tasks import stop
 
 RECONNECT_SECONDS = (0.1, 5.0)  # first and longest pause between attempts to hear again
 

@@ -23,8 +23,8 @@ import structlog
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from store.outages import Unavailable
-from store.wires import Commands, Wire, connect
+from store.client.connection import Commands, Wire, connect
+from store.client.outages import Unavailable
 
 RELATIONS_KEPT = 500  # of one member
 OWNERS_KEPT = 1_000  # members whose relations are kept, of each sort

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 from redis.exceptions import RedisError
 
-from store.connection import Database, Unavailable
+from store.client.database import Database, Unavailable
 from store.records import read_pairs
 
 REQUIRED = {
