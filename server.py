@@ -35,7 +35,7 @@ from store import opening
 from store.client import requirements
 from store.client.database import Unavailable, UnsupportedServer
 from store.client.tasks import stop
-from store.launch import EmbeddedStoreError
+from store.embedded.launch import EmbeddedStoreError
 from store.records import Role
 from store.secret import Secret
 from store.settings import SettingError, Settings

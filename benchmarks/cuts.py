@@ -32,8 +32,9 @@ from tqdm import tqdm
 from benchmarks.subscriber import QUERIES, Subscriber
 from resolvers.live.cursors import event_cursor
 from resolvers.reading import global_ids
-from store import embedded, events, jobs
+from store import events, jobs
 from store.client.database import Database, Unavailable
+from store.embedded import attach
 from store.events import Event
 from store.settings import Settings
 
@@ -209,7 +210,7 @@ async def all_heard(subscribers: list[Subscriber], count: int) -> None:
 async def prove(folder: Path, asked: argparse.Namespace) -> bool:
     """Do it all, print what came of it, and return whether nothing was lost."""
     async with serving(folder) as url:
-        held = await embedded.attach(folder)
+        held = await attach.attach(folder)
         db = Database(held.url, Settings())
         tokens = await members(url, AUTHORS + 1)
         start = await events.newest(db)

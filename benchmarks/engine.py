@@ -30,8 +30,9 @@ from resolvers.operation.context import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports
 from serving.http.app import create_app
-from store import accounts, embedded, events, jobs, keys, posts, timelines
+from store import accounts, events, jobs, keys, posts, timelines
 from store.client.database import Command, Database
+from store.embedded import attach
 from store.ids import PARTITIONS
 from store.posts import Draft
 from store.records import Session
@@ -272,7 +273,7 @@ PARTS = {"log": log, "answers": answers, "reads": reads, "memory": memory}
 async def main(wanted: Sequence[str]) -> None:
     """Run some parts, each on an empty database."""
     with tempfile.TemporaryDirectory() as folder:
-        held = await embedded.attach(Path(folder))
+        held = await attach.attach(Path(folder))
         try:
             for name in wanted:
                 await PARTS[name](held.url)

@@ -11,8 +11,8 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from store import embedded
 from store.client.database import Database
+from store.embedded import attach
 from store.settings import Settings
 
 HOMES = 500  # that one script adds to
@@ -50,7 +50,7 @@ FORMS = {
 async def main() -> None:
     """Measure all forms, and print a table."""
     with tempfile.TemporaryDirectory() as folder:
-        held = await embedded.attach(Path(folder))
+        held = await attach.attach(Path(folder))
         db = Database(held.url, Settings())
         try:
             bytes_each = {form: await _fill(db, form) for form in FORMS}

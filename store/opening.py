@@ -12,9 +12,9 @@ from pathlib import Path
 
 import structlog
 
-from store import embedded
 from store.client.database import Database, Unavailable
-from store.launch import EmbeddedStoreError
+from store.embedded import attach
+from store.embedded.launch import EmbeddedStoreError
 from store.settings import SECRET_LENGTH, SettingError, Settings
 
 RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
@@ -40,8 +40,8 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
             await held.close()
 
 
-async def _attached(settings: Settings) -> embedded.Attachment:
-    return await embedded.attach(
+async def _attached(settings: Settings) -> attach.Attachment:
+    return await attach.attach(
         settings.data_dir, appendfsync=settings.appendfsync, damaged_end_bytes=settings.damaged_end_mib << 20
     )
 

@@ -22,8 +22,8 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from schema.execution.operations import Schema
 from serving.http.app import create_app
-from store import embedded
 from store.client.database import Database
+from store.embedded import attach
 from store.layout import described
 from store.settings import Settings
 
@@ -42,7 +42,7 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         parts = urlsplit(url)
         yield url if core == 0 else parts._replace(path=f"/{int(parts.path.strip('/') or 0) + core}").geturl()
         return
-    held = asyncio.run(embedded.attach(tmp_path_factory.mktemp("store")))
+    held = asyncio.run(attach.attach(tmp_path_factory.mktemp("store")))
     yield held.url
     asyncio.run(held.close())
 

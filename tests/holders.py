@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import BusyLoadingError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from store.embedded import Attachment, attach
+from store.embedded.attach import Attachment, attach
 
 REPOSITORY = Path(__file__).parent.parent
 SECONDS = 30  # after which something that should happen never will

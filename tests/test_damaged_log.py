@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from store import append_only_file
-from store.embedded import attach
-from store.launch import EmbeddedStoreError
+from store.embedded import append_only_file
+from store.embedded.attach import attach
+from store.embedded.launch import EmbeddedStoreError
 from tests.holders import LOCKS, attached, run_after, server_info, until_free
 from tests.small import logged
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from store.embedded import attach
-from store.launch import EmbeddedStoreError
+from store.embedded.attach import attach
+from store.embedded.launch import EmbeddedStoreError
 from tests.holders import (
     LOCKS,
     attached,

@@ -18,8 +18,9 @@ from resolvers.operation.inputs import batches
 from resolvers.operation.tokens import NO_PASSWORD, Tokens
 from resolvers.upkeep import imports
 from resolvers.upkeep.imports import Network
-from store import accounts, embedded, keys, likes_and_comments
+from store import accounts, keys, likes_and_comments
 from store.client.database import Database
+from store.embedded import attach
 from store.records import Session
 from store.secret import Secret
 from store.settings import Settings
@@ -93,7 +94,7 @@ class Stage:
 async def opened(folder: Path) -> AsyncIterator[Stage]:
     """Start a store in a folder, on the processor that the contenders leave free."""
     settings = Settings(secret_key=SECRET, access_token_seconds=24 * HOUR, big_author=ALL_PUSHED)
-    held = await embedded.attach(folder)
+    held = await attach.attach(folder)
     db = Database(held.url, settings)
     try:
         process = psutil.Process(int(_facts(await db.one("INFO", "server"))["process_id"]))

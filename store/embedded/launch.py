@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 import structlog
 
-from store import append_only_file
 from store.client.requirements import REQUIRED
+from store.embedded import append_only_file
 
 if sys.platform != "win32":
     import fcntl
 
-    from store import supervisor
+    from store.embedded import supervisor
 
 HOLDERS_LOCK = "holders.lock"
 SUPERVISOR_LOCK = "supervisor.lock"

@@ -33,7 +33,7 @@ from urllib.parse import quote
 
 import structlog
 
-from store.launch import (
+from store.embedded.launch import (
     HOLDERS_LOCK,
     LOCKS,
     SUPERVISOR_LOCK,
@@ -49,7 +49,7 @@ from store.launch import (
 if sys.platform != "win32":  # attach() says that the store does not run there; importing this module does no harm
     import fcntl
 
-    from store import supervisor
+    from store.embedded import supervisor
 
 DAMAGED_END_BYTES = 64 << 20
 
