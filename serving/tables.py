@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from resolvers.operation.errors import RequestError, UserErrorCode
 from serving.streaming.websocket import close_codes_table
-from store.layout import layout_table
+from store.keys.table import layout_table
 from store.settings import settings_table
 
 _NOT_RAISED = (  # codes that have no class: graphql-core or the presentation of errors sets them

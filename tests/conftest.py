@@ -24,7 +24,7 @@ from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.client.database import Database
 from store.embedded import attach
-from store.layout import described
+from store.keys.table import described
 from store.settings import Settings
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))

@@ -8,7 +8,7 @@ from resolvers.homes import build
 from resolvers.operation.inputs import batches
 from store import keys, posts, timelines
 from store.client.database import Command, Database
-from store.keyspace import named, scan
+from store.client.scan import named, scan
 
 TRIMMED = 250  # homes trimmed per round trip
 

@@ -25,7 +25,7 @@ from resolvers.upkeep.invariants.findings import Check, Finding, recount_post, r
 from resolvers.upkeep.invariants.homes import home_bounds, homes_equal
 from store import jobs, keys
 from store.client.database import Command, Database
-from store.keyspace import named, scan
+from store.client.scan import named, scan
 
 CHECKED = 250  # things checked per step
 REPAIRED = 100  # findings mended per round trip
