@@ -1,4 +1,4 @@
-"""A real store, the real application, and members who talk to it in GraphQL."""
+"""A real store, the real application, and the members alice, bob and carol."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import functools
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,12 +26,16 @@ from store.client.database import Database
 from store.embedded import attach
 from store.keys.table import described
 from store.settings import Settings
+from tests.support.people import (
+    SECRET,
+    Member,
+    sign_up,
+)
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
+
 DESCRIBED = described()
-SECRET = "a secret that only tests know, long enough"
-PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="session")
@@ -113,138 +117,10 @@ async def client(app: web.Application) -> AsyncIterator[TestClient[web.Request, 
         yield made
 
 
-@dataclass
-class Member:
-    """Somebody who talks to the API: signed in, or anonymous without a token."""
-
-    client: TestClient[Any, Any]
-    token: str | None = None
-    id: str = ""
-    login: str = ""
-    refresh_token: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
-    device_token: str = ""
-
-    async def send(self, query: str, **variables: Any) -> dict[str, Any]:
-        """Return the whole answer, errors and all."""
-        headers = {**self.headers, **({"Authorization": f"Bearer {self.token}"} if self.token else {})}
-        body = {"query": query, "variables": variables}
-        async with self.client.post("/graphql", json=body, headers=headers) as response:
-            answer: dict[str, Any] = await response.json()
-            return answer
-
-    async def ask(self, query: str, **variables: Any) -> Any:
-        """Return the data of an answer that must have no errors; of one root field, its value."""
-        answer = await self.send(query, **variables)
-        assert "errors" not in answer, answer["errors"]
-        data = answer["data"]
-        return next(iter(data.values())) if len(data) == 1 else data
-
-    async def fail(self, query: str, **variables: Any) -> str:
-        """Return the code of the first error of an answer that must have one."""
-        answer = await self.send(query, **variables)
-        assert answer.get("errors"), answer
-        code: str = answer["errors"][0]["extensions"]["code"]
-        return code
-
-    async def do(self, mutation: str, selection: str = "", **fields: Any) -> Any:
-        """Run a mutation and return its payload, user errors included."""
-        kind = INPUTS[mutation]
-        query = f"mutation($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} {USER_ERRORS} }} }}"
-        return await self.ask(query, input=fields)
-
-    async def refused(self, mutation: str, **fields: Any) -> tuple[str, list[str] | None]:
-        """Return code and field of the one refusal of a mutation that must have it."""
-        (error,) = (await self.do(mutation, **fields))["userErrors"]
-        assert error["message"]
-        return error["code"], error["field"]
-
-    # ---- what tests do most
-
-    async def post(self, text: str, **fields: Any) -> str:
-        payload = await self.do("post", "status { id }", text=text, **fields)
-        assert not payload["userErrors"], payload
-        identity: str = payload["status"]["id"]
-        return identity
-
-    async def repost(self, post: str, text: str = "", **fields: Any) -> str:
-        payload = await self.do("repost", "repost { id }", postId=post, text=text, **fields)
-        assert not payload["userErrors"], payload
-        identity: str = payload["repost"]["id"]
-        return identity
-
-    async def follow(self, *members: Member) -> None:
-        payload = await self.do("follow", userIds=[member.id for member in members])
-        assert not payload["userErrors"], payload
-
-    async def unfollow(self, *members: Member) -> None:
-        payload = await self.do("unfollow", userIds=[member.id for member in members])
-        assert not payload["userErrors"], payload
-
-    async def home(self, arguments: str = "first: 100") -> list[str]:
-        """Return the ids of the home timeline."""
-        page = await self.ask(f"{{ homeTimeline({arguments}) {{ nodes {{ ... on Node {{ id }} }} }} }}")
-        return [node["id"] for node in page["nodes"]]
-
-
-USER_ERRORS = "userErrors { code field message }"
-INPUTS = {
-    "signUp": "SignUpInput",
-    "logIn": "LogInInput",
-    "refreshSession": "RefreshSessionInput",
-    "logOut": "LogOutInput",
-    "changePassword": "ChangePasswordInput",
-    "updateProfile": "UpdateProfileInput",
-    "changeEmail": "ChangeEmailInput",
-    "deleteAccount": "DeleteAccountInput",
-    "follow": "UsersInput",
-    "unfollow": "UsersInput",
-    "approveFollowRequests": "UsersInput",
-    "rejectFollowRequests": "UsersInput",
-    "removeFollowers": "UsersInput",
-    "block": "UsersInput",
-    "unblock": "UsersInput",
-    "mute": "UsersInput",
-    "unmute": "UsersInput",
-    "post": "PostInput",
-    "repost": "RepostInput",
-    "unrepost": "PostIdInput",
-    "deletePost": "PostIdInput",
-    "hidePost": "PostIdInput",
-    "unhidePost": "PostIdInput",
-    "like": "PostIdInput",
-    "unlike": "PostIdInput",
-    "favourite": "PostIdInput",
-    "unfavourite": "PostIdInput",
-    "comment": "CommentInput",
-    "deleteComment": "DeleteCommentInput",
-    "markNotificationsRead": "MarkNotificationsReadInput",
-    "createPromotion": "CreatePromotionInput",
-    "endPromotion": "EndPromotionInput",
-}
-SIGN_UP = "accessToken refreshToken deviceToken viewer { user { id login } }"
-
-
 @pytest.fixture
 def anonymous(client: TestClient[Any, Any]) -> Member:
     """Somebody without a token."""
     return Member(client)
-
-
-async def sign_up(anonymous: Member, login: str) -> Member:
-    """Return a new member."""
-    payload = await anonymous.do(
-        "signUp", SIGN_UP, login=login, name=login.title(), email=f"{login}@example.org", password=PASSWORD
-    )
-    assert not payload["userErrors"], payload
-    user = payload["viewer"]["user"]
-    tokens = {"refresh_token": payload["refreshToken"], "device_token": payload["deviceToken"]}
-    return Member(anonymous.client, payload["accessToken"], user["id"], user["login"], **tokens)
-
-
-async def crowd(anonymous: Member, count: int) -> list[Member]:
-    """Return new members who are only many."""
-    return list(await asyncio.gather(*(sign_up(anonymous, f"one{i}") for i in range(count))))
 
 
 @pytest.fixture
@@ -260,28 +136,3 @@ async def bob(anonymous: Member) -> Member:
 @pytest.fixture
 async def carol(anonymous: Member) -> Member:
     return await sign_up(anonymous, "carol")
-
-
-def shrunk(settings: Settings, **limits: Any) -> Settings:
-    """Return settings with other limits."""
-    return replace(settings, **limits)
-
-
-READS: dict[str, Callable[[str], tuple[Any, ...]]] = {
-    "string": lambda key: ("GET", key),
-    "hash": lambda key: ("HGETALL", key),
-    "zset": lambda key: ("ZRANGE", key, 0, -1, "WITHSCORES"),
-    "list": lambda key: ("LRANGE", key, 0, -1),
-    "stream": lambda key: ("XRANGE", key, "-", "+"),
-}
-
-
-async def contents(db: Database) -> dict[str, Any]:
-    """Return all that the store holds, by key."""
-    names = sorted(await db.one("KEYS", "*"))
-    kinds = await db.ask(*(("TYPE", name) for name in names))
-    found = await db.ask(*(READS[kind](name) for name, kind in zip(names, kinds, strict=True)))
-    return {
-        name: dict(zip(value[::2], value[1::2], strict=True)) if kind == "hash" else value
-        for name, kind, value in zip(names, kinds, found, strict=True)
-    }

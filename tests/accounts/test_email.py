@@ -1,0 +1,117 @@
+"""E-mail addresses that change, and mutations of a member that take an access token."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from resolvers.jobs.worker import Worker
+from store import accounts, jobs, keys
+from store.client.database import Database
+from tests.support.account_probes import BAD_EMAILS, MEMBER, VIEWER, form, rows, samples
+from tests.support.people import PASSWORD, Member, contents
+from tests.support.probes import ABSENT, LASTING, life, number, refusals
+
+
+async def test_change_email(anonymous: Member, alice: Member, db: Database) -> None:
+    """With the password the address changes for good: the new one logs in, the old one no longer does."""
+    payload = await alice.do("changeEmail", VIEWER, email=" Alicia@EXAMPLE.net ", currentPassword=PASSWORD)
+    assert payload["userErrors"] == []
+    assert payload["viewer"]["email"] == "Alicia@example.net"
+    assert (await alice.ask("{ viewer { email } }"))["email"] == "Alicia@example.net"
+    assert await life(db, keys.email("alicia@example.net")) == LASTING
+    assert await life(db, keys.email("alice@example.org")) == ABSENT
+    new = await anonymous.do("logIn", MEMBER, identifier="alicia@example.NET", password=PASSWORD)
+    assert new["viewer"]["user"]["id"] == alice.id
+    old = await anonymous.do("logIn", MEMBER, identifier="alice@example.org", password=PASSWORD)
+    assert refusals(old) == [(None, "WRONG_CREDENTIALS")]
+
+
+async def test_an_address_given_up_is_free(anonymous: Member, alice: Member, bob: Member) -> None:
+    """An address given up can be taken by anybody in the next moment, and by its former holder after them."""
+    await alice.do("changeEmail", email="alicia@example.org", currentPassword=PASSWORD)
+    taken = await bob.do("changeEmail", VIEWER, email="alice@example.org", currentPassword=PASSWORD)
+    assert taken["viewer"]["email"] == "alice@example.org"
+    assert (await anonymous.do("signUp", MEMBER, **form(email="bob@example.org")))["viewer"]
+    await bob.do("changeEmail", email="robert@example.org", currentPassword=PASSWORD)
+    back = await alice.do("changeEmail", VIEWER, email="alice@example.org", currentPassword=PASSWORD)
+    assert back["viewer"]["email"] == "alice@example.org"
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "code"),
+    [
+        *samples("email", BAD_EMAILS),
+        *rows("email", [("bob@example.org", "TAKEN"), ("BOB@Example.org", "TAKEN")]),
+        *rows("currentPassword", [(text, "WRONG_CREDENTIALS") for text in ("", "wrong password", PASSWORD.upper())]),
+        *rows("currentPassword", [("01" * 600, "WRONG_CREDENTIALS")]),
+    ],
+)
+@pytest.mark.usefixtures("bob")
+async def test_change_email_refuses(alice: Member, db: Database, field: str, text: str, code: str) -> None:
+    """A wrong password, and an address that is malformed or another member's, change nothing."""
+    before = await contents(db)
+    right = {"email": "alicia@example.org", "currentPassword": PASSWORD}
+    payload = await alice.do("changeEmail", VIEWER, **{**right, field: text})
+    assert refusals(payload) == [(field, code)]
+    assert await contents(db) == before
+
+
+async def test_an_address_in_another_case(anonymous: Member, alice: Member, db: Database) -> None:
+    """Changing nothing but the case of an address gives nothing up."""
+    payload = await alice.do("changeEmail", VIEWER, email="ALICE@example.org", currentPassword=PASSWORD)
+    assert payload["viewer"]["email"] == "ALICE@example.org"
+    assert await life(db, keys.email("alice@example.org")) == LASTING
+    assert await db.one("KEYS", "email:*") == [keys.email("alice@example.org")]
+    assert refusals(await anonymous.do("signUp", MEMBER, **form(email="alice@example.org"))) == [("email", "TAKEN")]
+    assert (await anonymous.do("logIn", MEMBER, identifier="alice@example.org", password=PASSWORD))["viewer"]
+
+
+async def test_the_address_they_have(alice: Member, db: Database) -> None:
+    """Asking for the address one has changes nothing and is no error."""
+    before = await contents(db)
+    payload = await alice.do("changeEmail", VIEWER, email="alice@example.org", currentPassword=PASSWORD)
+    assert payload["viewer"]["email"] == "alice@example.org"
+    assert await contents(db) == before
+
+
+async def test_a_crash_while_an_address_changes_is_finished(alice: Member, db: Database, worker: Worker) -> None:
+    """When the change is committed, the worker makes the new address lasting and frees the old one."""
+    new, old = "alicia@example.org", "alice@example.org"
+    assert await accounts.reserve(db, keys.email(new), number(alice))
+    job = await accounts.update(db, number(alice), credentials={"email": new}, names={"email": new})
+    assert job
+    await jobs.hand_over(db, job)
+    assert await worker.run_once() == 1
+    assert [await life(db, keys.email(address)) for address in (new, old)] == [LASTING, ABSENT]
+
+
+async def test_addresses_changed_at_once(alice: Member, db: Database) -> None:
+    """Of many changes at once one is the last: its address alone is held, and all others are free."""
+    wanted = ["alice@example.org", *(f"alice{i}@example.org" for i in range(12))]
+    for _ in range(5):
+        await asyncio.gather(*(alice.do("changeEmail", email=a, currentPassword=PASSWORD) for a in wanted * 2))
+        current = (await alice.ask("{ viewer { email } }"))["email"]
+        assert await db.one("KEYS", "email:*") == [keys.email(current)]
+        assert await life(db, keys.email(current)) == LASTING
+
+
+@pytest.mark.parametrize(
+    ("mutation", "fields"),
+    [
+        ("updateProfile", {"name": "Nobody"}),
+        ("changeEmail", {"email": "nobody@example.org", "currentPassword": PASSWORD}),
+        ("changePassword", {"currentPassword": PASSWORD, "newPassword": "another password"}),
+        ("logOut", {"everywhere": True}),
+    ],
+)
+@pytest.mark.usefixtures("alice")
+async def test_what_takes_a_member(anonymous: Member, db: Database, mutation: str, fields: dict[str, Any]) -> None:
+    """What changes a member is UNAUTHENTICATED without a token, and writes nothing."""
+    before = await contents(db)
+    kind = mutation[0].upper() + mutation[1:] + "Input"
+    query = f"mutation($input: {kind}!) {{ {mutation}(input: $input) {{ userErrors {{ code }} }} }}"
+    assert await anonymous.fail(query, input=fields) == "UNAUTHENTICATED"
+    assert await contents(db) == before

@@ -1,0 +1,153 @@
+"""Logins that change: given up, reserved, taken back, released, and wanted by many at once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from resolvers.jobs.worker import Worker
+from store import accounts, jobs, keys
+from store.client.database import Database
+from store.settings import Settings
+from tests.support.account_probes import MEMBER, VIEWER, form
+from tests.support.people import PASSWORD, Member, contents, shrunk
+from tests.support.probes import ABSENT, LASTING, expire, life, number, refusals
+
+DAY = 86_400_000  # ms
+
+
+async def test_a_login_given_up_is_reserved(anonymous: Member, alice: Member, bob: Member, db: Database) -> None:
+    """For 30 days nobody else can take a login given up, and it leads to nobody; then anybody can."""
+    await alice.do("updateProfile", login="alicia")
+    assert await anonymous.ask('{ isLoginAvailable(login: "Alice") }') is False
+    assert await anonymous.ask('{ user(login: "alice") { id } }') is None
+    assert (await anonymous.ask('{ user(login: "ALICIA") { id } }'))["id"] == alice.id
+    assert refusals(await bob.do("updateProfile", MEMBER, login="Alice")) == [("login", "TAKEN")]
+    assert refusals(await anonymous.do("signUp", MEMBER, **form(login="ALICE"))) == [("login", "TAKEN")]
+    await expire(db, keys.login("alice"))
+    assert (await bob.do("updateProfile", VIEWER, login="Alice"))["viewer"]["user"]["login"] == "Alice"
+    assert (await anonymous.ask('{ user(login: "alice") { id } }'))["id"] == bob.id
+    assert refusals(await alice.do("updateProfile", MEMBER, login="alice")) == [("login", "TAKEN")]
+
+
+async def test_how_long_logins_are_kept(alice: Member, db: Database) -> None:
+    """The login of a member lasts; one given up lives 30 days, and lasts again once it is taken back."""
+    await alice.do("updateProfile", login="alicia")
+    assert 29 * DAY < await life(db, keys.login("alice")) <= 30 * DAY
+    assert await life(db, keys.login("alicia")) == LASTING
+    assert (await alice.do("updateProfile", VIEWER, login="Alice"))["viewer"]["user"]["login"] == "Alice"
+    assert await life(db, keys.login("alice")) == LASTING
+    assert 29 * DAY < await life(db, keys.login("alicia")) <= 30 * DAY
+
+
+async def test_log_in_with_a_login_given_up(anonymous: Member, alice: Member) -> None:
+    """Who has another login now logs in with that one, not with the old one, and stays signed in meanwhile."""
+    await alice.do("updateProfile", login="alicia")
+    old = await anonymous.do("logIn", MEMBER, identifier="alice", password=PASSWORD)
+    assert refusals(old) == [(None, "WRONG_CREDENTIALS")]
+    new = await anonymous.do("logIn", MEMBER, identifier="Alicia", password=PASSWORD)
+    assert new["viewer"]["user"]["id"] == alice.id
+    assert (await alice.ask("{ viewer { user { login } } }"))["user"]["login"] == "alicia"
+
+
+async def test_a_login_in_another_case(anonymous: Member, alice: Member, db: Database) -> None:
+    """Changing nothing but the case of a login gives nothing up."""
+    assert (await alice.do("updateProfile", VIEWER, login="ALICE"))["viewer"]["user"]["login"] == "ALICE"
+    assert await life(db, keys.login("alice")) == LASTING
+    assert await db.one("KEYS", "login:*") == [keys.login("alice")]
+    assert await anonymous.ask('{ user(login: "alice") { login } }') == {"login": "ALICE"}
+    assert (await anonymous.do("logIn", MEMBER, identifier="alice", password=PASSWORD))["viewer"]
+
+
+async def test_a_crash_while_a_login_changes_is_finished(alice: Member, db: Database, worker: Worker) -> None:
+    """When the change is committed, the worker makes the new login lasting and limits the old one's time."""
+    assert await accounts.reserve(db, keys.login("alicia"), number(alice))
+    job = await accounts.update(db, number(alice), profile={"login": "alicia"}, names={"login": "alicia"})
+    assert job
+    assert await life(db, keys.login("alicia")) > 0
+    await jobs.hand_over(db, job)
+    assert await worker.run_once() == 1
+    assert await life(db, keys.login("alicia")) == LASTING
+    assert 29 * DAY < await life(db, keys.login("alice")) <= 30 * DAY
+
+
+async def test_work_done_late_gives_nothing_back(alice: Member, db: Database, worker: Worker) -> None:
+    """A change whose rest is done after the login was taken back leaves the login with its member, lasting."""
+    assert await accounts.reserve(db, keys.login("alicia"), number(alice))
+    late = await accounts.update(db, number(alice), profile={"login": "alicia"}, names={"login": "alicia"})
+    assert late
+    await alice.do("updateProfile", login="alice")
+    await jobs.hand_over(db, late)
+    assert await worker.run_once() == 1
+    assert await life(db, keys.login("alice")) == LASTING
+    assert 29 * DAY < await life(db, keys.login("alicia")) <= 30 * DAY
+
+
+async def test_logins_changed_at_once(anonymous: Member, alice: Member, db: Database) -> None:
+    """Of many changes at once one is the last: its login alone lasts, and all others are given up."""
+    wanted = ["alice", *(f"alice{i}" for i in range(12))]
+    for _ in range(5):
+        await asyncio.gather(*(alice.do("updateProfile", login=login) for login in wanted * 2))
+        current = (await alice.ask("{ viewer { user { login } } }"))["user"]["login"]
+        lives = {login: await life(db, keys.login(login)) for login in wanted}
+        assert {login for login, left in lives.items() if left == LASTING} == {current}
+        assert ABSENT not in lives.values()
+        assert (await anonymous.do("logIn", MEMBER, identifier=current, password=PASSWORD))["viewer"]
+
+
+async def test_members_who_want_one_login_at_once(
+    alice: Member, bob: Member, carol: Member, anonymous: Member, db: Database
+) -> None:
+    """Of several members who want one login at once exactly one gets it, and the others keep theirs."""
+    members = [alice, bob, carol]
+    payloads = await asyncio.gather(*(member.do("updateProfile", VIEWER, login="Robin") for member in members))
+    winners = [m for m, payload in zip(members, payloads, strict=True) if payload["viewer"]]
+    assert [refusals(p) for p in payloads if not p["viewer"]] == [[("login", "TAKEN")]] * 2
+    (winner,) = winners
+    assert (await anonymous.ask('{ user(login: "robin") { id } }'))["id"] == winner.id
+    for member in members:
+        if member is not winner:
+            assert await life(db, keys.login(member.login)) == LASTING
+
+
+class TestFormerLogins:
+    """Two logins that a member gave up can be reserved at a time."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return shrunk(settings, former_logins=2)
+
+    async def test_nobody_can_reserve_many_logins(self, alice: Member, db: Database) -> None:
+        """A change that would reserve one login too many is refused, changes nothing, and works in time."""
+        for login in ("one", "two"):
+            await alice.do("updateProfile", login=login)
+        before = await contents(db)
+        assert refusals(await alice.do("updateProfile", VIEWER, login="three", bio="new")) == [
+            ("login", "LIMIT_REACHED")
+        ]
+        assert await contents(db) == before
+        (former,) = await db.one("KEYS", "former-logins:*")
+        await db.one("ZINCRBY", former, -30 * 86_400, "alice")
+        assert (await alice.do("updateProfile", VIEWER, login="three"))["viewer"]["user"]["login"] == "three"
+        assert await db.one("ZCARD", former) == 2
+
+    async def test_a_login_can_be_taken_back(self, alice: Member) -> None:
+        """To take back a login, or to change its case, reserves no more than before."""
+        for login in ("one", "two", "alice", "one", "two", "Two", "TWO", "Alice"):
+            payload = await alice.do("updateProfile", VIEWER, login=login)
+            assert payload["viewer"]["user"]["login"] == login
+
+
+class TestLoginsReleasedAtOnce:
+    """LOGIN_RELEASE_DAYS=0 reserves nothing."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return shrunk(settings, login_release_days=0, former_logins=1)
+
+    async def test_a_login_given_up_is_free(self, alice: Member, bob: Member) -> None:
+        """A login given up can be taken by anybody in the next moment."""
+        await alice.do("updateProfile", login="alicia")
+        assert (await bob.do("updateProfile", VIEWER, login="alice"))["viewer"]["user"]["login"] == "alice"
+        assert (await alice.do("updateProfile", VIEWER, login="alexa"))["viewer"]["user"]["login"] == "alexa"

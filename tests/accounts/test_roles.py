@@ -1,0 +1,58 @@
+"""Roles: an operator gives them on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import server
+from tests.support.people import sign_up
+from tests.support.promoting import CREATE, instant
+from tests.support.servers.processes import opened, perch, run, visiting
+
+ROLE = "{ viewer { role } }"
+
+
+async def test_set_role(tmp_path: Path) -> None:
+    """The first administrator is made beside a server, in any case and as often as one likes, and unmade without it."""
+    async with opened(tmp_path):
+        async with perch(tmp_path, "serve") as running, visiting(await running.url()) as anonymous:
+            alice = await sign_up(anonymous, "Alice")
+            making = {"sponsorId": alice.id, "subject": {"userId": alice.id}, "endsAt": instant(days=1)}
+            assert await alice.fail(CREATE, input=making) == "FORBIDDEN"
+            for words in (("alice", "ADMIN"), ("ALICE", "admin")):
+                assert await run(tmp_path, "set-role", *words, log_level="ERROR") == (
+                    0,
+                    f"{words[0]} has the role ADMIN",
+                    "",
+                )
+                assert await alice.ask(ROLE) == {"role": "ADMIN"}
+            assert (await alice.ask(CREATE, input=making))["promotion"]
+            assert await running.stop() == 0
+        assert (await run(tmp_path, "set-role", "alice", "MEMBER"))[0] == 0
+        async with perch(tmp_path, "serve") as running, visiting(await running.url()) as anonymous:
+            alice.client = anonymous.client
+            assert await alice.ask(ROLE) == {"role": "MEMBER"}
+            assert await alice.fail(CREATE, input=making) == "FORBIDDEN"
+            assert await running.stop() == 0
+
+
+async def test_unknown_login(tmp_path: Path) -> None:
+    """A login that nobody has is one clear line and status 1, and nothing is written; so is what can be no login."""
+    async with opened(tmp_path) as db:
+        for login in ("nobody", "no body", ""):
+            status, out, err = await run(tmp_path, "set-role", login, "ADMIN", log_level="ERROR")
+            assert (status, out, err) == (1, "", f"perch: no member has the login {login!r}")
+        assert not await db.one("DBSIZE")
+
+
+@pytest.mark.parametrize("arguments", [["alice"], ["alice", "KING"], ["alice", ""]])
+def test_wrong_role(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A role that there is not ends with the usage, which names those there are, and status 2."""
+    with pytest.raises(SystemExit) as ended:
+        server.main(["set-role", *arguments])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("usage: server.py set-role")
+    assert "ROLE" in said

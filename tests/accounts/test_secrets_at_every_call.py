@@ -1,0 +1,109 @@
+"""Secrets: a mutation fails at one call to the store after another, and no failure shows a secret."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from resolvers.operation.context import Services
+from store import accounts
+from store.client.database import Command, Database
+from store.records import Role
+from store.settings import Settings
+from tests.support.people import PASSWORD, SECRET, Member
+from tests.support.secrets import (
+    COMMENT,
+    CURRENT,
+    FIELDS,
+    NEWCOMERS,
+    NEXT,
+    POST,
+    PROMOTION,
+    USER,
+    fields_of,
+    mutation,
+    shown,
+)
+from tests.support.servers import lines
+from tests.support.work import number
+
+TOKEN_OR_HASH = re.compile(r"eyJ[\w-]{10}|\d+\.[\w-]{12}\.[\w-]{43}|\$argon2")  # also one that no answer had
+CALLS_MOST = 30  # more than any mutation makes
+
+
+class Failing(Database):
+    """Fails in a way that nobody expects after some more calls, all calls but those that read the event log."""
+
+    calls = math.inf
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        if not any(str(command[0]).startswith("X") for command in commands):
+            if self.calls <= 0:
+                raise RuntimeError("the store failed")
+            self.calls -= 1
+        return await super().run(commands)
+
+
+@pytest.fixture
+async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
+    made = Services(settings, Failing(settings.redis_url, settings), settings.secret_key)
+    await made.start()
+    await made.hearing.connected.wait()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """All that is logged meanwhile, as a process writes it."""
+    with lines.written() as text:
+        yield text
+
+
+@pytest.fixture
+async def things(alice: Member, bob: Member, db: Database) -> dict[str, str]:
+    """Real ids for the ids in the inputs. Everything exists, and alice may act on it."""
+    await accounts.update(db, number(alice.id), credentials={"role": Role.ADMIN.value})
+    post = await alice.post("hello")
+    comment = (await bob.do("comment", "comment { id }", postId=post, text="well"))["comment"]["id"]
+    promoted = {"sponsorId": bob.id, "subject": {"userId": bob.id}, "endsAt": "2099-01-01T00:00:00Z"}
+    promotion = (await alice.do("createPromotion", "promotion { id }", **promoted))["promotion"]["id"]
+    return {POST: post, USER: bob.id, COMMENT: comment, PROMOTION: promotion}
+
+
+async def hashes(db: Database) -> list[str]:
+    """Return the hashes of all passwords."""
+    return [await db.one("HGET", key, "password") for key in await db.one("KEYS", "credentials:*")]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+async def test_no_secret_is_shown(
+    name: str, services: Services, db: Database, alice: Member, things: dict[str, str], log: io.StringIO
+) -> None:
+    """A mutation fails at its first call, its second and so on: no log line and no answer has a secret."""
+    assert isinstance(services.db, Failing)
+    text = json.dumps(fields_of(name, alice))
+    for placeholder, real in {**things, CURRENT: PASSWORD}.items():
+        text = text.replace(placeholder, real)
+    used = [PASSWORD, NEXT, NEWCOMERS, SECRET, str(alice.token), alice.refresh_token, *await hashes(db)]
+    failed = 0
+    for calls in range(CALLS_MOST):
+        services.db.calls = calls
+        answer = await alice.send(mutation(name), input=json.loads(text.replace("dave", f"dave{calls}")))
+        services.db.calls = math.inf
+        used += await hashes(db)
+        assert shown(used, json.dumps(answer)) == []
+        if not answer.get("errors"):
+            break
+        failed += answer["errors"][0]["extensions"]["code"] == "INTERNAL"
+    assert failed
+    assert "the store failed" in log.getvalue()
+    assert shown(used, log.getvalue()) == []
+    assert TOKEN_OR_HASH.search(log.getvalue()) is None
+    assert all(record["process"] for record in lines.read(log))

@@ -1,0 +1,1 @@
+"""Documents, limits, costs and plans."""

@@ -1,0 +1,97 @@
+"""The limit on requests comes first: what is over it is refused before its text is read."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from schema.execution.documents import DocumentCache
+from serving.http.view import View
+from store import keys
+from store.accounts import MINUTE_SECONDS
+from store.client.database import Database
+from store.settings import Settings
+from tests.support.people import Member, shrunk
+from tests.support.transport.feeds import wanting
+from tests.support.transport.live import subscribed
+from tests.support.work import number
+
+LIMIT = 1_000
+NEW = '{ user(login: "a name that no other test asks for") { id } }'
+STREAM = "subscription { stream { __typename } postActivity: stream { __typename } }"
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """The settings with a limit on requests."""
+    return shrunk(settings, rate_limit=LIMIT)
+
+
+@pytest.fixture
+def documents(app: web.Application) -> DocumentCache:
+    """The documents that the server has read; none yet."""
+    views: list[Any] = [route.handler for route in app.router.routes() if isinstance(route.handler, View)]
+    cache: DocumentCache = views[0].schema.documents
+    cache.forget()
+    return cache
+
+
+def counters(member: Member) -> list[str]:
+    """Return where a member's requests are counted, now and should the minute end meanwhile."""
+    minute = int(time.time()) // MINUTE_SECONDS
+    return [keys.rate(number(member.id), minute + later) for later in range(2)]
+
+
+async def use_up(db: Database, member: Member) -> None:
+    """Let a member have sent as many requests as they may."""
+    await db.ask(*(("SET", key, LIMIT) for key in counters(member)))
+
+
+@pytest.mark.parametrize("query", [NEW, "{", "{ nothing }", NEW + " " * 20_000])
+async def test_new_texts_are_not_read(db: Database, documents: DocumentCache, alice: Member, query: str) -> None:
+    """Over the limit, a text that is new is refused as any other, and stays new."""
+    await use_up(db, alice)
+    assert await alice.fail(query) == "RATE_LIMITED"
+    assert documents.find(query) is None
+
+
+async def test_known_texts_are_refused_as_well(db: Database, documents: DocumentCache, alice: Member) -> None:
+    """Over the limit, a text that was read before is refused."""
+    await alice.ask(NEW)
+    await use_up(db, alice)
+    assert documents.find(NEW)
+    assert await alice.fail(NEW) == "RATE_LIMITED"
+
+
+async def test_sockets(db: Database, documents: DocumentCache, alice: Member) -> None:
+    """On a websocket, too, the text of an operation over the limit is not read."""
+    await use_up(db, alice)
+    for query in (NEW, STREAM):
+        async with subscribed(alice, query) as stream:
+            assert await stream.code() == "RATE_LIMITED"
+        assert documents.find(query) is None
+
+
+@pytest.mark.parametrize("query", [NEW, STREAM])
+async def test_event_streams(db: Database, documents: DocumentCache, alice: Member, query: str) -> None:
+    """As an event stream, too, an operation over the limit is not read, and is answered with 429."""
+    await use_up(db, alice)
+    headers = wanting(alice.token)
+    async with alice.client.post("/graphql", json={"query": query}, headers=headers) as response:
+        assert response.status == 429
+        assert int(response.headers["Retry-After"]) <= MINUTE_SECONDS
+    assert documents.find(query) is None
+
+
+@pytest.mark.parametrize("query", [NEW, "{ nothing }", "mutation { like(input: {postId: 1}) { userErrors { code } } }"])
+async def test_each_request_is_counted_once(db: Database, documents: DocumentCache, alice: Member, query: str) -> None:
+    """A request is counted once, whether its text is new or known."""
+    names = counters(alice)
+    for sent in range(1, 4):
+        await alice.send(query)
+        counts = await db.ask(*(("GET", name) for name in names))
+        assert sum(int(count or 0) for count in counts) == sent
+        assert documents.find(query)

@@ -1,0 +1,1 @@
+"""The home timeline: its contents, its bounds, its delivery, and what reading it costs."""

@@ -1,0 +1,270 @@
+"""Deliveries: a few followers in the request, the rest by a worker, from where the request stopped."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
+from resolvers.operation.context import Services
+from store import events, follows, jobs, keys, timelines
+from store.client.database import Database
+from store.ids import partition
+from store.settings import Settings
+from store.timelines import Delivery
+from tests.support.people import Member, crowd, shrunk
+from tests.support.work import number, waiting, work_off
+
+INLINE, FOLLOWERS, BATCH, ATTEMPTS = 3, 7, 2, 3  # one follower more, and their names would be moved
+PATIENCE = 10  # s
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """More followers than are reached in the request, in small batches, and few attempts."""
+    return shrunk(settings, fanout_inline=INLINE, fanout_batch=BATCH, job_attempts=ATTEMPTS)
+
+
+@pytest.fixture
+async def fans(anonymous: Member, alice: Member) -> list[Member]:
+    """Followers of alice, the oldest follow first."""
+    many = await crowd(anonymous, FOLLOWERS)
+    for member in many:
+        await member.follow(alice)
+    return many
+
+
+async def reached(fans: list[Member], post: str) -> list[bool]:
+    """Return for each whether the post stands in their home, which must not have it twice."""
+    homes = [await member.home() for member in fans]
+    assert all(home.count(post) <= 1 for home in homes)
+    return [post in home for home in homes]
+
+
+async def test_the_rest_is_the_workers(services: Services, alice: Member, fans: list[Member], worker: Worker) -> None:
+    """The request reaches the first FANOUT_INLINE followers and the author, one look of the worker all the others."""
+    post = await alice.post("to all")
+    assert await reached(fans, post) == [True] * INLINE + [False] * (FOLLOWERS - INLINE)
+    assert post in await alice.home()
+    assert await jobs.backlog(services.db) == (1, 0)
+    assert await worker.run_once() == 1
+    assert all(await reached(fans, post))
+    assert await jobs.backlog(services.db) == (0, 0)
+    assert await worker.run_once() == 0
+
+
+async def test_nothing_is_left_to_the_worker(
+    services: Services, alice: Member, bob: Member, fans: list[Member]
+) -> None:
+    """Where all followers are reached in the request, or there are none, no work is left."""
+    for member in fans[INLINE - 1 :]:
+        await member.unfollow(alice)
+    post = await alice.post("to few")
+    await bob.post("to nobody")
+    assert all(await reached(fans[: INLINE - 1], post))
+    assert await jobs.backlog(services.db) == (0, 0)
+
+
+async def test_the_worker_goes_on_from_the_checkpoint(
+    services: Services, alice: Member, fans: list[Member], worker: Worker
+) -> None:
+    """The worker does not go over those again whom the request has reached."""
+    post = await alice.post("to all")
+    first = keys.home(number(fans[0].id))
+    await services.db.one("LREM", first, 1, number(post))
+    await worker.run_once()
+    assert await reached(fans, post) == [False] + [True] * (FOLLOWERS - 1)
+
+
+async def test_a_job_at_work_is_left_alone(services: Services, alice: Member, fans: list[Member]) -> None:
+    """What one worker has taken no other takes before the lease has run out."""
+    post = await alice.post("to all")
+    (taken,) = await jobs.take_over(services.db)
+    assert taken.kind == "post"
+    assert await Worker(services.db).run_once() == 0
+    assert not all(await reached(fans, post))
+    await jobs.hand_over(services.db, taken)
+    assert await Worker(services.db).run_once() == 1
+    assert all(await reached(fans, post))
+
+
+async def test_two_workers(services: Services, alice: Member, fans: list[Member]) -> None:
+    """Two workers share the work: each job is done by one of them."""
+    made = [await member.post("to all") for member in [alice] * 5]
+    other = Database(services.settings.redis_url, services.settings)
+    done = await asyncio.gather(*(Worker(db).run_once() for db in (services.db, other)))
+    await other.close()
+    assert sum(done) == len(made)
+    for member in fans:
+        assert await member.home() == made[::-1]
+    assert await jobs.backlog(services.db) == (0, 0)
+
+
+async def test_a_worker_that_runs(services: Services, alice: Member, fans: list[Member], worker: Worker) -> None:
+    """A worker that runs is woken by what a request hands over."""
+    running = asyncio.create_task(worker.run(services.hearing))
+    post = await alice.post("to all")
+    async with asyncio.timeout(PATIENCE):
+        while await waiting(services.db):
+            pass
+    assert all(await reached(fans, post))
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_an_unfollow_meanwhile(alice: Member, fans: list[Member], worker: Worker) -> None:
+    """Who unfollows, or is removed, before the worker comes does not get the post; who had it already loses it."""
+    post = await alice.post("to all")
+    await fans[0].unfollow(alice)
+    await fans[-1].unfollow(alice)
+    await alice.do("removeFollowers", userIds=[fans[1].id, fans[-2].id])
+    await worker.run_once()
+    assert await reached(fans, post) == [False, False] + [True] * (FOLLOWERS - 4) + [False, False]
+
+
+@pytest.mark.parametrize("passed_on", [False, True])
+async def test_an_unfollow_during_a_batch(
+    services: Services, alice: Member, bob: Member, fans: list[Member], *, passed_on: bool
+) -> None:
+    """A batch that was begun before an unfollow, and comes after it, brings nothing."""
+    post = number(await (bob if passed_on else alice).post("to all"))
+    repost = number(await alice.repost(f"status_{post:014x}")) if passed_on else None
+    for member in (fans[-1], fans[-2]):
+        await member.unfollow(alice)
+    delivery = Delivery(number(alice.id), post, number((bob if passed_on else alice).id), repost)
+    await services.db.one(*timelines.deliver(services.db, delivery, 0, FOLLOWERS))
+    stored = [await timelines.home(services.db, number(member.id)) for member in fans]
+    assert [bool(home) for home in stored] == [True] * (FOLLOWERS - 2) + [False, False]
+
+
+async def test_an_unfollow_whose_job_has_not_run(
+    services: Services, alice: Member, bob: Member, carol: Member, fans: list[Member], worker: Worker
+) -> None:
+    """Whom a member has unfollowed brings nothing from that moment on, and is no source, before any home is changed."""
+    await carol.follow(alice, bob)
+    post, stranger = await bob.post("from bob"), await fans[0].post("from a stranger")
+    await alice.post("from alice")
+    await alice.repost(post)
+    await alice.repost(stranger)
+    await work_off(services.db, worker)
+    assert len(await carol.home()) == 3
+    await follows.unfollow(services.db, number(carol.id), [number(alice.id)])
+    query = "{ homeTimeline(first: 9) { edges { repostedByCount node { ... on Node { id } } } } }"
+    for _ in range(2):
+        edges = (await carol.ask(query))["edges"]
+        assert edges == [{"repostedByCount": 0, "node": {"id": post}}]
+        await work_off(services.db, worker)
+
+
+async def test_a_follow_meanwhile(anonymous: Member, alice: Member, fans: list[Member], worker: Worker) -> None:
+    """Who follows before the worker comes has the post at once, and once."""
+    post = await alice.post("to all")
+    await fans[0].unfollow(alice)
+    await fans[0].follow(alice)
+    assert (await reached(fans, post))[0]
+    await worker.run_once()
+    assert all(await reached(fans, post))
+
+
+@pytest.mark.parametrize("passed_on", [False, True])
+async def test_a_delete_meanwhile(
+    services: Services, alice: Member, bob: Member, fans: list[Member], worker: Worker, *, passed_on: bool
+) -> None:
+    """A post deleted, or a repost undone, before the worker comes is gone at once, and nothing brings it back."""
+    post = await bob.post("from a stranger") if passed_on else await alice.post("soon gone #tea")
+    if passed_on:
+        await alice.repost(post)
+    assert any(await reached(fans, post))
+    await alice.do("unrepost" if passed_on else "deletePost", postId=post)
+    assert not any(await reached(fans, post))
+    await work_off(services.db, worker)
+    assert not any(await reached(fans, post))
+    for member in fans:
+        assert not await timelines.home(services.db, number(member.id))
+        assert not await timelines.sources(services.db, number(member.id))
+    assert await alice.ask('{ hashtag(name: "tea") { postCount } }') is None
+
+
+async def test_a_delivery_that_a_delete_has_overtaken(
+    services: Services, alice: Member, fans: list[Member], worker: Worker
+) -> None:
+    """A delivery that still runs when its post is deleted stops at its next checkpoint, and nobody sees what it did."""
+    post = await alice.post("soon gone")
+    (delivery,) = await jobs.take_over(services.db)
+    await alice.do("deletePost", postId=post)
+    await work_off(services.db, worker)
+    await dispatch.perform(services.db, delivery, Budget(float("inf")))
+    homes = [await timelines.home(services.db, number(member.id)) for member in fans]
+    assert sum(bool(home) for home in homes) <= BATCH
+    assert not any(await reached(fans, post))
+
+
+async def test_a_delete_with_more_followers_than_are_reached(
+    services: Services, alice: Member, fans: list[Member], worker: Worker
+) -> None:
+    """A delete is seen by all at once; the worker clears the homes that the request did not come to."""
+    post = await alice.post("soon gone")
+    await work_off(services.db, worker)
+    await alice.do("deletePost", postId=post)
+    assert not any(await reached(fans, post))
+    left = [number(member.id) for member in fans if await timelines.home(services.db, number(member.id))]
+    assert left == [number(member.id) for member in fans[INLINE:]]
+    await work_off(services.db, worker)
+    for member in fans:
+        assert not await timelines.home(services.db, number(member.id))
+
+
+async def test_a_delete_with_many_reposts(
+    services: Services, alice: Member, bob: Member, fans: list[Member], worker: Worker
+) -> None:
+    """With a post all its reposts go: from counts and homes at once or by the worker, however many there are."""
+    post = await alice.post("passed on by all")
+    for member in fans:
+        await member.repost(post)
+    await bob.follow(*fans)
+    await work_off(services.db, worker)
+    assert await bob.home() == [post]
+    await alice.do("deletePost", postId=post)
+    assert await bob.home() == []
+    await work_off(services.db, worker)
+    assert not await timelines.home(services.db, number(bob.id))
+    for member in fans:
+        answer = await bob.ask("query($id: ID!) { node(id: $id) { ... on User { postCount } } }", id=member.id)
+        assert answer == {"postCount": 0}
+
+
+async def test_work_that_fails(services: Services, alice: Member, fans: list[Member]) -> None:
+    """A post is answered though its delivery fails; after JOB_ATTEMPTS the job is set aside, where it can be seen."""
+    await services.db.one("SET", keys.public(), "not a timeline")
+    post = await alice.post("hard to deliver")
+    assert post in await alice.home()
+    worker = Worker(services.db)
+    for _ in range(ATTEMPTS - 1):
+        assert await jobs.backlog(services.db) == (1, 0)
+        (job,) = await waiting(services.db)
+        await jobs.hand_over(services.db, job)
+        assert await worker.run_once() == 1
+    await jobs.hand_over(services.db, job)
+    assert await worker.run_once() == 0
+    assert await jobs.backlog(services.db) == (0, 1)
+    ((dead, _),) = await jobs.dead(services.db, partition(number(post)))
+    assert (dead.id, dead.kind) == (number(post), "post")
+    assert not any(await reached(fans[BATCH:], post))
+
+
+async def test_work_that_fails_for_a_while(services: Services, alice: Member, fans: list[Member]) -> None:
+    """Work that failed is done as soon as the cause is gone, and work that does not fail is not held up by it."""
+    await services.db.one("SET", keys.public(), "not a timeline")
+    post = await alice.post("hard to deliver")
+    await services.db.one("DEL", keys.public())
+    other = await alice.post("easy to deliver")
+    worker = Worker(services.db)
+    await work_off(services.db, worker)
+    assert all(await reached(fans, post))
+    assert all(await reached(fans, other))
+    told = [event.post for event in await events.between(services.db, "0-0") if event.kind == "post"]
+    assert sorted(told) == [number(post), number(other)]

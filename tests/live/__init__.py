@@ -1,0 +1,1 @@
+"""What subscriptions deliver, how they begin, go on and end."""

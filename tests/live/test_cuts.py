@@ -1,0 +1,93 @@
+"""Connections cut and a store started again while members post: who listens, or comes back, gets each post once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientError
+
+from resolvers.jobs.worker import Worker
+from resolvers.operation.context import Services
+from resolvers.reading import global_ids
+from store import events
+from store.client.database import Database
+from store.settings import Settings
+from tests.support.people import Member, shrunk
+from tests.support.servers.load import Load, friends
+from tests.support.servers.processes import Redis, redis, until
+from tests.support.transport.live import HOME, now, subscribed
+from tests.support.transport.site_live import STREAM
+from tests.support.work import work_off
+
+POSTS, CLIENTS = 300, 5
+CUTS, RESTART = (50, 100, 250), 150  # answered posts after which it happens
+BREAKS = (40, 120, 200, 260)  # events heard after which a subscriber leaves
+SECONDS = 60  # after which something that should come never will
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Redis]:
+    """A store of the test's own, which it can start again."""
+    async with redis(tmp_path / "store") as server:
+        await server.start()
+        database = Database(server.settings["redis_url"], Settings())
+        await until(database.ready)
+        await database.close()
+        yield server
+
+
+@pytest.fixture
+def settings(settings: Settings, store: Redis) -> Settings:
+    """The settings, with that store."""
+    return shrunk(settings, redis_url=store.settings["redis_url"])
+
+
+async def hear(member: Member, query: str, after: str, breaks: tuple[int, ...]) -> list[str]:
+    """Return the posts told of, as many as there are; who is cut off or leaves goes on with the last cursor."""
+    heard: list[str] = []
+    while len(heard) < POSTS:
+        with suppress(ClientError, TypeError):  # the connection ends before the server has greeted, or amid an event
+            async with subscribed(member, query, after=after) as stream:
+                while (message := await stream.hear())["type"] == "next":
+                    (event,) = message["payload"]["data"].values()
+                    heard.append((event.get("post") or event["edge"]["node"])["id"])
+                    after = event["cursor"]
+                    if len(heard) in {*breaks, POSTS}:
+                        break
+                else:
+                    assert [error["extensions"]["code"] for error in message["payload"]] == ["SERVICE_UNAVAILABLE"]
+    return heard
+
+
+async def test_nothing_is_lost(
+    services: Services, db: Database, store: Redis, anonymous: Member, worker: Worker
+) -> None:
+    """Each subscriber has each answered post once, in the order of the log, though everything breaks on the way."""
+    members = await friends(anonymous, 3)
+    start, load = await now(db), Load(members, POSTS)
+    asked = [(query, breaks) for query in (STREAM, HOME) for breaks in ((), BREAKS)]
+    async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
+        hearing = [group.create_task(hear(members[0], query, start, breaks)) for query, breaks in asked]
+        posting = group.create_task(load.post(CLIENTS))
+        for answered in sorted((*CUTS, RESTART)):
+            await until(lambda enough=answered: _has(load, enough))  # type: ignore[misc]
+            if answered == RESTART:
+                await store.stop()
+                await store.start()
+            else:
+                await services.hearing.connected.wait()
+                assert await db.one("CLIENT", "KILL", "TYPE", "pubsub") == 1
+        await posting
+        await work_off(db, worker)
+    log = await events.between(db, start.removeprefix("event."))
+    wanted = [global_ids.post_id(event.post, is_repost=False) for event in log if event.kind == "post"]
+    assert sorted(wanted) == sorted(load.answered)
+    assert [task.result() for task in hearing] == [wanted] * len(asked)
+
+
+async def _has(load: Load, count: int) -> bool:
+    return len(load.answered) >= count

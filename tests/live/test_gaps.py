@@ -1,0 +1,286 @@
+"""Every subscription to the event log says where something was lost, and where nothing was, says nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from resolvers.operation.context import Services
+from store import events, keys
+from store.client.database import Database
+from store.event_reader import Follower, Log
+from store.settings import Settings
+from tests.support.people import Member, make_private, shrunk
+from tests.support.transport.live import HOME, PATIENCE, Stream, followers, now, subscribed, until
+from tests.support.transport.site_live import SAMPLE, STREAM, told
+from tests.support.work import number, photograph, put_back
+
+SUBSCRIPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "stream": (STREAM, {}),
+    "sample": (SAMPLE, {"percent": 100}),
+    "homeTimeline": (HOME, {}),
+}
+of_each = pytest.mark.parametrize("name", SUBSCRIPTIONS)
+QUEUE = 5
+COPIES = " ".join(f"c{i}: text" for i in range(25))
+LONG = "x" * 20_000  # of which, 25 times over, no socket takes many at a time
+
+
+@pytest.fixture
+def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
+    """The settings, shrunk as a test's parameter says."""
+    return shrunk(settings, **getattr(request, "param", {}))
+
+
+@pytest.fixture(autouse=True)
+async def following(alice: Member, bob: Member) -> None:
+    """Bob, who listens, follows Alice, who posts."""
+    await bob.follow(alice)
+
+
+def listening_to(name: str, member: Member, after: str | None) -> Any:
+    """Subscribe."""
+    query, asked = SUBSCRIPTIONS[name]
+    return subscribed(member, query, after=after, **asked)
+
+
+def places(services: Services, alice: Member) -> set[Follower]:
+    """Return the places in the live log of all who listen."""
+    return followers(services, alice) | set(services.listeners._wanted)  # noqa: SLF001  nobody else needs to know
+
+
+@asynccontextmanager
+async def live(name: str, services: Services, alice: Member, bob: Member) -> AsyncIterator[Stream]:
+    """Subscribe: whatever happens from now on is delivered, the server has begun to listen."""
+    async with listening_to(name, bob, await now(services.db)) as stream:
+        await until(lambda: places(services, alice))
+        yield stream
+
+
+async def came(stream: Stream, count: int = 1) -> list[str]:
+    """Return what the next events tell of: the post that came, or `gap`."""
+    return [_post(await stream.next()) for _ in range(count)]
+
+
+def _post(event: dict[str, Any]) -> str:
+    match event["__typename"]:
+        case "PostCreated":
+            return str(event["post"]["id"])
+        case "TimelineEntryPut":
+            return str(event["edge"]["node"]["id"])
+        case "StreamGap":
+            return "gap"
+        case other:
+            raise AssertionError(other)
+
+
+# ------------------------------------------------------------ gaps
+
+
+@of_each
+async def test_a_cursor_older_than_the_log(db: Database, alice: Member, bob: Member, name: str) -> None:
+    """A cursor whose events are gone brings a gap first, then what comes; the gap's cursor brings no other gap."""
+    before = await now(db)
+    for i in range(3):
+        await alice.post(f"{i}")
+    await db.one("XTRIM", keys.events(), "MAXLEN", 2)
+    async with listening_to(name, bob, before) as stream:
+        assert await came(stream) == ["gap"]
+        gap = stream.cursor
+        post = await alice.post("live")
+        assert await came(stream) == [post]
+    async with listening_to(name, bob, gap) as stream:
+        assert await came(stream) == [post]
+
+
+@of_each
+async def test_a_cursor_that_the_log_lost(db: Database, alice: Member, bob: Member, name: str) -> None:
+    """A cursor that a store gave before it lost its last moments brings a gap, whatever has come since."""
+    await alice.post("past")
+    milliseconds, count = events.position((await now(db)).removeprefix("event."))
+    lost = f"event.{milliseconds}-{count + 1}"
+    async with listening_to(name, bob, lost) as stream:
+        assert await came(stream) == ["gap"]
+        post = await alice.post("live")
+        assert await came(stream) == [post]
+    async with listening_to(name, bob, lost) as stream:
+        assert await came(stream) == ["gap"]
+
+
+@of_each
+@pytest.mark.parametrize("settings", [{"subscriber_queue": QUEUE, "max_text": 20_000}], indirect=True)
+async def test_a_reader_too_slow(services: Services, alice: Member, bob: Member, name: str) -> None:
+    """Who does not read gets a gap, with what came before it and what comes after, and the subscription stays open."""
+    query, asked = SUBSCRIPTIONS[name]
+    query = query.replace("post { id }", "post { id text }").replace("id text", f"id text {COPIES}")
+    posts: list[str] = []
+    async with subscribed(bob, query, after=await now(services.db), **asked) as stream:
+        await until(lambda: places(services, alice))
+        while not any(place._lost for place in places(services, alice)):  # noqa: SLF001  nobody else needs to know
+            assert len(posts) < 100
+            posts.append(await alice.post(LONG))
+            await caught_up(services)
+        found = await came(stream)
+        while found[-1] != "gap":
+            found += await came(stream)
+        assert found[:-1] == posts[: len(found) - 1]
+        assert len(found) - 1 <= len(posts) - QUEUE
+        gap = stream.cursor
+        last = await alice.post("again")
+        assert await came(stream) == [last]
+    async with listening_to(name, bob, gap) as stream:
+        assert await came(stream) == [last]
+
+
+@of_each
+async def test_the_log_trimmed_unread(services: Services, db: Database, alice: Member, bob: Member, name: str) -> None:
+    """Where the log was cut before the process had read it, all get a gap, and then what comes."""
+    async with live(name, services, alice, bob) as stream:
+        await lose_an_event(db)
+        assert await came(stream) == ["gap"]
+        post = await alice.post("heard")
+        assert await came(stream) == [post]
+
+
+async def test_the_log_trimmed_at_the_start(services: Services, db: Database, alice: Member) -> None:
+    """A process that has read nothing yet but the newest cursor notices as well that something was lost after it."""
+    log = Log(db, services.hearing)
+    await log.start()
+    follower = log.follow([number(alice.id)])
+    await lose_an_event(db)
+    async with asyncio.timeout(PATIENCE):
+        assert await follower.take() == await events.newest(db)
+    await log.close()
+
+
+async def lose_an_event(db: Database) -> None:
+    """Trim the log of an event before anybody can read it."""
+    log = keys.events()
+    added, trimmed = ("XADD", log, "*", "kind", "follow", "actor", 1, "member", 2), ("XTRIM", log, "MAXLEN", 0)
+    await db.ask(("MULTI",), added, trimmed, ("PUBLISH", db.channel(events.WAKE), ""), ("EXEC",))
+
+
+@of_each
+async def test_a_store_put_back(services: Services, db: Database, alice: Member, bob: Member, name: str) -> None:
+    """Where the log is put back to what it was, all get a gap that can be resumed from, and what comes then."""
+    async with live(name, services, alice, bob) as stream:
+        photo = await photograph(db)
+        lost = await alice.post("lost")
+        assert await came(stream) == [lost]
+        await put_back(db, photo)
+        await alice.post("lost in the gap")
+        assert await came(stream) == ["gap"]
+        gap = stream.cursor
+        post = await alice.post("live")
+        assert await came(stream) == [post]
+    async with listening_to(name, bob, gap) as stream:
+        assert await came(stream) == [post]
+
+
+# ------------------------------------------------------------ no gaps
+
+
+@pytest.mark.parametrize("settings", [{"subscriber_queue": QUEUE, "max_text": 20_000}], indirect=True)
+@of_each
+async def test_much_happens_during_the_replay(
+    services: Services, db: Database, alice: Member, bob: Member, name: str
+) -> None:
+    """More than the queue holds, while somebody still reads what they missed, is no gap: the log has it."""
+    query, asked = SUBSCRIPTIONS[name]
+    query = query.replace("post { id }", "post { id text }").replace("id text", f"id text {COPIES}")
+    before = await now(db)
+    posts = [await alice.post(LONG) for _ in range(40)]
+    async with subscribed(bob, query, after=before, **asked) as stream:
+        await until(lambda: places(services, alice))
+        posts += [await alice.post(f"{i}") for i in range(3 * QUEUE)]
+        await until(lambda: any(place._lost for place in places(services, alice)))  # noqa: SLF001
+        assert await came(stream, len(posts)) == posts
+        live = await alice.post("live")
+        assert await came(stream) == [live]
+
+
+@of_each
+async def test_what_is_gone_is_passed_over(db: Database, alice: Member, bob: Member, name: str) -> None:
+    """Of posts that are gone no beginning is told; what comes after them is, and has a cursor beyond them."""
+    before = await now(db)
+    first, *gone, last = [await alice.post(f"{i}") for i in range(4)]
+    for post in gone:
+        await alice.do("deletePost", postId=post)
+    async with listening_to(name, bob, before) as stream:
+        assert await came(stream, 2) == [first, last]
+        cursor = stream.cursor
+        removed = [await stream.next() for _ in gone]
+        assert {event["__typename"] for event in removed} <= {"PostDeleted", "TimelineEntryRemoved"}
+        end = stream.cursor
+    async with listening_to(name, bob, cursor) as stream:
+        assert [await stream.next() for _ in gone] == removed
+    async with listening_to(name, bob, end) as stream:
+        post = await alice.post("next")
+        assert await came(stream) == [post]
+
+
+async def test_what_others_were_told(services: Services, db: Database, alice: Member, bob: Member) -> None:
+    """Who comes back is told what is so now, not what those were told who stayed: nothing gone, nothing private."""
+    before = await now(db)
+    async with live("stream", services, alice, bob) as stream:
+        gone, secret = await alice.post("gone"), await alice.post("for all, as yet")
+        assert await came(stream, 2) == [gone, secret]
+        await alice.do("deletePost", postId=gone)
+        assert await told(stream) == ("deleted", gone, alice.id)
+        await make_private(alice)
+    async with listening_to("stream", bob, before) as stream:
+        assert await told(stream) == ("deleted", gone, alice.id)
+        post = await bob.post("the end")
+        assert await told(stream) == ("created", post)
+
+
+@pytest.mark.parametrize("settings", [{"home_size": 10, "home_slack": 1}], indirect=True)
+async def test_a_home_left_for_long(db: Database, alice: Member, bob: Member) -> None:
+    """Who comes back after more posts than a home holds gets each of them: they stand below its floor, too."""
+    before = await now(db)
+    posts = [await alice.post(f"{i}") for i in range(15)]
+    assert await bob.home() == posts[::-1]
+    async with listening_to("homeTimeline", bob, before) as stream:
+        assert await came(stream, len(posts)) == posts
+
+
+# ------------------------------------------------------------ refusals
+
+
+@of_each
+@pytest.mark.parametrize(
+    "cursor", ["", "garbage", "event.", "event.1-x", "home.00000000000001", "event.9999999999999-0"]
+)
+async def test_what_cannot_be_a_cursor(alice: Member, name: str, cursor: str) -> None:
+    """What is no cursor, is one of something else or of a time to come is refused, naming the argument."""
+    async with listening_to(name, alice, cursor) as stream:
+        message = await stream.hear()
+    (error,) = message["payload"]
+    assert (message["type"], error["extensions"]["code"]) == ("error", "BAD_USER_INPUT")
+    assert error["message"].startswith("after: ")
+
+
+# ------------------------------------------------------------ the log itself
+
+
+async def caught_up(services: Services) -> None:
+    """Wait until the process has read the whole log."""
+    newest = await events.newest(services.db)
+    await until(lambda: services.log.cursor == newest)
+
+
+async def test_a_log_trimmed_during_a_replay(db: Database, alice: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replay that is overtaken by the trimming of the log says so, once, and tells nothing from behind the hole."""
+    monkeypatch.setattr(events, "READ_COUNT", 2)
+    before = (await now(db)).removeprefix("event.")
+    for i in range(6):
+        await alice.post(f"{i}")
+    replay = events.replay(db, before, await events.newest(db))
+    first = await anext(replay)
+    assert first
+    await db.one("XTRIM", keys.events(), "MAXLEN", 2)
+    assert [event async for event in replay] == [None]

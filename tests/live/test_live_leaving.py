@@ -1,0 +1,79 @@
+"""Leaving a subscription at any moment, over every transport, and the quieter subscriptions' ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from resolvers.operation.context import Services
+from store import keys
+from store.client.database import Database
+from tests.support.people import Member
+from tests.support.session_probes import log_in
+from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, begun, until, watched
+from tests.support.transport.site_live import SAMPLE, STREAM
+from tests.support.transport.transports import TRANSPORTS, channels, connections, line, places
+
+MOMENTS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # turns of the loop after which a client is gone
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "stream": (STREAM, {"after": "event.0-0", "filter": {"track": ["tea"]}}),
+    "sample": (SAMPLE, {"after": "event.0-0", "percent": 100}),
+    "home": (HOME, {"after": "event.0-0"}),
+    "notifications": (NOTIFICATIONS, {}),
+    "activity": (ACTIVITY, {}),
+}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(("query", "asked"), ASKED.values(), ids=ASKED)
+async def test_at_any_moment(
+    services: Services, alice: Member, transport: str, query: str, asked: dict[str, Any]
+) -> None:
+    """Whether it has begun, replays, or waits: of who is gone nothing is left."""
+    for number in range(5):
+        post = await alice.post(f"tea {number}")
+    before = channels(services)
+    for turns in MOMENTS:
+        async with line(transport, alice, query, **({"post": post} if query is ACTIVITY else asked)) as one:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            one.cut()
+        await until(lambda: not places(services) and not connections(alice) and channels(services) == before)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_notifications(db: Database, anonymous: Member, alice: Member, bob: Member, transport: str) -> None:
+    """Notifications come over every transport, and cease with the session."""
+    phone = await log_in(anonymous, "alice")
+    post = await alice.post("like me")
+    async with line(transport, phone, NOTIFICATIONS) as one:
+        await begun(db, alice)
+        await bob.do("like", postId=post)
+        assert (await one.next())["notification"]["kind"] == "LIKE"
+        await phone.do("logOut")
+        await bob.repost(post)
+        await one.signed_out()
+    await _unheard(db, keys.told_prefix() + "*")
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_activity(db: Database, anonymous: Member, alice: Member, bob: Member, transport: str) -> None:
+    """So does the activity of a post."""
+    phone = await log_in(anonymous, "alice")
+    post = await bob.post("like me")
+    async with line(transport, phone, ACTIVITY, post=post) as one:
+        await watched(db, post)
+        await bob.do("like", postId=post)
+        assert (await one.next())["likeCount"] == 1
+        await phone.do("logOut")
+        await bob.repost(post)
+        await one.signed_out()
+    await _unheard(db, "activity:*")
+
+
+async def _unheard(db: Database, channel: str) -> None:
+    async with asyncio.timeout(10):
+        while await db.one("PUBSUB", "CHANNELS", db.channel(channel)):
+            pass

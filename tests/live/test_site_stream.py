@@ -1,0 +1,182 @@
+"""The stream of the whole site: what it tells, to whom, and how it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from resolvers.accounts import set_suspension
+from resolvers.operation.context import Services
+from store.client.database import Database
+from tests.support.people import Member, make_private
+from tests.support.session_probes import log_in
+from tests.support.transport.live import subscribed
+from tests.support.transport.site_live import SAMPLE, STREAM, listening, told
+
+
+async def test_the_firehose(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """Without a filter everything that all may know is told, in the order in which it happened."""
+    async with listening(services, alice) as stream:
+        post = await bob.post("a post")
+        quote = await carol.repost(post, "a quote")
+        repost = await carol.repost(post)
+        await bob.follow(carol)
+        await bob.unfollow(carol)
+        await carol.do("hidePost", postId=quote)
+        await carol.do("unhidePost", postId=quote)
+        await carol.do("unrepost", postId=post)
+        await bob.do("deletePost", postId=post)
+        assert [await told(stream) for _ in range(9)] == [
+            ("created", post),
+            ("created", quote),
+            ("created", repost),
+            ("followed", "bob", "carol"),
+            ("unfollowed", "bob", "carol"),
+            ("deleted", quote, carol.id),
+            ("created", quote),
+            ("deleted", repost, carol.id),
+            ("deleted", post, bob.id),
+        ]
+
+
+async def test_what_is_private(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """Nothing of a private member is told to anybody, not to followers, nor the end of what was not told."""
+    await carol.follow(bob)
+    await make_private(bob)
+    async with listening(services, carol) as stream:
+        secret = await bob.post("for friends")
+        await alice.follow(bob)
+        await bob.do("approveFollowRequests", userIds=[alice.id])
+        await bob.do("deletePost", postId=secret)
+        last = await alice.post("the end")
+        assert await told(stream) == ("created", last)
+
+
+@pytest.mark.parametrize("is_suspended", [False, True], ids=["private", "suspended"])
+async def test_what_was_public(services: Services, alice: Member, bob: Member, *, is_suspended: bool) -> None:
+    """Who becomes private or is suspended is told nothing of but the end of what all were told before."""
+    async with listening(services, alice) as stream:
+        one, two = await bob.post("one"), await bob.post("two")
+        assert [await told(stream), await told(stream)] == [("created", one), ("created", two)]
+        if is_suspended:
+            assert await set_suspension(services.db, "bob", suspended=True)
+            assert await set_suspension(services.db, "bob", suspended=False)
+            bob = await log_in(replace(bob, token=None), "bob")
+        else:
+            await make_private(bob)
+            await bob.do("hidePost", postId=two)
+            await bob.do("unhidePost", postId=two)
+            assert await told(stream) == ("deleted", two, bob.id)
+        await bob.do("deletePost", postId=one)
+        assert await told(stream) == ("deleted", one, bob.id)
+
+
+async def test_bonds(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """Who is blocked, blocks or is muted is not heard from that moment on, and heard again when it ends."""
+    async with listening(services, alice) as stream:
+        await alice.do("block", userIds=[bob.id])
+        await bob.post("unheard")
+        await alice.do("unblock", userIds=[bob.id])
+        heard = await bob.post("heard")
+        assert await told(stream) == ("created", heard)
+        await alice.do("mute", userIds=[bob.id])
+        await bob.do("deletePost", postId=heard)
+        await alice.do("unmute", userIds=[bob.id])
+        await bob.do("block", userIds=[alice.id])
+        await bob.post("unheard")
+        last = await carol.post("the end")
+        assert await told(stream) == ("created", last)
+
+
+async def test_filters(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """An event that matches any part of a filter is told once, and its end to the same."""
+    near = {"south": 40.0, "west": -10.0, "north": 50.0, "east": 10.0}
+    wanted = {"follow": [bob.id], "track": ["green tea"], "locations": [near]}
+    async with listening(services, alice, filter=wanted) as stream:
+        posts = [
+            await carol.post("#Tea, the green one"),
+            await carol.post("here", location={"latitude": 48.9, "longitude": 2.4}),
+            await bob.post("green tea", location={"latitude": 48.9, "longitude": 2.4}),
+        ]
+        other = await carol.post("black tea")
+        await carol.do("deletePost", postId=other)
+        for post, author in zip(posts, (carol, carol, bob), strict=True):
+            await author.do("deletePost", postId=post)
+        assert [(await told(stream))[:2] for _ in range(6)] == [
+            *(("created", post) for post in posts),
+            *(("deleted", post) for post in posts),
+        ]
+
+
+async def test_resuming(services: Services, db: Database, alice: Member, bob: Member) -> None:
+    """What came while nobody listened is told first; what is gone meanwhile is passed over."""
+    async with listening(services, alice) as stream:
+        await bob.post("one")
+        await stream.next()
+        cursor = stream.cursor
+    two, gone = await bob.post("two"), await bob.post("gone")
+    await bob.do("deletePost", postId=gone)
+    async with listening(services, alice, after=cursor, kinds=["POST_CREATED"]) as stream:
+        assert await told(stream) == ("created", two)
+        three = await bob.post("three")
+        assert await told(stream) == ("created", three)
+
+
+async def test_a_sample(services: Services, alice: Member, bob: Member) -> None:
+    """A sample has the same posts for everyone, with their ends, and no follows; of all posts it has each."""
+    async with (
+        listening(services, alice, SAMPLE, percent=100) as whole,
+        listening(services, bob, SAMPLE, percent=50) as one,
+        listening(services, alice, SAMPLE, percent=50) as other,
+    ):
+        posts = [await bob.post(f"post {i}") for i in range(30)]
+        await alice.follow(bob)
+        last = await alice.post("the end")
+        heard = [(await told(whole))[1] for _ in range(31)]
+        assert heard == [*posts, last]
+        some: list[tuple[Any, ...]] = []
+        while len(some) < 3:
+            some.append(await told(one))
+        assert [await told(other) for _ in range(3)] == some
+        assert {post for _, post in some} <= set(heard)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"filter": {}},
+        {"filter": {"follow": []}},
+        {"filter": {"track": []}},
+        {"filter": {"locations": []}},
+        {"filter": {"track": [" "]}},
+        {"filter": {"track": ["x" * 61]}},
+        {"filter": {"track": ["tea"] * 401}},
+        {"filter": {"follow": ["status_00000000000001"]}},
+        {"filter": {"locations": [{"south": 2, "west": 0, "north": 1, "east": 0}]}},
+        {"filter": {"locations": [{"south": 0, "west": 0, "north": 91, "east": 0}]}},
+        {"kinds": []},
+        {"kinds": ["NOTHING"]},
+        {"after": "elsewhere.1-1"},
+    ],
+    ids=str,
+)
+async def test_refusals(alice: Member, asked: dict[str, Any]) -> None:
+    """What is asked in a way that cannot be is refused, and nothing is told."""
+    async with subscribed(alice, STREAM, **asked) as stream:
+        assert await stream.code() in {"BAD_USER_INPUT", "GRAPHQL_VALIDATION_FAILED"}
+
+
+@pytest.mark.parametrize("percent", [0, 101, -1])
+async def test_a_share_that_cannot_be(alice: Member, percent: int) -> None:
+    """A sample is of 1 to 100 percent."""
+    async with subscribed(alice, SAMPLE, percent=percent) as stream:
+        assert await stream.code() == "BAD_USER_INPUT"
+
+
+async def test_anonymous(anonymous: Member) -> None:
+    """Without a token there is no stream."""
+    for query, asked in ((STREAM, {}), (SAMPLE, {"percent": 1})):
+        async with subscribed(anonymous, query, **asked) as stream:
+            assert await stream.code() == "UNAUTHENTICATED"

@@ -1,0 +1,233 @@
+"""The live home: what each act on the site brings to those who watch."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.client.database import Database
+from tests.support.people import Member, sign_up
+from tests.support.transport.live import HOME, Held, fetched, fetched_edges, now, subscribed, watching
+
+
+@pytest.fixture
+async def stranger(anonymous: Member) -> Member:
+    """Somebody whom nobody follows."""
+    return await sign_up(anonymous, "stranger")
+
+
+# ------------------------------------------------------------ posts
+
+
+async def test_a_followed_members_post(db: Database, alice: Member, bob: Member) -> None:
+    """A followed member's post arrives as the very edge that the stored home has, with nobody who passed it on."""
+    await bob.follow(alice)
+    async with watching(bob, db) as stream:
+        post = await alice.post("hello")
+        event = await stream.next()
+    assert event["__typename"] == "TimelineEntryPut"
+    assert event["edge"]["node"] == {"__typename": "Status", "id": post, "text": "hello"}
+    assert event["edge"]["repostedBy"] == []
+    held = Held()
+    held.take(event)
+    assert held == await fetched(bob)
+
+
+async def test_own_post(db: Database, alice: Member) -> None:
+    """A member's own post arrives at their own home."""
+    async with watching(alice, db) as stream:
+        post = await alice.post("to myself")
+        assert await stream.brief() == ("put", post)
+
+
+async def test_a_strangers_post(db: Database, alice: Member, stranger: Member) -> None:
+    """What a stranger publishes, and whom they follow, does not arrive."""
+    async with watching(alice, db) as stream:
+        post = await stranger.post("unheard")
+        await stranger.repost(post)
+        await stranger.follow(alice)
+        await stranger.do("deletePost", postId=post)
+        own = await alice.post("heard")
+        assert await stream.brief() == ("put", own)
+
+
+async def test_a_quote(db: Database, alice: Member, bob: Member, stranger: Member) -> None:
+    """A quote arrives as a post of its own, not as its original."""
+    await bob.follow(alice)
+    post = await stranger.post("wise words")
+    async with watching(bob, db) as stream:
+        quote = await alice.repost(post, "look at this")
+        event = await stream.next()
+        assert event["edge"]["node"] == {"__typename": "Repost", "id": quote, "text": "look at this"}
+        assert event["edge"]["repostedBy"] == []
+
+
+# ------------------------------------------------------------ reposts
+
+
+async def test_reposts_of_a_strangers_post(
+    db: Database, alice: Member, bob: Member, carol: Member, stranger: Member
+) -> None:
+    """A stranger's post comes with the first repost, names who passed it on in order, and goes with the last."""
+    await carol.follow(alice, bob)
+    post = await stranger.post("from afar")
+    async with watching(carol, db) as stream:
+        await alice.repost(post)
+        first = await stream.next()
+        await bob.repost(post)
+        second = await stream.next()
+        assert second["edge"] == (await fetched_edges(carol))[0]
+        await alice.do("unrepost", postId=post)
+        third = await stream.next()
+        assert third["edge"] == (await fetched_edges(carol))[0]
+        await bob.do("unrepost", postId=post)
+        assert await stream.brief() == ("removed", post)
+    assert [source["user"]["login"] for source in first["edge"]["repostedBy"]] == ["alice"]
+    assert [source["user"]["login"] for source in second["edge"]["repostedBy"]] == ["alice", "bob"]
+    assert [source["user"]["login"] for source in third["edge"]["repostedBy"]] == ["bob"]
+    assert first["edge"]["cursor"] == second["edge"]["cursor"] < third["edge"]["cursor"]
+    assert {event["edge"]["node"]["id"] for event in (first, second, third)} == {post}
+
+
+async def test_a_repost_of_a_followed_authors_post(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """A followed author's post keeps its place, whoever passes it on or takes that back."""
+    await carol.follow(alice, bob)
+    post = await alice.post("mine")
+    ((place, _, _),) = (await fetched(carol)).lines()
+    async with watching(carol, db) as stream:
+        repost = await bob.repost(post)
+        passed_on = await stream.next()
+        await bob.do("deletePost", postId=repost)
+        taken_back = await stream.next()
+    assert passed_on["edge"]["cursor"] == taken_back["edge"]["cursor"] == place
+    assert [len(event["edge"]["repostedBy"]) for event in (passed_on, taken_back)] == [1, 0]
+
+
+async def test_own_repost(db: Database, alice: Member, stranger: Member) -> None:
+    """A member's own plain repost brings nothing to their own home, nor does taking it back."""
+    post = await stranger.post("from afar")
+    async with watching(alice, db) as stream:
+        await alice.repost(post)
+        await alice.do("unrepost", postId=post)
+        own = await alice.post("mine")
+        assert await stream.brief() == ("put", own)
+
+
+async def test_a_repost_of_the_own_post(db: Database, alice: Member, bob: Member) -> None:
+    """A followed member's repost of the subscriber's own post names them, at the post's own place."""
+    await alice.follow(bob)
+    post = await alice.post("mine")
+    async with watching(alice, db) as stream:
+        await bob.repost(post)
+        event = await stream.next()
+        assert event["edge"] == (await fetched_edges(alice))[0]
+        assert event["edge"]["repostedByCount"] == 1
+
+
+# ------------------------------------------------------------ deletes
+
+
+async def test_deletes(db: Database, alice: Member, bob: Member, stranger: Member) -> None:
+    """A deleted status or quote is taken out by the id it came with, whether or not it was ever seen."""
+    await bob.follow(alice)
+    post = await alice.post("short-lived")
+    quote = await alice.repost(await stranger.post("from afar"), "look")
+    assert (post[:7], quote[:7]) == ("status_", "repost_")
+    async with watching(bob, db) as stream:
+        for one in (post, quote):
+            await alice.do("deletePost", postId=one)
+            assert await stream.brief() == ("removed", one)
+
+
+@pytest.mark.parametrize("is_quote", [False, True])
+async def test_a_delete_by_an_author_who_is_not_followed(
+    db: Database, alice: Member, bob: Member, stranger: Member, *, is_quote: bool
+) -> None:
+    """A stranger's status or quote that reposts brought is taken out, by its own id, when the stranger deletes it."""
+    await bob.follow(alice)
+    post = await stranger.post("from afar")
+    if is_quote:
+        post = await stranger.repost(post, "and more")
+    await alice.repost(post)
+    async with watching(bob, db) as stream:
+        await stranger.do("deletePost", postId=post)
+        assert await stream.brief() == ("removed", post)
+        assert (await fetched(bob)).lines() == []
+
+
+@pytest.mark.parametrize("is_quote", [False, True])
+async def test_a_repost_undone_before_the_original_goes(
+    db: Database, alice: Member, bob: Member, stranger: Member, *, is_quote: bool
+) -> None:
+    """Who hears of an undone repost only after the original is deleted still has it taken out."""
+    await bob.follow(alice)
+    post = await stranger.post("from afar")
+    if is_quote:
+        post = await stranger.repost(post, "and more")
+    await alice.repost(post)
+    before = await now(db)
+    await alice.do("unrepost", postId=post)
+    await stranger.do("deletePost", postId=post)
+    async with subscribed(bob, HOME, after=before) as stream:
+        assert await stream.brief() == ("removed", post)
+
+
+async def test_a_quotes_original_deleted(db: Database, alice: Member, bob: Member, stranger: Member) -> None:
+    """A quote stays when its original is deleted."""
+    await bob.follow(alice)
+    post = await stranger.post("from afar")
+    await alice.repost(post, "look")
+    async with watching(bob, db) as stream:
+        await stranger.do("deletePost", postId=post)
+        own = await bob.post("mine")
+        assert await stream.brief() == ("put", own)
+
+
+# ------------------------------------------------------------ follows
+
+
+async def test_follow(db: Database, alice: Member, bob: Member, stranger: Member) -> None:
+    """A follow brings all that the home has taken in, and from then on what the member publishes."""
+    post = await alice.post("before")
+    passed_on = await stranger.post("from afar")
+    await alice.repost(passed_on)
+    async with watching(bob, db) as stream:
+        await bob.follow(alice)
+        assert {await stream.brief(), await stream.brief()} == {("put", post), ("put", passed_on, "alice")}
+        after = await alice.post("after")
+        assert await stream.brief() == ("put", after)
+
+
+async def test_unfollow(db: Database, alice: Member, bob: Member, carol: Member, stranger: Member) -> None:
+    """An unfollow takes out what only that member brought; what others brought too is put where it stands now."""
+    await carol.follow(alice, bob)
+    mine = await alice.post("nobody else has it")
+    shared = await alice.post("bob has it too")
+    await bob.repost(shared)
+    far, farther = await stranger.post("far"), await stranger.post("farther")
+    await alice.repost(far)
+    await alice.repost(farther)
+    await bob.repost(farther)
+    held = await fetched(carol)
+    async with watching(carol, db) as stream:
+        await carol.unfollow(alice)
+        changes = [await stream.next() for _ in range(4)]
+        for change in changes:
+            held.take(change)
+        assert held == await fetched(carol)
+        assert {line[1] for line in held.lines()} == {shared, farther}
+        assert mine not in held.edges
+        await alice.post("unheard")
+        own = await carol.post("mine")
+        assert await stream.brief() == ("put", own)
+
+
+async def test_removed_as_a_follower(db: Database, alice: Member, bob: Member) -> None:
+    """Who is removed as a follower loses the posts as after an unfollow, and hears no more."""
+    await bob.follow(alice)
+    post = await alice.post("before")
+    async with watching(bob, db) as stream:
+        await alice.do("removeFollowers", userIds=[bob.id])
+        assert await stream.brief() == ("removed", post)
+        await alice.post("unheard")
+        own = await bob.post("mine")
+        assert await stream.brief() == ("put", own)

@@ -1,0 +1,95 @@
+"""The live home, when it changes what the viewer sees or wants to see: it agrees with the stored one at once."""
+
+from __future__ import annotations
+
+from resolvers.operation.context import Services
+from store.client.database import Database
+from tests.support.people import Member, make_private
+from tests.support.session_probes import suspend
+from tests.support.transport.live import Stream, fetched, watching
+
+
+async def changes(stream: Stream, count: int) -> set[tuple[object, ...]]:
+    """Return the next changes, in any order."""
+    return {await stream.brief() for _ in range(count)}
+
+
+async def test_muting(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """Muting takes out what only the muted brought; what they write is not heard; unmuting puts all of it back."""
+    await alice.follow(bob, carol)
+    word, theirs = await bob.post("by bob"), await carol.post("by carol")
+    await bob.repost(theirs)
+    held = await fetched(alice)
+    async with watching(alice, db) as stream:
+        await alice.do("mute", userIds=[bob.id])
+        assert await changes(stream, 2) == {("removed", word), ("put", theirs)}
+        unheard = await bob.post("unheard")
+        await bob.repost(theirs, "unheard")
+        own = await alice.post("mine")
+        assert await stream.brief() == ("put", own)
+        await alice.do("unmute", userIds=[bob.id])
+        assert changes_of(await changes(stream, 4)) == {word, theirs, unheard, (await alice.home())[1]}
+    assert held.edges.keys() == {word, theirs}
+
+
+def changes_of(briefs: set[tuple[object, ...]]) -> set[object]:
+    """Return the posts of changes, each of which must put one."""
+    assert {brief[0] for brief in briefs} == {"put"}
+    return {brief[1] for brief in briefs}
+
+
+async def test_blocking(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """A block takes out, on both sides, what either wrote, also where a third member had passed it on."""
+    await alice.follow(bob, carol)
+    await bob.follow(alice, carol)
+    mine, theirs = await alice.post("by alice"), await bob.post("by bob")
+    await carol.repost(mine)
+    await carol.repost(theirs)
+    async with watching(alice, db) as one, watching(bob, db) as other:
+        await alice.do("block", userIds=[bob.id])
+        assert ("removed", theirs) in await changes(one, 1)
+        assert ("removed", mine) in await changes(other, 1)
+        for stream, member in ((one, alice), (other, bob)):
+            held = await fetched(member)
+            last = await member.post("mine")
+            while (event := await stream.brief()) != ("put", last):
+                assert event in {("removed", mine), ("removed", theirs)} or event[1] in held.edges
+    assert theirs not in await alice.home()
+    assert mine not in await bob.home()
+
+
+async def test_let_in(db: Database, alice: Member, bob: Member) -> None:
+    """Who is let in by a private member has all their posts at once, and loses them with the follow."""
+    await make_private(bob)
+    post = await bob.post("for friends")
+    async with watching(alice, db) as stream:
+        await alice.follow(bob)
+        await bob.do("approveFollowRequests", userIds=[alice.id])
+        assert await stream.brief() == ("put", post)
+        await alice.unfollow(bob)
+        assert await stream.brief() == ("removed", post)
+
+
+async def test_going_private(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """Who has a post by a repost alone loses it when its author goes private, and has it again in the end."""
+    await alice.follow(carol)
+    post = await bob.post("seen far and wide")
+    await carol.repost(post)
+    async with watching(alice, db) as stream:
+        await make_private(bob)
+        assert await stream.brief() == ("removed", post)
+        await make_private(bob, private=False)
+        assert await stream.brief() == ("put", post, "carol")
+
+
+async def test_suspended(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """What a suspended member wrote or passed on goes from followers' homes, and comes back with them."""
+    await alice.follow(bob)
+    word, far = await bob.post("by bob"), await carol.post("by carol")
+    await bob.repost(far)
+    async with watching(alice, services.db) as stream:
+        await suspend(services, bob)
+        assert await changes(stream, 2) == {("removed", word), ("removed", far)}
+        assert await alice.home() == []
+        await suspend(services, bob, end=True)
+        assert await changes(stream, 2) == {("put", word), ("put", far, "bob")}

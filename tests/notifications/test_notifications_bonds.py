@@ -1,0 +1,73 @@
+"""What members are told of requests, approvals and answers, and what a block or mute takes back."""
+
+from __future__ import annotations
+
+from tests.support.people import Member, make_private
+from tests.support.telling import told, unread
+
+
+async def test_a_request(alice: Member, bob: Member) -> None:
+    """Who is asked is told, until it is answered or taken back; who is let in is told, until the follow ends."""
+    await make_private(bob)
+    for _ in range(2):
+        await alice.follow(bob)
+        assert await told(bob) == [("FOLLOW_REQUEST", "alice", None, None)]
+        await alice.unfollow(bob)
+        assert await told(bob) == []
+    await alice.follow(bob)
+    await bob.do("approveFollowRequests", userIds=[alice.id])
+    assert (await told(bob), await told(alice)) == ([], [("FOLLOW_APPROVED", "bob", None, None)])
+    await bob.do("removeFollowers", userIds=[alice.id])
+    assert await told(alice) == []
+
+
+async def test_a_refusal(alice: Member, bob: Member) -> None:
+    """Who is turned away is told nothing, and who turned them away is told of the request no more."""
+    await make_private(bob)
+    await alice.follow(bob)
+    await bob.do("rejectFollowRequests", userIds=[alice.id])
+    assert (await told(bob), await told(alice)) == ([], [])
+
+
+async def test_going_public(alice: Member, bob: Member) -> None:
+    """Who is let in because a member goes public is told so."""
+    await make_private(bob)
+    await alice.follow(bob)
+    await make_private(bob, private=False)
+    assert (await told(bob), await told(alice)) == ([], [("FOLLOW_APPROVED", "bob", None, None)])
+
+
+async def test_an_answer(alice: Member, bob: Member) -> None:
+    """An answer is told once, also where it names the author, until it is hidden or deleted, or its parent gone."""
+    post = await alice.post("a question")
+    answer = await bob.post("an answer, @alice", inReplyToId=post)
+    assert await told(alice) == [("REPLY", "bob", answer, None)]
+    await bob.do("hidePost", postId=answer)
+    assert await told(alice) == []
+    await bob.do("unhidePost", postId=answer)
+    assert await told(alice) == [("REPLY", "bob", answer, None)]
+    await alice.do("deletePost", postId=post)
+    await bob.do("deletePost", postId=answer)
+    assert await told(alice) == []
+    own = await alice.post("a question")
+    await alice.post("answered by myself", inReplyToId=own)
+    assert await told(alice) == []
+
+
+async def test_blocks_and_mutes(alice: Member, bob: Member, carol: Member) -> None:
+    """Blocking takes back what either was told of the other, muting what the muting member was; nothing comes after."""
+    for member in (bob, carol):
+        await member.follow(alice)
+        await alice.follow(member)
+    assert await unread(alice) == 2
+    await alice.do("block", userIds=[bob.id])
+    assert await told(alice) == [("FOLLOW", "carol", None, None)]
+    assert await told(bob) == []
+    await alice.do("mute", userIds=[carol.id])
+    post = await alice.post("a post")
+    await carol.do("like", postId=post)
+    assert (await told(alice), await unread(alice)) == ([], 0)
+    assert await told(carol) == [("FOLLOW", "alice", None, None)]
+    await alice.do("unmute", userIds=[carol.id])
+    await carol.repost(post)
+    assert await told(alice) == [("REPOST", "carol", post, None)]

@@ -1,0 +1,186 @@
+"""Notifications live: what comes and what is withdrawn, in order, from any cursor on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from resolvers.operation.context import Services
+from resolvers.reading.paging import cursor
+from store import keys, notifications
+from store.client.database import Database
+from store.settings import Settings
+from tests.support.people import Member, crowd, shrunk
+from tests.support.telling import nodes, say, stand
+from tests.support.transport.live import NOTIFICATIONS, Stream, begun, subscribed
+from tests.support.work import number
+
+KEPT = 3
+A_MILLISECOND = 1 << 12  # in ids
+Brief = tuple[Any, ...]
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Room for a few notifications."""
+    return shrunk(settings, notifications_kept=KEPT)
+
+
+async def brief(stream: Stream) -> Brief:
+    """Return what matters of the next event."""
+    event = await stream.next()
+    match event["__typename"]:
+        case "NotificationReceived":
+            told = event["notification"]
+            return told["kind"], told["actor"] and told["actor"]["login"], event["unreadCount"]
+        case "NotificationWithdrawn":
+            return "withdrawn", event["notificationId"], event["unreadCount"]
+        case _:
+            return ("gap",)
+
+
+async def test_what_comes_and_goes(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """Each notification and each withdrawal is an event, in order, with the number of unread ones as of then."""
+    post = await alice.post("hello")
+    await carol.do("like", postId=post)
+    async with subscribed(alice, NOTIFICATIONS) as stream:
+        await begun(db, alice)
+        await bob.do("like", postId=post)
+        assert await brief(stream) == ("LIKE", "bob", 2)
+        (like, _) = [node["id"] for node in await nodes(alice)]
+        await say(bob, post, "so @alice")
+        assert await brief(stream) == ("COMMENT", "bob", 3)
+        await alice.do("markNotificationsRead")
+        await bob.do("unlike", postId=post)
+        assert await brief(stream) == ("withdrawn", like, 0)
+        await bob.post("@carol")
+        await bob.post("@alice")
+        assert await brief(stream) == ("MENTION", "bob", 1)
+
+
+async def test_going_on(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """Who goes on from a cursor, of an event or of the list, gets what came since, and then live."""
+    post = await alice.post("hello")
+    async with subscribed(alice, NOTIFICATIONS) as stream:
+        await begun(db, alice)
+        await bob.do("like", postId=post)
+        await brief(stream)
+    page = await alice.ask("{ viewer { notifications { edges { cursor node { id } } } } }")
+    (edge,) = page["notifications"]["edges"]
+    assert edge["cursor"] == stream.cursor
+    await carol.do("like", postId=post)
+    await bob.do("unlike", postId=post)
+    for _ in range(2):
+        async with subscribed(alice, NOTIFICATIONS, after=edge["cursor"]) as stream:
+            assert await brief(stream) == ("LIKE", "carol", 1)
+            middle = stream.cursor
+            assert await brief(stream) == ("withdrawn", edge["node"]["id"], 1)
+    async with subscribed(alice, NOTIFICATIONS, after=middle) as stream:
+        assert (await brief(stream))[0] == "withdrawn"
+        await carol.do("unlike", postId=post)
+        assert (await brief(stream))[2] == 0
+
+
+async def test_a_gap(db: Database, anonymous: Member, alice: Member, bob: Member) -> None:
+    """A cursor older than what is kept gets a gap, from which it goes on; one from after that does not."""
+    post = await alice.post("hello")
+    await bob.do("like", postId=post)
+    page = await alice.ask("{ viewer { notifications { pageInfo { startCursor } } } }")
+    old = page["notifications"]["pageInfo"]["startCursor"]
+    members = await crowd(anonymous, KEPT + 1)
+    for member in members:
+        await member.do("like", postId=post)
+    async with subscribed(alice, NOTIFICATIONS, after=old) as stream:
+        assert await brief(stream) == ("gap",)
+        gap = stream.cursor
+        await bob.post("@alice")
+        assert await brief(stream) == ("MENTION", "bob", KEPT)
+    async with subscribed(alice, NOTIFICATIONS, after=gap) as stream:
+        assert await brief(stream) == ("MENTION", "bob", KEPT)
+
+
+async def test_withdrawals_that_were_trimmed(anonymous: Member, alice: Member) -> None:
+    """More withdrawals than are kept are a gap for whoever has not heard of them."""
+    post = await alice.post("hello")
+    members = await crowd(anonymous, KEPT + 1)
+    for member in members[:2]:
+        await member.do("like", postId=post)
+    page = await alice.ask("{ viewer { notifications { pageInfo { startCursor } } } }")
+    for member in [*members[:2], *members[2:]]:
+        await member.do("like", postId=post)
+        await member.do("unlike", postId=post)
+    async with subscribed(alice, NOTIFICATIONS, after=page["notifications"]["pageInfo"]["startCursor"]) as stream:
+        assert await brief(stream) == ("gap",)
+
+
+async def test_whom_one_does_not_want(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """What is seen is decided at each event: of who is muted meanwhile nothing more is told, not of old ones either."""
+    post = await alice.post("hello")
+    await carol.do("like", postId=post)
+    page = await alice.ask("{ viewer { notifications { pageInfo { startCursor } } } }")
+    await bob.do("like", postId=post)
+    await stand(db, "muted", alice, bob)
+    await carol.repost(post)
+    async with subscribed(alice, NOTIFICATIONS, after=page["notifications"]["pageInfo"]["startCursor"]) as stream:
+        assert (await brief(stream))[:2] == ("REPOST", "carol")
+        await bob.repost(post)
+        await carol.follow(alice)
+        assert (await brief(stream))[:2] == ("FOLLOW", "carol")
+
+
+async def test_more_than_is_kept_while_nobody_heard(
+    services: Services, db: Database, anonymous: Member, alice: Member, bob: Member
+) -> None:
+    """Who listens gets a gap where more came than is kept before it could be read, and then what comes."""
+    post = await alice.post("hello")
+    members = await crowd(anonymous, KEPT + 1)
+    async with subscribed(alice, NOTIFICATIONS) as stream:
+        await begun(db, alice)
+        await bob.do("like", postId=post)
+        assert await brief(stream) == ("LIKE", "bob", 1)
+        await services.hearing.close()
+        for member in members:
+            await member.do("like", postId=post)
+        services.hearing.start()
+        assert await brief(stream) == ("gap",)
+        await bob.post("@alice")
+        assert await brief(stream) == ("MENTION", "bob", KEPT)
+
+
+async def test_a_cursor_that_the_store_lost(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """A cursor above all there is, as after the store was put back, brings a gap, from which one goes on."""
+    post = await alice.post("hello")
+    newest = number(alice.id)  # made in the same partition, before any notification
+    for liker in (bob, carol):  # without any notification, and with one
+        async with subscribed(alice, NOTIFICATIONS, after=cursor("notifications", newest + A_MILLISECOND)) as stream:
+            assert await brief(stream) == ("gap",)
+            gap = stream.cursor
+        async with subscribed(alice, NOTIFICATIONS, after=gap) as stream:
+            await liker.do("like", postId=post)
+            assert (await brief(stream))[:2] == ("LIKE", liker.login)
+        newest = await notifications.newest(db, number(alice.id))
+
+
+async def test_cursors_from_elsewhere(anonymous: Member, alice: Member, bob: Member) -> None:
+    """What is no cursor, or one of another list or member, is BAD_USER_INPUT; without a token UNAUTHENTICATED."""
+    theirs, future = number(bob.id), number(alice.id) + 3_600_000 * A_MILLISECOND
+    cursors = (cursor("notifications", theirs), cursor("notifications", future))
+    for wrong in ("", "nonsense", "event.1-1", "mentions.00000000000001", "notifications.1", *cursors):
+        async with subscribed(alice, NOTIFICATIONS, after=wrong) as stream:
+            message = await stream.hear()
+            (error,) = message["payload"]
+            assert (message["type"], error["extensions"]["code"]) == ("error", "BAD_USER_INPUT")
+            assert error["message"].startswith("after: ")
+    async with subscribed(anonymous, NOTIFICATIONS) as stream:
+        assert await stream.code() == "UNAUTHENTICATED"
+
+
+async def test_nothing_is_left_of_who_leaves(services: Services, db: Database, alice: Member) -> None:
+    """When the subscriber leaves, the store tells nobody any more."""
+    channel = db.channel(keys.told(number(alice.id)))
+    async with subscribed(alice, NOTIFICATIONS):
+        await begun(db, alice)
+    while await db.one("PUBSUB", "CHANNELS", channel):
+        pass
+    assert channel not in services.hearing._listeners  # noqa: SLF001  nobody else needs to know

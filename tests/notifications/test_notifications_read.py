@@ -1,0 +1,195 @@
+"""Notifications as they are read: pages, what is read and unread, what may be seen, and what a page costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from resolvers.operation.context import Services
+from store.client.database import Database
+from store.settings import Settings
+from tests.support.people import Member, crowd, make_private, shrunk
+from tests.support.telling import named, nodes, say, stand, told, unread
+
+PAGE = """query($first: Int, $after: String) { viewer { notifications(first: $first, after: $after) {
+  edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
+MENTIONS = """query($first: Int, $after: String, $last: Int, $before: String) { viewer {
+  mentions(first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor repostedByCount node { __typename ... on Node { id } } } pageInfo { hasNextPage endCursor } } } }"""
+USER = "login name followerCount viewerIsFollowing"
+POST = f"id text likeCount viewerHasLiked author {{ {USER} }} ... on Repost {{ original {{ id author {{ {USER} }} }} }}"
+COMMENT = f"id text author {{ {USER} }} post {{ {POST} }}"
+WHOLE = f"""{{ viewer {{ unreadNotificationCount notifications(first: 30) {{ edges {{ cursor node {{
+  id kind isRead createdAt actor {{ {USER} }} post {{ {POST} }} comment {{ {COMMENT} }} }} }} }} }} }}"""
+WHOLE_MENTIONS = f"""{{ viewer {{ mentions(first: 30) {{ edges {{ cursor node {{ __typename
+  ... on Post {{ {POST} }} ... on Comment {{ {COMMENT} }} }} }} }} }} }}"""
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Room for a long query."""
+    return shrunk(settings, max_cost=10**9)
+
+
+async def busy(alice: Member, many: list[Member]) -> str:
+    """Have many members do something of each kind to alice; returns her post."""
+    post = await alice.post("hello")
+    for member in many:
+        await member.do("like", postId=post)
+        await member.follow(alice)
+        await member.repost(post)
+        await member.repost(post, "a quote")
+        await say(member, post, "a comment")
+        await member.post("hi @alice")
+        await say(member, await member.post("mine"), "look @alice")
+    return post
+
+
+async def test_pages(anonymous: Member, alice: Member) -> None:
+    """All pages together are the whole list, newest first, and nothing repeats."""
+    await busy(alice, await crowd(anonymous, 2))
+    whole = [node["id"] for node in await nodes(alice)]
+    assert len(whole) == 14
+    found: list[str] = []
+    after = None
+    while True:
+        page = (await alice.ask(PAGE, first=4, after=after))["notifications"]
+        found += [edge["node"]["id"] for edge in page["edges"]]
+        assert page["nodes"] == [edge["node"] for edge in page["edges"]]
+        assert page["pageInfo"]["hasPreviousPage"] == (after is not None)
+        after = page["pageInfo"]["endCursor"]
+        if not page["pageInfo"]["hasNextPage"]:
+            break
+    assert found == whole
+
+
+@pytest.mark.parametrize(
+    "variables", [{"first": 0}, {"first": 101}, {"after": "x"}, {"after": "mentions.00000000000001"}]
+)
+async def test_pages_that_cannot_be_read(alice: Member, variables: dict[str, Any]) -> None:
+    """A wrong count and a cursor of another list are BAD_USER_INPUT."""
+    assert await alice.fail(PAGE, **variables) == "BAD_USER_INPUT"
+
+
+async def test_reading(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """What is marked read is read with all that is older; the mark only rises, and without an id all is read."""
+    post = await alice.post("hello")
+    await bob.do("like", postId=post)
+    await carol.do("like", postId=post)
+    await bob.repost(post)
+    newest, middle, oldest = [node["id"] for node in await nodes(alice)]
+    selection = "viewer { unreadNotificationCount notifications { nodes { isRead } } }"
+    for up_to, left, flags in (
+        (middle, 1, [False, True, True]),
+        (oldest, 1, [False, True, True]),
+        (newest, 0, [True, True, True]),
+    ):
+        viewer = (await alice.do("markNotificationsRead", selection, upToId=up_to))["viewer"]
+        assert viewer["unreadNotificationCount"] == left
+        assert [node["isRead"] for node in viewer["notifications"]["nodes"]] == flags
+    await carol.repost(post)
+    assert await unread(alice) == 1
+    for _ in range(2):
+        assert await alice.ask("mutation { markNotificationsRead { viewer { unreadNotificationCount } } }") == {
+            "viewer": {"unreadNotificationCount": 0}
+        }
+    assert await unread(bob) == 0
+
+
+async def test_what_cannot_be_marked(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """What is no notification of the viewer's is refused and marks nothing; one withdrawn meanwhile serves."""
+    post, other = await alice.post("hello"), await bob.post("hello")
+    await carol.do("like", postId=post)
+    await carol.do("like", postId=other)
+    (theirs,) = [node["id"] for node in await nodes(bob)]
+    for wrong in (theirs, post, "notification_00000000000001"):
+        assert await alice.refused("markNotificationsRead", upToId=wrong) == ("NOT_FOUND", ["upToId"])
+    for wrong in ("", "nonsense", "notification_1"):
+        assert await alice.refused("markNotificationsRead", upToId=wrong) == ("INVALID", ["upToId"])
+    assert await unread(alice) == 1
+    await bob.do("like", postId=post)
+    newest = (await nodes(alice))[0]["id"]
+    await bob.do("unlike", postId=post)
+    assert (await alice.do("markNotificationsRead", upToId=newest))["userErrors"] == []
+    assert await unread(alice) == 0
+
+
+async def test_the_anonymous(anonymous: Member) -> None:
+    """Nobody is told nothing: reading and marking need a member."""
+    assert await anonymous.ask("{ viewer { unreadNotificationCount } }") is None
+    query = "mutation { markNotificationsRead { viewer { unreadNotificationCount } } }"
+    assert await anonymous.fail(query) == "UNAUTHENTICATED"
+
+
+async def test_a_notification_by_its_id(anonymous: Member, alice: Member, bob: Member) -> None:
+    """Its owner finds a notification by its id, alone or among others; for everybody else there is none."""
+    post = await alice.post("hello")
+    await bob.do("like", postId=post)
+    (node,) = await nodes(alice)
+    one = "query($id: ID!) { node(id: $id) { __typename id } }"
+    many = "query($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }"
+    found = {"__typename": "Notification", "id": node["id"]}
+    assert await alice.ask(one, id=node["id"]) == found
+    assert await alice.ask(many, ids=[post, node["id"]]) == [{"__typename": "Status", "id": post}, found]
+    for other in (bob, anonymous):
+        assert await other.ask(one, id=node["id"]) is None
+    await bob.do("unlike", postId=post)
+    assert await alice.ask(one, id=node["id"]) is None
+
+
+@pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
+async def test_what_is_seen_no_more(db: Database, alice: Member, bob: Member, bond: str) -> None:
+    """What came before a block or a mute is not shown after it."""
+    await busy(alice, [bob])
+    assert len(await told(alice)) == 7
+    await stand(db, bond, alice, bob)
+    assert (await told(alice), await named(alice)) == ([], [])
+
+
+async def test_what_is_about_somebody_private(alice: Member, bob: Member, carol: Member) -> None:
+    """Who cannot see a post is not told that it, or a comment below it, names them, and finds it when they can."""
+    await carol.follow(bob)
+    await make_private(bob)
+    post = await bob.post("for friends, @alice and @carol")
+    comment = await say(carol, post, "so @alice @bob")
+    assert (await told(alice), await unread(alice), await named(alice)) == ([], 0, [])
+    assert await told(carol) == [("MENTION", "bob", post, None)]
+    assert (await told(bob))[0] == ("COMMENT", "carol", post, comment)
+    await alice.follow(bob)
+    await bob.do("approveFollowRequests", userIds=[alice.id])
+    assert await named(alice) == [comment, post]
+
+
+async def test_pages_of_mentions(db: Database, anonymous: Member, alice: Member, bob: Member) -> None:
+    """Posts and comments stand in one order, newest first; pages join to the whole, in either direction."""
+    await busy(alice, await crowd(anonymous, 3))
+    whole = await named(alice)
+    assert [thing.partition("_")[0] for thing in whole] == ["comment", "status"] * 3
+    found: list[str] = []
+    after = None
+    while True:
+        page = (await alice.ask(MENTIONS, first=2, after=after))["mentions"]
+        found += [edge["node"]["id"] for edge in page["edges"]]
+        assert {edge["repostedByCount"] for edge in page["edges"]} == {0}
+        after = page["pageInfo"]["endCursor"]
+        if not page["pageInfo"]["hasNextPage"]:
+            break
+    assert found == whole
+    page = (await alice.ask(MENTIONS, last=2, before=after))["mentions"]
+    assert [edge["node"]["id"] for edge in page["edges"]] == whole[3:5]
+    assert await alice.fail(MENTIONS, first=1, after="notifications.00000000000001") == "BAD_USER_INPUT"
+
+
+@pytest.mark.parametrize("count", [1, 4])
+async def test_what_a_page_costs(services: Services, anonymous: Member, alice: Member, count: int) -> None:
+    """A page costs its constant at most, whatever it tells of: entries; what they are about; all that this names."""
+    many = await crowd(anonymous, count)
+    await busy(alice, many)
+    for field, query, kinds in (("notifications", WHOLE, 7), ("mentions", WHOLE_MENTIONS, 2)):
+        await anonymous.send(query)  # a text that is new takes a round trip more
+        services.db.round_trips = 0
+        page = (await alice.ask(query))[field]
+        trips = services.db.round_trips
+        assert len(page["edges"]) == kinds * count
+        assert trips <= 3

@@ -1,0 +1,153 @@
+"""The steps that tell members something, by themselves: late, repeated, and those that other scripts build upon."""
+
+from __future__ import annotations
+
+import pytest
+
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
+from store import follows, keys, likes_and_comments, notifications, posts
+from store.client.database import Database
+from store.likes_and_comments import CommentDraft
+from store.notifications import Named
+from store.posts import Draft
+from tests.support.account_probes import traces
+from tests.support.damage.damages import look
+from tests.support.people import PASSWORD, Member
+from tests.support.telling import named, say, stand, step, told, unread
+from tests.support.work import number, work_off
+
+WITHOUT_POST = ["FOLLOW_REQUEST", "FOLLOW_APPROVED"]
+
+
+@pytest.mark.parametrize("kind", WITHOUT_POST)
+async def test_what_is_about_a_member(db: Database, alice: Member, bob: Member, kind: str) -> None:
+    """A request and its approval are told once, and taken back."""
+    for _ in range(2):
+        await step(db, "notify(box, ARGV[3], ARGV[4])", alice, kind, number(bob.id))
+    assert await told(alice) == [(kind, "bob", None, None)]
+    for _ in range(2):
+        await step(db, "withdraw(box, ARGV[3], ARGV[4])", alice, kind, number(bob.id))
+    assert (await told(alice), await unread(alice)) == ([], 0)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_reply_that_names_whom_it_answers(db: Database, alice: Member, bob: Member, *, is_first: bool) -> None:
+    """Whether the answer or the mention in it comes first, the answer alone is told."""
+    draft = Draft(number(bob.id), "so @alice", mentions=(number(alice.id),))
+    _, post, job = await posts.create(db, draft)
+    assert job
+    if not is_first:
+        await dispatch.finish(db, job)
+    await step(db, "notify(box, 'REPLY', ARGV[3], ARGV[4])", alice, number(bob.id), post)
+    await dispatch.perform(db, job, Budget(float("inf")))
+    assert await told(alice) == [("REPLY", "bob", f"status_{post:014x}", None)]
+    assert await named(alice) == [f"status_{post:014x}"]
+
+
+async def test_all_that_somebody_did(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """Who blocks or mutes somebody is told nothing of what they did before, and everything of others."""
+    post = await alice.post("hello")
+    for member in (bob, carol):
+        await member.do("like", postId=post)
+        await member.follow(alice)
+        await say(member, post, "a comment")
+    await step(db, "withdraw_by(box, ARGV[3])", alice, number(bob.id))
+    assert [(kind, actor) for kind, actor, *_ in await told(alice)] == [
+        ("COMMENT", "carol"),
+        ("FOLLOW", "carol"),
+        ("LIKE", "carol"),
+    ]
+    assert await db.one("ZCARD", keys.withdrawn_notifications(number(alice.id))) == 3
+    assert await unread(alice) == 3
+
+
+async def test_a_mention_that_comes_late(db: Database, worker: Worker, alice: Member, bob: Member) -> None:
+    """Whoever goes on delivering a post after it was deleted leaves nothing with whom it names."""
+    me, them = number(bob.id), number(alice.id)
+    _, post, job = await posts.create(db, Draft(me, "hi @alice", mentions=(them,)))
+    assert job
+    undo = await posts.delete(db, post, me)
+    assert undo
+    await dispatch.finish(db, undo)
+    await dispatch.perform(db, job, Budget(float("inf")))
+    assert (await told(alice), await named(alice)) == ([], [])
+    await work_off(db, worker)
+    assert await db.one("EXISTS", keys.mentions(them), keys.notifications(them)) == 0
+
+
+@pytest.mark.parametrize("end", ["comment", "post"])
+async def test_a_mention_in_a_comment_that_comes_late(db: Database, alice: Member, bob: Member, end: str) -> None:
+    """Whoever goes on telling of a comment after it, or its post, was deleted leaves nothing with whom it names."""
+    me, them = number(bob.id), number(alice.id)
+    post = await bob.post("hello")
+    draft = CommentDraft(number(post), me, "hi @alice", mentions=(them,))
+    _, comment, job = await likes_and_comments.create_comment(db, draft)
+    assert job
+    if end == "post":
+        await bob.do("deletePost", postId=post)
+    else:
+        await bob.do("deleteComment", commentId=f"comment_{comment:014x}")
+    await dispatch.perform(db, job, Budget(float("inf")))
+    assert await db.one("EXISTS", keys.mentions(them), keys.notifications(them)) == 0
+
+
+async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """What a member has had withdrawn, or has read, comes back by no repetition of the step that told of it."""
+    post = number(await alice.post("hello"))
+    me, them = number(bob.id), number(alice.id)
+    job, _ = await follows.follow(db, me, [them])
+    _, _, quoting = await posts.create(db, Draft(me, "so", original=post, original_author=them))
+    _, _, naming = await posts.create(db, Draft(me, "hi @alice", mentions=(them,)))
+    assert job
+    assert quoting
+    assert naming
+    for one in (job, quoting, naming):
+        await dispatch.finish(db, one)
+    briefs = await told(alice)
+    assert [kind for kind, *_ in briefs] == ["MENTION", "QUOTE", "FOLLOW"]
+    await alice.do("markNotificationsRead")
+    await step(db, "withdraw_by(box, ARGV[3])", alice, me)
+    for one in (job, quoting, naming):
+        await dispatch.perform(db, one, Budget(float("inf")))
+    assert (await told(alice), await unread(alice)) == ([], 0)
+
+
+@pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
+async def test_who_names_a_member(db: Database, alice: Member, bob: Member, bond: str) -> None:
+    """Blocks keep a mention out of the list; of whom is muted it stands there for when they no longer are."""
+    await stand(db, bond, alice, bob)
+    post = await bob.post("hi @alice")
+    assert await named(alice) == []
+    await db.one("DEL", getattr(keys, bond)(number(alice.id)))
+    assert await named(alice) == ([post] if bond == "muted" else [])
+    assert await told(alice) == []
+
+
+async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:
+    """Nothing of what a deleted member was told is left, nor of what others were told of them."""
+    mine, theirs = await alice.post("hello @bob"), await bob.post("hello @alice")
+    for member, other, post in ((alice, bob, theirs), (bob, alice, mine)):
+        for act in ("like", "repost"):
+            await member.do(act, postId=post)
+        await member.repost(post, f"so @{other.login} @carol")
+        await say(member, post, f"so @{other.login} @carol")
+        await member.follow(other)
+    await bob.do("unlike", postId=mine)
+    await alice.do("markNotificationsRead")
+    assert len(await told(carol)) == len(await named(carol)) == 4
+    await alice.do("deleteAccount", password=PASSWORD)
+    assert await told(bob) == []
+    assert [actor for _, actor, *_ in await told(carol)] == ["bob"]
+    await work_off(db, worker)
+    assert {key for key in await traces(db, alice) if not key.startswith("status:")} == set()  # bob's texts name alice
+    assert (await unread(bob), await unread(carol), len(await named(carol))) == (0, 1, 1)
+    assert (await look(db)).clean
+
+
+async def test_who_is_gone(db: Database, alice: Member, bob: Member) -> None:
+    """Nothing is written for a member who does not exist."""
+    nobody = 4_242 << 12
+    await notifications.mention(db, Named(number(bob.id), number(await bob.post("hello"))), [nobody])
+    assert await db.one("EXISTS", keys.mentions(nobody), keys.notifications(nobody)) == 0

@@ -1,0 +1,1 @@
+"""What an operator runs: the server, its commands, its processes, and its documentation."""

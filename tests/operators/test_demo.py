@@ -1,0 +1,114 @@
+"""The demo: a small community that fills an empty store, and nothing but an empty store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import redis.asyncio as redis
+
+from resolvers.operation.context import Services
+from resolvers.rules.text import is_login, mentions, normalise
+from resolvers.upkeep import demo
+from store import jobs
+from store.settings import Settings
+from tests.support.people import Member
+
+LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { accessToken userErrors { code } } }"
+HOME = """
+{ homeTimeline(first: 100) { edges { node { ... on Node { id } } repostedByCount repostedBy { user { login } } } } }
+"""
+TAG = '{ hashtag(name: "birding") { postCount timeline(first: 50) { nodes { ... on Post { hashtags } } } } }'
+COUNTS = "likeCount quoteCount commentCount repostCount"
+PUBLIC = f"""
+{{ publicTimeline(first: 100) {{ nodes {{ ... on Post {{
+    {COUNTS} mentions {{ login }} likedBy(first: 1) {{ nodes {{ bio followerCount followingCount }} }}
+    comments(first: 50) {{ nodes {{ text author {{ login }} replyTo {{ text }} }} }} }} }} }} }}
+"""
+
+
+async def _member(services: Services, anonymous: Member) -> Member:
+    login = await demo.fill(services)
+    assert login
+    payload = await anonymous.ask(LOG_IN, input={"identifier": login.login, "password": login.password})
+    assert not payload["userErrors"]
+    return Member(anonymous.client, payload["accessToken"])
+
+
+async def test_the_login_it_returns_opens_a_lively_home(services: Services, anonymous: Member) -> None:
+    """The password printed signs in to a home of 30 entries or more, some of which somebody passed on."""
+    member = await _member(services, anonymous)
+    edges = (await member.ask(HOME))["edges"]
+    assert len({edge["node"]["id"] for edge in edges}) == len(edges) >= 30
+    assert any(edge["repostedBy"] for edge in edges)
+    assert all(edge["repostedByCount"] >= len(edge["repostedBy"]) for edge in edges)
+
+
+async def test_there_is_something_to_see_everywhere(services: Services, anonymous: Member) -> None:
+    """A tag has several posts, and posts have likes, quotes, reposts, mentions, and comments that answer each other."""
+    member = await _member(services, anonymous)
+    tag = await member.ask(TAG)
+    assert tag["postCount"] == len(tag["timeline"]["nodes"]) >= 5
+    posts = (await member.ask(PUBLIC))["nodes"]
+    assert any(post["likeCount"] and post["commentCount"] for post in posts)
+    assert all(any(post[count] for post in posts) for count in COUNTS.split())
+    assert any(post["mentions"] for post in posts)
+    assert any(comment["replyTo"] for post in posts for comment in post["comments"]["nodes"])
+    likers = [user for post in posts for user in post["likedBy"]["nodes"]]
+    assert all(user["bio"] and user["followingCount"] >= demo.FOLLOWED_LEAST for user in likers)
+
+
+async def test_there_is_a_conversation(services: Services, anonymous: Member) -> None:
+    """Somebody's post has answers that were answered."""
+    assert await demo.fill(services)
+    query = """{ user(login: "theo_l") { timeline(first: 100) { nodes {
+        ... on Status { replyCount conversation { nodes { ... on Status { inReplyTo { id } } } } } } } } }"""
+    posts = [post for post in (await anonymous.ask(query))["timeline"]["nodes"] if post.get("replyCount")]
+    assert any(len({str(node["inReplyTo"]) for node in post["conversation"]["nodes"]}) > 2 for post in posts)
+
+
+async def test_it_fills_a_store_once(services: Services) -> None:
+    """A first fill leaves no work undone, a second one returns nothing and changes nothing."""
+    assert await demo.fill(services)
+    assert await jobs.backlog(services.db) == (0, 0)
+    before = await _everything(services.settings)
+    assert await demo.fill(services) is None
+    assert await _everything(services.settings) == before
+
+
+async def test_it_leaves_a_store_with_a_member_alone(services: Services, alice: Member) -> None:
+    """Where one member has signed up, nothing is written."""
+    assert alice.login == "alice"
+    before = await _everything(services.settings)
+    assert await demo.fill(services) is None
+    assert await _everything(services.settings) == before
+
+
+async def _everything(settings: Settings) -> dict[object, object]:
+    """Return all keys with what they hold, in the server's own form, which is no text."""
+    async with redis.Redis.from_url(settings.redis_url) as client:
+        names = sorted(await client.keys())
+        return {name: await client.dump(name) for name in names}
+
+
+def test_every_text_keeps_the_rules() -> None:
+    """Logins, names, bios, posts, quotes and comments stand in the data file as the API would store them."""
+    settings, community = Settings(), demo.read()
+    logins = [person.login for person in community.people]
+    assert len(set(logins)) == len(logins)
+    assert community.login.login in logins
+    for person in community.people:
+        assert is_login(person.login)
+        assert person.login == person.login.lower()
+        assert person.circles
+        assert normalise(person.name, limit=settings.max_name, multiline=False) == person.name
+        assert normalise(person.bio, limit=settings.max_bio) == person.bio
+    for words in _all(community.posts):
+        assert words.by in logins
+        assert normalise(words.text, limit=settings.max_text) == words.text
+        assert set(mentions(words.text)) <= set(logins), words.text
+
+
+def _all(told: tuple[demo.Words, ...]) -> Iterator[demo.Words]:
+    for words in told:
+        yield words
+        yield from _all((*words.replies, *words.quotes, *words.answers))

@@ -1,0 +1,179 @@
+"""`verify` finds every invariant that is broken, by name; `repair` mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from resolvers.homes import build
+from resolvers.jobs import dispatch
+from resolvers.upkeep import verify
+from resolvers.upkeep.verify import Report
+from store import keys, posts, timelines
+from store.client.database import Database
+from store.ids import partition
+from store.posts import Draft
+from store.settings import Settings
+from tests.support.damage.bond_damages import BONDS
+from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, look
+from tests.support.damage.post_damages import POSTS
+from tests.support.people import Member, sign_up
+from tests.support.work import dump, number
+
+ROUNDS = 4  # of mending: one repair may bring another finding to light
+
+
+@pytest.fixture
+async def site(anonymous: Member, db: Database) -> Site:
+    """A small site with one thing of each kind, and no entry of a home that waits to be added to its list."""
+    ann, ben, cat, dan, fay = [await sign_up(anonymous, name) for name in ("ann", "ben", "cat", "dan", "fay")]
+    await ann.follow(ben)
+    await ben.follow(cat, ann)
+    post = await cat.post("the post #tea")
+    repost, quote = await ben.repost(post), await dan.repost(post, "a quote")
+    await ann.do("like", postId=post)
+    await ann.do("favourite", postId=post)
+    comment = (await ann.do("comment", "comment { id }", postId=post, text="a remark"))["comment"]["id"]
+    for name in ("one", "two"):
+        await ann.post(f"{name} @cat")
+    word = await ben.post("a word")
+    reply = await dan.post("a reply", inReplyToId=post)
+    answer = await ben.post("an answer", inReplyToId=reply)
+    await fay.do("updateProfile", isPrivate=True)
+    secret = await fay.post("a secret #tea")
+    await ben.follow(fay)
+    await fay.do("block", userIds=[dan.id])
+    things = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret]
+    await db.ask(*(timelines.trim_home(db, number(member.id)) for member in (ann, ben)))
+    return Site(*map(number, things))
+
+
+async def mended(db: Database) -> Report:
+    """Return what is found once everything that can be mended is."""
+    report = await look(db)
+    for _ in range(ROUNDS):
+        if not await verify.repair(db, report.findings):
+            break
+        report = await look(db)
+    return report
+
+
+async def notified(db: Database) -> dict[str, object]:
+    """Return what members are told, and were told and are no longer."""
+    return {key: held for key, held in (await dump(db)).items() if "notification" in key}
+
+
+async def test_a_healthy_site(db: Database, site: Site) -> None:
+    """Nothing is found on a site that nobody has damaged, and every home is looked at."""
+    report = await look(db)
+    assert report == Report([], await db.one("DBSIZE"), 5, 0, 0)
+    assert report.clean
+
+
+@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *BONDS], ids=lambda d: d.name)
+async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> None:
+    """A finding names the damaged key, and after the repair nothing is found any more."""
+    await db.ask(*damage.commands(site))
+    report = await look(db)
+    assert damage.key(site) in {finding.key for finding in report.findings}
+    assert all(finding.message for finding in report.findings)
+    assert not report.clean
+    report = await mended(db)
+    assert report.clean, report.findings
+
+
+@pytest.mark.parametrize("damage", BONDS, ids=lambda d: d.name)
+async def test_repairs_tell_nobody(db: Database, site: Site, damage: Damage) -> None:
+    """No member is told of a follow, request or block, nor is anything withdrawn, because a repair puts it right."""
+    await db.ask(*damage.commands(site))
+    told = await notified(db)
+    assert told
+    assert (await mended(db)).clean
+    assert await notified(db) == told
+
+
+@pytest.mark.parametrize("damage", BEYOND_REPAIR, ids=lambda d: d.name)
+async def test_what_cannot_be_mended(db: Database, site: Site, damage: Damage) -> None:
+    """A finding names the damaged key; repair leaves what a person has to decide."""
+    await db.ask(*damage.commands(site))
+    assert damage.key(site) in {finding.key for finding in (await look(db)).findings}
+    assert {finding.key for finding in (await mended(db)).findings} == {damage.key(site)}
+
+
+TOO_MANY: list[tuple[dict[str, int], Callable[[Site], str], bool]] = [
+    ({"home_size": 1, "home_slack": 0}, lambda s: keys.home(s.ann), True),
+    ({"public_size": 1}, lambda _: keys.public(), True),
+    ({"important_size": 1}, lambda _: keys.important_public(), True),
+    ({"hashtag_size": 0}, lambda _: keys.hashtag("tea"), True),
+    ({"max_favourites": 0}, lambda s: keys.favourites(s.ann), False),
+    ({"notifications_kept": 1}, lambda s: keys.notifications(s.cat), True),
+    ({"mentions_kept": 1}, lambda s: keys.mentions(s.cat), True),
+    ({"max_following": 1}, lambda s: keys.following(s.ben), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("limits", "key", "mendable"), TOO_MANY, ids=lambda v: "".join(v) if isinstance(v, dict) else ""
+)
+async def test_too_many_entries(
+    settings: Settings, site: Site, limits: dict[str, int], key: Callable[[Site], str], *, mendable: bool
+) -> None:
+    """What is longer than a limit that was lowered is found, and cut where nothing is lost by it."""
+    lowered = Database(settings.redis_url, replace(settings, **limits))  # type: ignore[arg-type]
+    named = {finding.key for finding in (await look(lowered)).findings if "at most" in finding.message}
+    assert key(site) in named
+    assert (await mended(lowered)).clean is mendable
+    await lowered.close()
+
+
+async def test_a_comment_of_a_gone_list(db: Database, site: Site) -> None:
+    """What one repair brings to light, the next one mends: a post's record is lost with its lists left behind."""
+    await db.one("DEL", keys.status(site.post))
+    assert (await mended(db)).clean
+    assert not await db.one("EXISTS", keys.comment(site.comment), keys.comments(site.post), keys.likes(site.post))
+
+
+async def test_unfinished_work(db: Database, site: Site) -> None:
+    """What a job has still to do is found, and reported with the number of jobs; once it is done nothing is found."""
+    _, post, job = await posts.create(db, Draft(site.ben, "late", hashtags=("tea",)))
+    assert job
+    report = await look(db)
+    assert {finding.key for finding in report.findings} == {keys.home(site.ann)}
+    assert str(post) in report.findings[0].message
+    assert (report.unfinished_jobs, report.dead_jobs, report.clean) == (1, 0, False)
+    await dispatch.finish(db, job)
+    report = await look(db)
+    assert (report.findings, report.unfinished_jobs, report.clean) == ([], 0, True)
+
+
+async def test_a_dead_job(db: Database, site: Site) -> None:
+    """Work set aside is no finding, but the store is not clean."""
+    _, post, _ = await posts.create(db, Draft(site.dan, "for nobody"))
+    await db.call("bury_job", [keys.jobs(partition(post)), keys.dead_jobs(partition(post))], post)
+    report = await look(db)
+    assert (report.findings, report.dead_jobs, report.clean) == ([], 1, False)
+
+
+async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
+    """A home that changes after it was looked at loses nothing: it is let go of, and the next read builds it anew."""
+    await db.one("LREM", keys.home(site.ann), 1, site.word)
+    report = await look(db)
+    _, post, job = await posts.create(db, Draft(site.ben, "meanwhile"))
+    assert job
+    await dispatch.finish(db, job)
+    assert await verify.repair(db, report.findings)
+    assert not await db.one("EXISTS", keys.home(site.ann))
+    await build.read(db, site.ann)
+    assert {post, site.word} <= {entry.thing for entry in await timelines.home(db, site.ann)}
+    assert (await look(db)).clean
+
+
+async def test_some_homes_alone(db: Database, site: Site) -> None:
+    """As many homes are computed as asked for, others with another seed; the rest of the checks see everything."""
+    reports = [await verify.verify(db, homes=1, seed=seed, progress=lambda _: None) for seed in range(8)]
+    assert {report.homes for report in reports} == {1}
+    await db.one("LREM", keys.home(site.ann), 1, site.word)
+    reports = [await verify.verify(db, homes=1, seed=seed, progress=lambda _: None) for seed in range(12)]
+    assert {report.clean for report in reports} == {True, False}

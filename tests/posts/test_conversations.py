@@ -1,0 +1,187 @@
+"""Conversations: everything that answers one post, directly or not, oldest first, from wherever it is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from resolvers.jobs import dispatch
+from resolvers.operation.context import Services
+from store import keys, posts
+from store.client.database import Database
+from store.posts import Draft
+from store.settings import Settings
+from tests.support.people import Member, shrunk
+from tests.support.post_probes import delete, hide, unhide
+from tests.support.threads import assert_clean, page, read, walk
+from tests.support.work import number
+
+LONG = 1_000  # posts of a long conversation
+QUERY = """query($id: ID!, $first: Int, $after: String) { node(id: $id) { ... on Status {
+  conversation(first: $first, after: $after) {
+    edges { cursor node {
+      id text replyCount viewerHasLiked viewerHasReposted author { login name viewerIsFollowing }
+      ... on Status { inReplyTo { id text viewerHasLiked author { login } } } } }
+    pageInfo { hasNextPage endCursor } } } } }"""
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Room for a whole long conversation on one page."""
+    return shrunk(settings, max_page=LONG, max_cost=10**9)
+
+
+@pytest.fixture
+async def tree(alice: Member, bob: Member, carol: Member) -> list[str]:
+    """A root, two answers, an answer to the first of them, and one to that."""
+    root = await alice.post("root")
+    first, second = [await member.post("answer", inReplyToId=root) for member in (bob, carol)]
+    third = await alice.post("to the first", inReplyToId=first)
+    return [root, first, second, third, await bob.post("to that", inReplyToId=third)]
+
+
+async def test_from_anywhere(db: Database, tree: list[str], anonymous: Member, bob: Member) -> None:
+    """Every post of a conversation gives the whole of it, from its root, oldest first; other posts are not in it."""
+    other = await bob.post("of something else")
+    for viewer in (anonymous, bob):
+        assert [await read(viewer, thing, "conversation") for thing in tree] == [tree] * len(tree)
+        assert await read(viewer, other, "conversation") == [other]
+    await assert_clean(db)
+
+
+async def test_pages(tree: list[str], anonymous: Member) -> None:
+    """Pages of a conversation joined are the whole; from any of its posts, with cursors of each other."""
+    for thing in tree:
+        assert await walk(anonymous, thing, "conversation", 2) == [tree[:2], tree[2:4], tree[4:]]
+    start = await page(anonymous, tree[3], "conversation", 3)
+    rest = await page(anonymous, tree[0], "conversation", 3, start["pageInfo"]["endCursor"])
+    assert [node["id"] for node in rest["nodes"]] == tree[3:]
+
+
+async def test_a_status_alone(anonymous: Member, alice: Member) -> None:
+    """A status that nothing answers is a conversation by itself; its cursor goes on to what answers it later."""
+    post = await alice.post("hello")
+    assert await walk(anonymous, post, "conversation", 1) == [[post]]
+    alone = await page(anonymous, post, "conversation")
+    cursor = alone["pageInfo"]["endCursor"]
+    assert alone["pageInfo"] == {
+        "hasNextPage": False,
+        "hasPreviousPage": False,
+        "startCursor": cursor,
+        "endCursor": cursor,
+    }
+    after = await page(anonymous, post, "conversation", after=cursor)
+    assert (after["nodes"], after["pageInfo"]["hasPreviousPage"]) == ([], True)
+    reply = await alice.post("to myself", inReplyToId=post)
+    after = await page(anonymous, post, "conversation", after=cursor)
+    assert [node["id"] for node in after["nodes"]] == [reply]
+
+
+async def test_not_listed_yet(db: Database, alice: Member, bob: Member) -> None:
+    """Before a reply is listed, its own conversation has it, at its place."""
+    root = await alice.post("root")
+    parent = number(root)
+    draft = Draft(number(bob.id), "one", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, early, early_job = await posts.create(db, draft)
+    later = await alice.post("two", inReplyToId=root)
+    assert early_job
+    thing = f"status_{early:014x}"
+    for first in (1, 2, 3):
+        joined = [each for found in await walk(bob, thing, "conversation", first) for each in found]
+        assert joined == sorted([root, thing, later], key=number)
+    await dispatch.finish(db, early_job)
+    assert await read(bob, root, "conversation") == sorted([root, thing, later], key=number)
+
+
+@pytest.mark.parametrize("gone", range(5))
+async def test_a_deleted_post(
+    db: Database, tree: list[str], alice: Member, bob: Member, carol: Member, gone: int
+) -> None:
+    """A deleted post, be it the root, is left out, and what stands below it stays."""
+    await delete((alice, bob, carol, alice, bob)[gone], tree[gone])
+    left = [thing for thing in tree if thing != tree[gone]]
+    for thing in left:
+        assert await read(carol, thing, "conversation") == left
+        joined = [each for found in await walk(carol, thing, "conversation", 1) for each in found]
+        assert joined == left
+    await assert_clean(db)
+
+
+@pytest.mark.parametrize("hidden", range(5))
+async def test_a_hidden_post(
+    db: Database, tree: list[str], alice: Member, bob: Member, carol: Member, hidden: int
+) -> None:
+    """A hidden post is left out for others, its own author finds it from there, and it comes back at its place."""
+    author = (alice, bob, carol, alice, bob)[hidden]
+    other = carol if author is not carol else alice
+    await hide(author, tree[hidden])
+    left = [thing for thing in tree if thing != tree[hidden]]
+    for thing in left:
+        assert await read(other, thing, "conversation") == left
+    assert await read(author, tree[hidden], "conversation") == tree
+    await assert_clean(db)
+    await unhide(author, tree[hidden])
+    assert await read(other, tree[hidden], "conversation") == tree
+    await assert_clean(db)
+
+
+async def test_the_thread_goes_with_its_last_post(
+    db: Database, tree: list[str], alice: Member, bob: Member, carol: Member
+) -> None:
+    """An answer after the root is gone joins the thread, and nothing is left of it when all are deleted."""
+    await delete(alice, tree[0])
+    last = await carol.post("still here", inReplyToId=tree[4])
+    assert await read(bob, last, "conversation") == [*tree[1:], last]
+    for author, thing in zip((bob, carol, alice, bob, carol), [*tree[1:], last], strict=True):
+        await delete(author, thing)
+    assert not await db.one("KEYS", "thread:*")
+    assert not await db.one("KEYS", "replies:*")
+    await assert_clean(db)
+
+
+async def test_wrong_arguments(tree: list[str], anonymous: Member) -> None:
+    """Too large a page, and a cursor that is malformed or of another list, are BAD_USER_INPUT."""
+    cursor = (await page(anonymous, tree[0], "replies"))["pageInfo"]["endCursor"]
+    wrong: list[dict[str, Any]] = [{"first": 0}, {"first": LONG + 1}, {"after": "x"}, {"after": cursor}]
+    for span in wrong:
+        assert await anonymous.fail(QUERY, id=tree[0], **span) == "BAD_USER_INPUT"
+
+
+async def _conversation(db: Database, authors: list[Member], count: int) -> list[str]:
+    """Return a conversation of some length, each post of which answers the one before it."""
+    root = parent = number(await authors[0].post("root"))
+    made = [root]
+    for i in range(1, count):
+        author, answered = (number(authors[k % len(authors)].id) for k in (i, i - 1))
+        draft = Draft(author, f"post {i}", reply_to=parent, reply_to_author=answered, root=root)
+        _, parent, job = await posts.create(db, draft)
+        assert job
+        await dispatch.finish(db, job)
+        made.append(parent)
+    return [f"status_{thing:014x}" for thing in made]
+
+
+async def test_round_trips(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+    """A page costs the same round trips in a conversation of 10 posts and of 1,000, however much of it is read."""
+    await alice.follow(bob)
+    costs = []
+    short, long = [await _conversation(services.db, [alice, bob, carol], count) for count in (10, LONG)]
+    for things, first in ((short, 10), (long, 10), (long, LONG)):
+        for thing in (things[0], things[len(things) // 2], things[-1]):
+            services.db.round_trips = 0
+            found = (await alice.ask(QUERY, id=thing, first=first))["conversation"]
+            trips = services.db.round_trips
+            assert [edge["node"]["id"] for edge in found["edges"]] == things[:first]
+            costs.append(trips)
+            services.db.round_trips = 0
+            after = found["edges"][4]["cursor"]
+            found = (await alice.ask(QUERY, id=thing, first=5, after=after))["conversation"]
+            assert [edge["node"]["id"] for edge in found["edges"]] == things[5:10]
+            assert all(edge["node"]["inReplyTo"] for edge in found["edges"])
+            costs.append(services.db.round_trips)
+    assert all(cost <= first for cost, first in zip(costs, costs[:2] * 9, strict=True))
+    assert (
+        max(costs) <= 7
+    )  # the status, its author; entries, posts, what these name; a parent before the page, likewise
+    assert await services.db.one("ZCARD", keys.thread(number(long[0]))) == LONG

@@ -1,0 +1,147 @@
+"""The rules of hashtags."""
+# Letters of other scripts are what these cases are about:
+# ruff: noqa: RUF001
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from resolvers.rules.text import hashtag_name, hashtags
+from tests.support.texts import FAMILY, LONG
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("none", ""),
+        ("#", ""),
+        ("# tag", ""),
+        ("#tag", "tag"),
+        ("a #tag here", "tag"),
+        ("#b #a\n#b\t#A", "b a b a"),
+        ("\uff03tag \uff03Tag", "tag tag"),
+        ("#a1 #1a #2026a #a_b #_a #a_", "a1 1a 2026a a_b _a a_"),
+        ("#1 #2026 #_ #__ #1_2 #\u3003 #\u00b7 #\u200d #\u0662\u0663", ""),
+        # punctuation after and before
+        ("#a. #b, #c! #d? #e; #f: #g) #h' #i\u3002 #j\u2026 #k-l", "a b c d e f g h i j k"),
+        (".#a ,#b !#c (#d [#e \"#f '#g -#h /#i \u3002#j \uff01#k *#l $#m %#n @#o", "a b c d e f g h i j k l m n o"),
+        ("a#b 1#b _#b \u00e9#b \u307e#b \ud55c#b \u0e32#b \u30fc#b \u200d#b \u00b7#b", ""),
+        ("&#b &#39;b &#x27;", ""),
+        # signs in a row
+        ("##a", "a"),
+        ("###a \uff03#b", "a b"),
+        ("#a#b", ""),
+        ("#a\uff03b", ""),
+        ("#a# #b", "b"),
+        ("#a##b", "b"),
+        # emoji
+        ("\u270c#a \u270c\ufe0e#b \u270c\ufe0f#c \u270c\U0001f3ff#d \u270c\U0001f3ff\ufe0f#e", "a b c d e"),
+        (f"{FAMILY}#a \U0001f1eb\U0001f1f7#b", "a b"),
+        ("#a\U0001f41f #\U0001f41f #\U0001f41fb", "a"),
+        ("#\ufe0f\u20e3 #\ufe0fa #\u20e3a", ""),
+        # letters of all sorts
+        (
+            "#Za\u017c\u00f3\u0142\u0107 #\u0141\u00d3D\u0179 #stra\u00dfe",
+            "za\u017c\u00f3\u0142\u0107 \u0142\u00f3d\u017a stra\u00dfe",
+        ),
+        ("#\u0420\u044b\u0431\u0430 #\u039f\u0394\u039f\u03a3", "\u0440\u044b\u0431\u0430 \u03bf\u03b4\u03bf\u03c2"),
+        ("#\u0130zmir #\u0131\u015f\u0131k", "i\u0307zmir \u0131\u015f\u0131k"),
+        (
+            "#さかな #サカナ #ｻｶﾅ #魚\uff5e店 #人々、#ラーメン・ライス。",
+            "さかな サカナ ｻｶﾅ 魚\uff5e店 人々 ラーメン・ライス",
+        ),
+        ("今日は#さかな", ""),
+        ("#물고기 맛있다, #한국_요리!", "물고기 한국_요리"),
+        ("#น้ำปลา #ก๋วยเตี๋ยว", "น้ำปลา ก๋วยเตี๋ยว"),
+        ("#سمكة #بحر_كبير، #٢٠٢٦سنة", "سمكة بحر_كبير ٢٠٢٦سنة"),
+        ("#می\u200cخواهم", "می\u200cخواهم"),
+        ("#मछली #हिन्दी_२ #१२", "मछली हिन्दी_२"),
+        ("#דג־ים #ק׳ #רמב״ם", "דג־ים ק׳ רמב״ם"),
+        ("#ཉ་ #ශ්\u200dරී #மீன் #মাছ", "ཉ་ ශ්\u200dරී மீன் মাছ"),
+        ("#goril\u00b7la #goril\u0387la", "goril\u00b7la goril\u00b7la"),
+        ("#\U00020bb7 #\U00010400b #a\U0001d7d8 #\U0001d7d8", "\U00020bb7 \U00010428b a\U0001d7d8"),
+        ("#\uff21\uff22\uff11", "\uff41\uff42\uff11"),
+        ("#cafe\u0301 #caf\u00e9 #CAFE\u0301", "caf\u00e9 caf\u00e9 caf\u00e9"),
+        # web addresses
+        ("#https://example.org #b://", ""),
+        ("#b:/ #c:", "b c"),
+        ("https://example.org/#a http://example.org/?b=#b&c(#c) #d", "d"),
+        ("example.org/#a example.org:80/b#c www.example.org/caf\u00e9#d #e", "e"),
+        ("https://example.org#a", ""),
+        ("https://example.org/ #a", "a"),
+        ("(https://example.org/a)#b", "b"),
+        ("no.Really?#a and/or/#b", "a b"),
+        # the longest, also where lower case is longer
+        ("#" + "a" * 100, "a" * 100),
+        ("#" + "a" * 101 + " #b", "b"),
+        ("#" + "\u0130" * 50, "i\u0307" * 50),
+        ("#" + "\u0130" * 51, ""),
+        ("#" + "e\u0301" * 100, "\u00e9" * 100),
+        # much of one thing
+        ("#" * LONG + "a", "a"),
+        ("#_" * LONG, ""),
+        ("#" + "_" * LONG + "a #b", "b"),
+        ("#" + "1" * LONG, ""),
+        ("#a" * LONG, ""),
+        ("#a " * 1000, "a " * 1000),
+        ("\u00e9" * LONG + " #a", "a"),
+        ("https://a.b/" + "(" * LONG + "#a", "a"),
+        ("a." * LONG + "/#a", "a"),
+    ],
+)
+def test_hashtags(text: str, expected: str) -> None:
+    """Tags are found in normal form, in order and as often as they stand there, and not inside other things."""
+    assert hashtags(text) == tuple(expected.split())
+    assert hashtags(unicodedata.normalize("NFD", text)) == tuple(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tag", "tag"),
+        ("#tag", "tag"),
+        ("\uff03Tag", "tag"),
+        ("\u0130n", "i\u0307n"),
+        ("Cafe\u0301", "caf\u00e9"),
+        ("1\u0e01", "1\u0e01"),
+        ("a_1", "a_1"),
+        ("\U00010400", "\U00010428"),
+        ("A" * 100, "a" * 100),
+    ],
+)
+def test_hashtag_name(name: str, expected: str) -> None:
+    """A tag is looked up under the name it is found by in a text, which is its own normal form."""
+    assert hashtag_name(name) == expected
+    assert hashtag_name(expected) == expected
+    assert hashtags("#" + name.removeprefix("#")) == (expected,)
+    assert hashtags("#" + expected) == (expected,)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "#",
+        "1",
+        "_",
+        "##a",
+        "a#",
+        "a b",
+        "a ",
+        " a",
+        "a\n",
+        "a-b",
+        "a.b",
+        "\ufe0f\u20e3",
+        "\U0001f41f",
+        "a" * 101,
+        "\ud800",
+        "a\0",
+    ],
+)
+def test_no_hashtag_name(name: str) -> None:
+    """What no text could yield as one tag is no name of a tag."""
+    assert hashtag_name(name) is None

@@ -1,0 +1,299 @@
+"""Likes and comments: counted exactly, each once, and by those who may."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from store.client.database import Database
+from tests.support.people import Member, contents, crowd
+
+LIKED = "post { id likeCount viewerHasLiked }"
+COMMENT = "__typename id text createdAt author { login } post { id commentCount } replyTo { id text }"
+
+
+async def seen(member: Member, thing: str, selection: str) -> Any:
+    """Return a post or a comment as a member sees it, None where there is none."""
+    query = f"query($id: ID!) {{ node(id: $id) {{ ... on Post {{ {selection} }} }} }}"
+    if thing.startswith("comment"):
+        query = f"query($id: ID!) {{ node(id: $id) {{ ... on Comment {{ {selection} }} }} }}"
+    return await member.ask(query, id=thing)
+
+
+async def likers(member: Member, post: str) -> tuple[int, list[str]]:
+    """Return how many like a post, and who."""
+    found = await seen(member, post, "likeCount likedBy(first: 100) { nodes { login } }")
+    return found["likeCount"], [user["login"] for user in found["likedBy"]["nodes"]]
+
+
+async def commented(member: Member, post: str) -> tuple[int, list[str]]:
+    """Return how many comments a post has, and their ids."""
+    found = await seen(member, post, "commentCount comments(first: 100) { nodes { id } }")
+    return found["commentCount"], [comment["id"] for comment in found["comments"]["nodes"]]
+
+
+async def say(member: Member, post: str, text: str = "yes", **fields: Any) -> str:
+    """Comment on a post; returns the comment's id."""
+    payload = await member.do("comment", "comment { id }", postId=post, text=text, **fields)
+    assert not payload["userErrors"], payload
+    thing: str = payload["comment"]["id"]
+    return thing
+
+
+# ---- likes
+
+
+async def test_a_like_counts_once(db: Database, alice: Member, bob: Member) -> None:
+    """Liking a post again changes nothing and is no error."""
+    post = await alice.post("hello")
+    liked = {"post": {"id": post, "likeCount": 1, "viewerHasLiked": True}, "userErrors": []}
+    assert await bob.do("like", LIKED, postId=post) == liked
+    before = await contents(db)
+    assert await bob.do("like", LIKED, postId=post) == liked
+    assert await contents(db) == before
+
+
+async def test_a_like_is_taken_back_once(db: Database, alice: Member, bob: Member) -> None:
+    """Unliking a post twice, or one never liked, changes nothing and is no error."""
+    post = await alice.post("hello")
+    unliked = {"post": {"id": post, "likeCount": 0, "viewerHasLiked": False}, "userErrors": []}
+    assert await bob.do("unlike", LIKED, postId=post) == unliked
+    await bob.do("like", postId=post)
+    assert await bob.do("unlike", LIKED, postId=post) == unliked
+    before = await contents(db)
+    assert await bob.do("unlike", LIKED, postId=post) == unliked
+    assert await contents(db) == before
+    assert await likers(bob, post) == (0, [])
+
+
+async def test_fifty_members_liking_at_once_are_all_counted(anonymous: Member, alice: Member) -> None:
+    """Fifty members who each like a post twice at the same moment are counted and listed once each."""
+    members = await crowd(anonymous, 50)
+    post = await alice.post("hello")
+    await asyncio.gather(*(member.do("like", postId=post) for member in members * 2))
+    count, names = await likers(alice, post)
+    assert count == 50
+    assert sorted(names) == sorted(member.login for member in members)
+
+
+async def test_likes_and_unlikes_at_once_end_counted(anonymous: Member, alice: Member) -> None:
+    """Whatever order likes and unlikes come in, count, list and each member's own flag agree."""
+    members = await crowd(anonymous, 15)
+    post = await alice.post("hello")
+    acts = [member.do(act, postId=post) for member in members for act in ("like", "unlike", "like")]
+    await asyncio.gather(*acts)
+    count, names = await likers(alice, post)
+    flags = {m.login for m in members if (await seen(m, post, "viewerHasLiked"))["viewerHasLiked"]}
+    assert (count, set(names)) == (len(flags), flags)
+
+
+async def test_likes_are_listed_newest_first(alice: Member, bob: Member, carol: Member) -> None:
+    """`likedBy` has the newest like first, each with its own instant; a like given again stands where it is new."""
+    post = await alice.post("hello")
+    for member in (bob, alice, carol):
+        await member.do("like", postId=post)
+    await bob.do("unlike", postId=post)
+    await bob.do("like", postId=post)
+    assert await likers(alice, post) == (3, ["bob", "carol", "alice"])
+    found = await seen(alice, post, "createdAt likedBy { edges { node { login } likedAt } }")
+    instants = [edge["likedAt"] for edge in found["likedBy"]["edges"]]
+    assert instants == sorted(instants, reverse=True)
+    assert instants[-1] >= found["createdAt"]
+
+
+async def test_each_viewer_sees_their_own_like(alice: Member, bob: Member, anonymous: Member) -> None:
+    """`viewerHasLiked` is true for who likes the post, and for nobody else, signed in or not."""
+    post = await alice.post("hello")
+    await bob.do("like", postId=post)
+    flags = [(await seen(member, post, "viewerHasLiked"))["viewerHasLiked"] for member in (alice, bob, anonymous)]
+    assert flags == [False, True, False]
+    assert await likers(anonymous, post) == (1, ["bob"])
+
+
+async def test_members_may_like_their_own(alice: Member) -> None:
+    """Nothing keeps a member from liking what they wrote."""
+    post = await alice.post("hello")
+    assert (await alice.do("like", LIKED, postId=post))["post"]["likeCount"] == 1
+
+
+@pytest.mark.parametrize("act", ["like", "unlike"])
+async def test_a_deleted_post_cannot_be_liked(db: Database, alice: Member, bob: Member, act: str) -> None:
+    """Liking or unliking what is gone is refused, and nothing is written."""
+    post = await alice.post("hello")
+    await bob.do("like", postId=post)
+    await alice.do("deletePost", postId=post)
+    before = await contents(db)
+    assert await bob.refused(act, postId=post) == ("NOT_FOUND", ["postId"])
+    assert (await bob.do(act, LIKED, postId=post))["post"] is None
+    assert await contents(db) == before
+
+
+# ---- comments
+
+
+async def test_a_comment_is_answered_whole(alice: Member, bob: Member) -> None:
+    """A comment comes back with its author and its post, which counts it, and can be fetched by its id."""
+    post = await alice.post("hello")
+    payload = await bob.do("comment", f"comment {{ {COMMENT} }} post {{ id commentCount }}", postId=post, text="yes")
+    made = payload["comment"]
+    assert made == {
+        "__typename": "Comment",
+        "id": made["id"],
+        "text": "yes",
+        "createdAt": made["createdAt"],
+        "author": {"login": "bob"},
+        "post": {"id": post, "commentCount": 1},
+        "replyTo": None,
+    }
+    assert payload["post"] == made["post"]
+    assert await seen(alice, made["id"], COMMENT) == made
+    assert made["createdAt"] >= (await seen(alice, post, "createdAt"))["createdAt"]
+
+
+async def test_comments_are_listed_newest_first(alice: Member, bob: Member, anonymous: Member) -> None:
+    """A post's comments stand newest first, whoever wrote them, and everybody sees them."""
+    post, other = await alice.post("hello"), await alice.post("other")
+    made = [await say(member, post, "yes") for member in (bob, alice, bob)]
+    await say(bob, other)
+    assert await commented(anonymous, post) == (3, made[::-1])
+
+
+async def test_a_comment_answers_another_on_the_same_post(alice: Member, bob: Member) -> None:
+    """`replyTo` is the comment answered; it becomes null when that one is deleted, and the answer stays."""
+    post = await alice.post("hello")
+    first = await say(bob, post, "first")
+    answer = await say(alice, post, "answer", replyToId=first)
+    assert (await seen(bob, answer, COMMENT))["replyTo"] == {"id": first, "text": "first"}
+    await bob.do("deleteComment", commentId=first)
+    assert (await seen(bob, answer, COMMENT))["replyTo"] is None
+    assert await commented(bob, post) == (1, [answer])
+
+
+@pytest.mark.parametrize("key", [{}, {"idempotencyKey": "key"}], ids=["no key", "key"])
+async def test_what_cannot_be_answered_is_refused(
+    db: Database, alice: Member, bob: Member, key: dict[str, str]
+) -> None:
+    """An answer to a comment elsewhere, to one that is gone, or to none is refused, and nothing is written."""
+    post, other = await alice.post("hello"), await alice.post("other")
+    elsewhere, gone = await say(bob, other), await say(bob, post)
+    await bob.do("deleteComment", commentId=gone)
+    before = await contents(db)
+    table = {
+        elsewhere: "NOT_FOUND",
+        gone: "NOT_FOUND",
+        "comment_00000000000001": "NOT_FOUND",
+        post: "NOT_FOUND",
+        bob.id: "NOT_FOUND",
+        "": "INVALID",
+        "nonsense": "INVALID",
+        elsewhere[:-1]: "INVALID",
+    }
+    for thing, code in table.items():
+        found = await bob.refused("comment", postId=post, text="answer", replyToId=thing, **key)
+        assert found == (code, ["replyToId"]), thing
+    assert await contents(db) == before
+    assert await say(bob, post, "answer", **key)
+
+
+async def test_the_answered_comment_belongs_to_the_input_of_a_key(alice: Member, bob: Member) -> None:
+    """A key used for a comment is a CONFLICT when it comes again as an answer to another comment."""
+    post = await alice.post("hello")
+    first = await say(alice, post)
+    made = await say(bob, post, "yes", idempotencyKey="key", replyToId=first)
+    assert await say(bob, post, "yes", idempotencyKey="key", replyToId=first) == made
+    refused = await bob.refused("comment", postId=post, text="yes", idempotencyKey="key")
+    assert refused == ("CONFLICT", ["idempotencyKey"])
+    await alice.do("deleteComment", commentId=first)
+    assert await say(bob, post, "yes", idempotencyKey="key", replyToId=first) == made
+
+
+async def test_a_key_sent_to_two_posts_at_once_makes_one_comment(alice: Member, bob: Member) -> None:
+    """Of comments on many posts with one key at the same moment one post gets its comment, the others a CONFLICT."""
+    targets = [await alice.post(f"post {i}") for i in range(8)]
+    payloads = await asyncio.gather(
+        *(bob.do("comment", postId=post, text="yes", idempotencyKey="key") for post in targets)
+    )
+    refusals = [[error["code"] for error in payload["userErrors"]] for payload in payloads]
+    assert sorted(refusals) == [[], *[["CONFLICT"]] * 7]
+    assert sorted([(await commented(bob, post))[0] for post in targets]) == [0, 0, 0, 0, 0, 0, 0, 1]
+
+
+async def test_comments_by_many_at_once_are_all_counted(anonymous: Member, alice: Member) -> None:
+    """Comments of twenty members at the same moment, two each, are counted and listed exactly."""
+    members = await crowd(anonymous, 20)
+    post = await alice.post("hello")
+    made = await asyncio.gather(*(say(member, post) for member in members * 2))
+    count, ids = await commented(alice, post)
+    assert count == 40
+    assert sorted(ids) == sorted(made)
+    assert ids == sorted(ids, reverse=True)
+
+
+@pytest.mark.parametrize(("who", "may"), [("bob", True), ("alice", True), ("carol", False)])
+async def test_a_comment_is_deleted_by_its_author_or_the_posts(
+    db: Database, alice: Member, bob: Member, carol: Member, who: str, may: bool
+) -> None:
+    """Who wrote a comment, or the post below which it stands, may delete it; a third member may not."""
+    post = await alice.post("hello")
+    comment, kept = await say(bob, post), await say(bob, post)
+    await carol.repost(post)  # passing a post on makes nobody its author
+    member = {"alice": alice, "bob": bob, "carol": carol}[who]
+    before = await contents(db)
+    payload = await member.do("deleteComment", "deletedCommentId post { id commentCount }", commentId=comment)
+    if may:
+        expected = {"deletedCommentId": comment, "post": {"id": post, "commentCount": 1}, "userErrors": []}
+        assert payload == expected
+        assert await seen(member, comment, "id") is None
+        assert await commented(member, post) == (1, [kept])
+        assert not [key for key in await contents(db) if key.endswith(f":{int(comment[-14:], 16)}")]
+    else:
+        assert (payload["deletedCommentId"], payload["post"]) == (None, None)
+        assert [(error["code"], error["field"]) for error in payload["userErrors"]] == [("NOT_ALLOWED", ["commentId"])]
+        assert await contents(db) == before
+
+
+async def test_a_comment_is_deleted_once(alice: Member, bob: Member) -> None:
+    """Of many deletes of one comment at the same moment one is answered as done, the others as NOT_FOUND."""
+    post = await alice.post("hello")
+    comment, kept = await say(bob, post), await say(bob, post)
+    payloads = await asyncio.gather(*(m.do("deleteComment", commentId=comment) for m in (alice, bob) * 5))
+    refusals = [[error["code"] for error in payload["userErrors"]] for payload in payloads]
+    assert sorted(refusals) == [[], *[["NOT_FOUND"]] * 9]
+    assert await bob.refused("deleteComment", commentId=comment) == ("NOT_FOUND", ["commentId"])
+    assert await commented(bob, post) == (1, [kept])
+
+
+async def test_comments_made_and_deleted_at_once_end_counted(alice: Member, bob: Member) -> None:
+    """While some comments come and others go, the count stays the size of the list."""
+    post = await alice.post("hello")
+    old = [await say(bob, post) for _ in range(10)]
+    await asyncio.gather(*(say(alice, post) for _ in range(10)), *(bob.do("deleteComment", commentId=c) for c in old))
+    count, ids = await commented(alice, post)
+    assert count == len(ids) == 10
+    assert not set(ids) & set(old)
+
+
+async def test_comments_go_with_their_post(alice: Member, bob: Member) -> None:
+    """A comment of a deleted post is nothing any more: not to be seen, answered or deleted."""
+    post = await alice.post("hello")
+    comment = await say(bob, post)
+    await alice.do("deletePost", postId=post)
+    assert await seen(bob, comment, "id") is None
+    assert await bob.refused("deleteComment", commentId=comment) == ("NOT_FOUND", ["commentId"])
+    assert await bob.refused("comment", postId=post, text="yes") == ("NOT_FOUND", ["postId"])
+    other = await alice.post("other")
+    refused = await bob.refused("comment", postId=other, text="yes", replyToId=comment)
+    assert refused == ("NOT_FOUND", ["replyToId"])
+
+
+async def test_a_quote_has_comments_of_its_own(alice: Member, bob: Member) -> None:
+    """A comment on a quote stands below the quote, and its author may delete it there; the original has none."""
+    post = await alice.post("hello")
+    quote = await bob.repost(post, "see")
+    comment = await say(alice, quote)
+    assert await commented(alice, quote) == (1, [comment])
+    assert await commented(alice, post) == (0, [])
+    payload = await bob.do("deleteComment", "post { id }", commentId=comment)
+    assert payload == {"post": {"id": quote}, "userErrors": []}

@@ -1,0 +1,225 @@
+"""Replies: statuses that answer a post, listed and counted at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
+from resolvers.operation.context import Services
+from store import keys, posts
+from store.client.database import Database
+from store.posts import Draft
+from store.records import Job
+from tests.support.people import PASSWORD, Member, contents
+from tests.support.post_probes import delete, hide, profile, public, unhide
+from tests.support.threads import answered, assert_clean, read, reply_count, walk
+from tests.support.transport.live import ACTIVITY, subscribed, watched
+from tests.support.work import Fragile, number, work_off
+
+
+async def die_in(db: Database, job: Job, calls: int) -> None:
+    """Do a job until the process dies at one of its calls."""
+    fragile = Fragile(db.settings, calls, halfway=True)
+    await dispatch.finish(fragile, job)
+    await fragile.close()
+
+
+async def test_a_reply(db: Database, alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
+    """A reply names what it answers, is counted and listed there, oldest first, and is a post like any other."""
+    post = await alice.post("a question")
+    replies = [await member.post("an answer", inReplyToId=post) for member in (bob, carol, alice)]
+    below = await alice.post("another question", inReplyToId=replies[0])
+    for viewer in (alice, bob, anonymous):
+        assert await read(viewer, post, "replies") == replies
+        assert await reply_count(viewer, post) == 3
+        assert [await answered(viewer, thing) for thing in (post, *replies, below)] == [None, *[post] * 3, replies[0]]
+    assert await read(bob, replies[0], "replies") == [below]
+    assert (await profile(bob, "bob"))[1] == [replies[0]]
+    assert await public(bob) == [below, *replies[::-1], post]
+    await assert_clean(db)
+
+
+async def test_pages(alice: Member, bob: Member) -> None:
+    """Replies come in pages, oldest first, which joined are the whole list."""
+    post = await alice.post("a question")
+    assert await walk(bob, post, "replies", 2) == [[]]
+    replies = [await bob.post(f"answer {i}", inReplyToId=post) for i in range(5)]
+    assert await walk(bob, post, "replies", 2) == [replies[:2], replies[2:4], replies[4:]]
+    await delete(bob, replies[1])
+    assert [thing for page in await walk(bob, post, "replies", 2) for thing in page] == [replies[0], *replies[2:]]
+
+
+async def test_a_plain_repost_is_answered_as_its_original(db: Database, alice: Member, bob: Member) -> None:
+    """An answer to a plain repost is one to its original, whose replies and number it shows; a quote has its own."""
+    post = await alice.post("a question")
+    plain, quote = await bob.repost(post), await bob.repost(post, "see")
+    reply = await alice.post("an answer", inReplyToId=plain)
+    other = await alice.post("not to the question", inReplyToId=quote)
+    for thing in (post, plain):
+        assert await read(bob, thing, "replies") == [reply]
+        assert await reply_count(bob, thing) == 1
+    assert await read(bob, quote, "replies") == [other]
+    assert [await answered(bob, thing) for thing in (reply, other)] == [post, quote]
+    assert await read(bob, other, "conversation") == [quote, other]
+    await assert_clean(db)
+
+
+async def test_refusals(db: Database, alice: Member, bob: Member) -> None:
+    """What is not there, not seen, of another kind or hidden by oneself is not answered, and nothing is written."""
+    post, gone, hidden = [await bob.post(text) for text in ("here", "gone", "hidden")]
+    plain = await alice.repost(hidden)
+    await delete(bob, gone)
+    await hide(bob, hidden)
+    before = await contents(db)
+    missing = ("NOT_FOUND", ["inReplyToId"])
+    other_kind = f"repost_{number(post):014x}"
+    for thing in (gone, hidden, plain, other_kind, bob.id, f"status_{1:014x}"):
+        assert await alice.refused("post", text="yes", inReplyToId=thing, idempotencyKey="key") == missing
+    assert await bob.refused("post", text="yes", inReplyToId=hidden) == ("NOT_ALLOWED", ["inReplyToId"])
+    assert await alice.refused("post", text="yes", inReplyToId="nonsense") == ("INVALID", ["inReplyToId"])
+    assert await alice.refused("post", text=" ", inReplyToId=post) == ("BLANK", ["text"])
+    assert await contents(db) == before
+
+
+async def test_a_retry(db: Database, alice: Member, bob: Member) -> None:
+    """The key covers what is answered: the same input gets the first reply, also when its parent is gone since."""
+    post, other = await alice.post("a question"), await alice.post("another")
+    first = await bob.post("yes", inReplyToId=post, idempotencyKey="key")
+    before = await contents(db)
+    assert await bob.post("yes", inReplyToId=post, idempotencyKey="key") == first
+    conflict = ("CONFLICT", ["idempotencyKey"])
+    assert await bob.refused("post", text="yes", inReplyToId=other, idempotencyKey="key") == conflict
+    assert await bob.refused("post", text="yes", idempotencyKey="key") == conflict
+    assert await contents(db) == before
+    await delete(alice, post)
+    assert await bob.post("yes", inReplyToId=post, idempotencyKey="key") == first
+    assert await bob.refused("post", text="no", inReplyToId=post, idempotencyKey="key") == (
+        "NOT_FOUND",
+        ["inReplyToId"],
+    )
+
+
+async def test_a_deleted_reply(db: Database, alice: Member, bob: Member) -> None:
+    """A deleted reply leaves list and number; what answered it stays, and answers nothing that is there."""
+    post = await alice.post("a question")
+    reply = await bob.post("an answer", inReplyToId=post)
+    below = await alice.post("thanks", inReplyToId=reply)
+    await delete(bob, reply)
+    assert await read(bob, post, "replies") == []
+    assert await reply_count(bob, post) == 0
+    assert await answered(bob, below) is None
+    assert not await db.one("EXISTS", keys.replies(number(post)), keys.replies(number(reply)))
+    await assert_clean(db)
+
+
+async def test_a_hidden_reply(db: Database, alice: Member, bob: Member) -> None:
+    """A hidden reply is neither listed nor counted, and stands in its place again once it is shown."""
+    post = await alice.post("a question")
+    first, second = [await bob.post(text, inReplyToId=post) for text in ("first", "second")]
+    below = await alice.post("thanks", inReplyToId=first)
+    for _ in range(2):
+        await hide(bob, first)
+        for viewer in (alice, bob):
+            assert await read(viewer, post, "replies") == [second]
+            assert await reply_count(viewer, post) == 1
+        assert await answered(alice, below) is None
+        assert await answered(bob, below) == first
+        await assert_clean(db)
+        await unhide(bob, first)
+        assert await read(alice, post, "replies") == [first, second]
+        assert await reply_count(alice, post) == 2
+        assert await answered(alice, below) == first
+        await assert_clean(db)
+
+
+async def test_a_hidden_parent(alice: Member, bob: Member) -> None:
+    """A reply to a hidden post stays, and names it to its author alone."""
+    post = await alice.post("a question")
+    reply = await bob.post("an answer", inReplyToId=post)
+    await hide(alice, post)
+    assert await answered(bob, reply) is None
+    assert await answered(alice, reply) == post
+    await unhide(alice, post)
+    assert await answered(bob, reply) == post
+    assert await read(bob, post, "replies") == [reply]
+
+
+@pytest.mark.parametrize("begun", [True, False], ids=["before its delivery", "in its delivery"])
+async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Member, *, begun: bool) -> None:
+    """Where the post answered is deleted while the reply is made, the reply stays, in its thread, and answers none."""
+    parent = number(await alice.post("a question"))
+    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, reply, job = await posts.create(db, draft)
+    assert job
+    if not begun:
+        await die_in(db, job, 2)
+    await delete(alice, f"status_{parent:014x}")
+    await dispatch.finish(db, job)
+    thing = f"status_{reply:014x}"
+    assert await answered(bob, thing) is None
+    assert await read(bob, thing, "conversation") == [thing]
+    assert await db.one("ZRANGE", keys.thread(parent), 0, -1) == [str(reply)]
+    await assert_clean(db)
+
+
+@pytest.mark.parametrize("ending", ["deleted", "hidden"])
+async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member, ending: str) -> None:
+    """The delivery of a reply that comes after it was deleted or hidden lists it nowhere."""
+    parent = number(await alice.post("a question"))
+    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, reply, job = await posts.create(db, draft)
+    assert job
+    await (delete if ending == "deleted" else hide)(bob, f"status_{reply:014x}")
+    await dispatch.perform(db, job, Budget(float("inf")))
+    assert not await db.one("EXISTS", keys.replies(parent), keys.thread(parent))
+    assert await reply_count(alice, f"status_{parent:014x}") == 0
+
+
+@pytest.mark.parametrize("calls", range(8))
+async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member, calls: int) -> None:
+    """Wherever the delivery of a reply dies, the worker lists and counts it; its end likewise."""
+    parent = number(await alice.post("a question"))
+    draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
+    _, reply, job = await posts.create(db, draft)
+    assert job
+    await die_in(db, job, calls)
+    await work_off(db, worker)
+    post, thing = f"status_{parent:014x}", f"status_{reply:014x}"
+    assert await read(alice, post, "replies") == [thing]
+    assert await reply_count(alice, post) == 1
+    await assert_clean(db)
+    job = await posts.delete(db, reply, number(bob.id))
+    assert job
+    await die_in(db, job, calls)
+    await work_off(db, worker)
+    assert await reply_count(alice, post) == 0
+    assert await read(alice, post, "conversation") == [post]
+    await assert_clean(db)
+
+
+async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:
+    """The replies of a deleted account go, and the conversations that it began go on without it."""
+    post, own = await alice.post("a question"), await bob.post("bob's question")
+    reply = await bob.post("an answer", inReplyToId=post)
+    below = await carol.post("thanks", inReplyToId=reply)
+    under = await carol.post("an answer", inReplyToId=own)
+    await bob.do("deleteAccount", "deletedUserId", password=PASSWORD)
+    await work_off(db, worker)
+    assert await reply_count(carol, post) == 0
+    assert await read(carol, below, "conversation") == [post, below]
+    assert await read(carol, under, "conversation") == [under]
+    assert [await answered(carol, thing) for thing in (below, under)] == [None, None]
+    await assert_clean(db)
+
+
+async def test_live_numbers(services: Services, alice: Member, bob: Member) -> None:
+    """Who watches a post hears of its replies as they come and go."""
+    post = await alice.post("a question")
+    async with subscribed(bob, ACTIVITY, post=post) as stream:
+        await watched(services.db, post)
+        reply = await bob.post("an answer", inReplyToId=post)
+        assert (await stream.next())["replyCount"] == 1
+        await hide(bob, reply)
+        assert (await stream.next())["replyCount"] == 0

@@ -1,0 +1,223 @@
+"""Stored scores: which posts a timeline ranks, written at most once a second per post and never for ever wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from resolvers.jobs import dispatch, rescoring
+from resolvers.jobs.step import Budget
+from resolvers.jobs.worker import Worker
+from resolvers.operation.context import Services
+from resolvers.rules import ranking
+from store import importance, keys, posts
+from store.client.database import Database
+from store.ids import partition
+from store.importance import Due
+from store.posts import Draft
+from store.settings import Settings
+from tests.support.people import Member, shrunk
+from tests.support.servers.processes import until
+from tests.support.work import number, work_off
+
+RANKED, LISTED = 3, 10
+TAG, PUBLIC = keys.important_hashtag("tea"), keys.important_public()
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Timelines of which few posts are ranked."""
+    return shrunk(settings, important_size=RANKED, public_size=LISTED, hashtag_size=LISTED)
+
+
+async def due(db: Database, post: int) -> float | None:
+    """Return when the score of a post is due, ms since 1970."""
+    found = await db.one("ZSCORE", keys.rescore(partition(post)), post)
+    return None if found is None else float(found)
+
+
+async def a_second_passes(db: Database, *things: int) -> None:
+    """Make scores due that were to be due a second later."""
+    for post in things:
+        await db.one("ZADD", keys.rescore(partition(post)), "XX", 0, post)
+
+
+async def ranked(db: Database, key: str) -> list[int]:
+    """Return the posts ranked of a timeline, best first."""
+    return [int(post) for post in await db.one("ZRANGE", key, 0, -1, "REV")]
+
+
+async def score(db: Database, post: int) -> tuple[float, float]:
+    """Return the score stored of a post, and the one that its numbers give."""
+    (record,) = await importance.posts(db, [post])
+    stored = [float(await db.one("ZSCORE", key, post)) for key in (TAG, PUBLIC)]
+    assert stored[0] == stored[1]
+    return stored[0], ranking.score_of(record)
+
+
+async def test_at_most_once_a_second(db: Database, alice: Member, bob: Member) -> None:
+    """A change makes a score due a second later, more changes until then no later; before that nothing is written."""
+    post = number(identity := await alice.post("a post #tea"))
+    assert await due(db, post) is None
+    await bob.do("like", postId=identity)
+    first = await due(db, post)
+    seconds, microseconds = await db.one("TIME")
+    assert first is not None
+    assert 0 < first - int(seconds) * 1000 - int(microseconds) / 1000 <= 1000
+    await alice.do("like", postId=identity)
+    assert await due(db, post) == first
+    assert await rescoring.run_once(db) == 0
+    stored, wanted = await score(db, post)
+    assert stored < wanted
+    await a_second_passes(db, post)
+    assert await rescoring.run_once(db) == 1
+    stored, wanted = await score(db, post)
+    assert stored == wanted
+    assert await due(db, post) is None
+
+
+async def test_every_change_of_numbers(db: Database, alice: Member, bob: Member) -> None:
+    """Whatever changes a number of a post, and takes it back, makes its score due; what changes nothing does not."""
+    post = number(identity := await alice.post("a post #tea"))
+    made: dict[str, str] = {}
+
+    async def say() -> None:
+        made["comment"] = (await bob.do("comment", "comment { id }", postId=identity, text="hm"))["comment"]["id"]
+
+    async def quote() -> None:
+        made["quote"] = await bob.repost(identity, "a quote")
+
+    changes: list[tuple[Callable[[], Awaitable[Any]], bool]] = [
+        (lambda: bob.do("like", postId=identity), True),
+        (lambda: bob.do("like", postId=identity), False),
+        (lambda: bob.repost(identity), True),
+        (quote, True),
+        (say, True),
+        (lambda: bob.do("unlike", postId=identity), True),
+        (lambda: bob.do("unlike", postId=identity), False),
+        (lambda: bob.do("unrepost", postId=identity), True),
+        (lambda: bob.do("deletePost", postId=made["quote"]), True),
+        (lambda: bob.do("deleteComment", commentId=made["comment"]), True),
+    ]
+    for change, counts in changes:
+        await change()
+        assert (await due(db, post) is not None) is counts
+        await a_second_passes(db, post)
+        await rescoring.run_once(db)
+        assert await due(db, post) is None
+        stored, wanted = await score(db, post)
+        assert stored == wanted
+
+
+async def test_a_change_while_a_score_is_written(db: Database, alice: Member, bob: Member) -> None:
+    """A change that comes while a worker writes the score is not lost: the post stays due."""
+    post = number(identity := await alice.post("a post #tea"))
+    await bob.do("like", postId=identity)
+    await a_second_passes(db, post)
+    taken = await importance.take_due(db)
+    assert [one.post for one in taken] == [post]
+    assert await importance.take_due(db) == []
+    await alice.do("like", postId=identity)
+    assert (await due(db, post) or 0) < taken[0].lease
+    await importance.finish(db, taken)
+    assert await due(db, post) is not None
+
+
+async def test_a_worker_that_dies(db: Database, alice: Member, bob: Member) -> None:
+    """What a dead worker has taken is taken again after its lease, and the late end of the first changes nothing."""
+    post = number(identity := await alice.post("a post #tea"))
+    await bob.do("like", postId=identity)
+    await a_second_passes(db, post)
+    taken = await importance.take_due(db)
+    await a_second_passes(db, post)  # the lease has run out
+    assert [one.post for one in await importance.take_due(db)] == [post]
+    await importance.finish(db, [Due(post, taken[0].lease - 1)])
+    assert await due(db, post) is not None
+    await a_second_passes(db, post)
+    await rescoring.run_once(db)
+    stored, wanted = await score(db, post)
+    assert stored == wanted
+
+
+@pytest.mark.parametrize("key", [PUBLIC, TAG])
+async def test_the_best_are_kept(db: Database, alice: Member, bob: Member, key: str) -> None:
+    """A full ranking lets its lowest go, takes it back once it is better, and has only what its timeline has."""
+    made = [await alice.post(f"post {i} #tea") for i in range(RANKED + 1)]
+    things = [number(post) for post in made]
+    assert await ranked(db, key) == things[:0:-1]
+    await bob.do("like", postId=made[0])
+    await a_second_passes(db, things[0])
+    await rescoring.run_once(db)
+    assert await ranked(db, key) == [things[0], things[3], things[2]]
+    for i in range(LISTED):
+        await alice.post(f"later {i} #tea")
+    assert things[0] not in await ranked(db, key)
+    await bob.do("like", postId=made[1])
+    await a_second_passes(db, things[1])
+    await rescoring.run_once(db)
+    assert things[1] not in await ranked(db, key)
+
+
+async def test_a_deleted_post(db: Database, alice: Member, bob: Member) -> None:
+    """A deleted post is ranked no more, and neither a score still due nor a delivery come late brings it back."""
+    post = number(identity := await alice.post("soon gone #tea"))
+    await bob.do("like", postId=identity)
+    await alice.do("deletePost", postId=identity)
+    assert await ranked(db, PUBLIC) == await ranked(db, TAG) == []
+    await a_second_passes(db, post)
+    assert await rescoring.run_once(db) == 1
+    assert await ranked(db, PUBLIC) == await ranked(db, TAG) == []
+    assert not await db.one("KEYS", "rescore:*")
+
+
+async def test_a_delete_while_a_score_is_written(db: Database, alice: Member, bob: Member) -> None:
+    """A score worked out before its post was deleted is not written after."""
+    post = number(identity := await alice.post("soon gone #tea"))
+    records = await importance.posts(db, [post])
+    await alice.do("deletePost", postId=identity)
+    await importance.rank(db, [(record, 99_999.0) for record in records])
+    assert await ranked(db, PUBLIC) == await ranked(db, TAG) == []
+
+
+async def test_a_delivery_done_again(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
+    """A delivery that is done again leaves the score that the post has come to in between."""
+    _, post, job = await posts.create(services.db, Draft(number(alice.id), "a post #tea", hashtags=("tea",)))
+    assert job
+    await dispatch.perform(services.db, job, Budget(9))
+    await bob.do("like", postId=f"status_{post:014x}")
+    await a_second_passes(services.db, post)
+    await rescoring.run_once(services.db)
+    before = await score(services.db, post)
+    await work_off(services.db, worker)
+    assert await score(services.db, post) == before
+
+
+async def test_plain_reposts_and_quotes(db: Database, alice: Member, bob: Member) -> None:
+    """A quote is ranked as a post of its own, a plain repost never."""
+    post = await alice.post("a post")
+    await bob.repost(post)
+    quote = await bob.repost(post, "look #tea")
+    assert await ranked(db, PUBLIC) == [number(quote), number(post)]
+    assert await ranked(db, TAG) == [number(quote)]
+
+
+async def test_the_worker_sees_to_it(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
+    """A running worker writes scores that are due, also when no other work comes."""
+    post = number(identity := await alice.post("a post #tea"))
+    await bob.do("like", postId=identity)
+    await a_second_passes(services.db, post)
+    running = asyncio.create_task(worker.run(services.hearing))
+
+    async def is_written() -> bool:
+        return await due(services.db, post) is None
+
+    try:
+        await until(is_written)
+        stored, wanted = await score(services.db, post)
+        assert stored == wanted
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)

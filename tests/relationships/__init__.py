@@ -1,0 +1,1 @@
+"""Follows, follow requests, blocks and mutes."""

@@ -1,0 +1,57 @@
+"""Blocking and muting: who is gone for whom, and what comes back."""
+
+from __future__ import annotations
+
+from tests.support.people import Member
+
+SEEN = "query($login: String!) { user(login: $login) { viewerHasBlocked timeline { nodes { ... on Node { id } } } } }"
+LISTS = "{ viewer { blocked { nodes { login } } muted { nodes { login } } } }"
+
+
+async def test_blocking(alice: Member, bob: Member) -> None:
+    """A block ends follows both ways; the blocked sees nobody, the blocker no posts; unblocking restores nothing."""
+    await alice.follow(bob)
+    await bob.follow(alice)
+    a, b = await alice.post("by alice"), await bob.post("by bob")
+    payload = await alice.do("block", "users { login viewerHasBlocked viewerIsFollowing }", userIds=[bob.id])
+    assert payload["users"] == [{"login": "bob", "viewerHasBlocked": True, "viewerIsFollowing": False}]
+    assert (await alice.home(), await bob.home()) == ([a], [b])
+    assert await bob.ask(SEEN, login="alice") is None
+    assert (await alice.ask(SEEN, login="bob"))["timeline"] == {"nodes": []}
+    assert await bob.refused("follow", userIds=[alice.id]) == ("NOT_FOUND", ["userIds", "0"])
+    assert await alice.refused("follow", userIds=[bob.id]) == ("NOT_ALLOWED", ["userIds", "0"])
+    assert (await alice.ask(LISTS))["blocked"]["nodes"] == [{"login": "bob"}]
+    assert not (await alice.do("unblock", userIds=[bob.id]))["userErrors"]
+    assert (await alice.home(), await bob.home()) == ([a], [b])
+    seen = await bob.ask(SEEN, login="alice")
+    assert seen["timeline"] == {"nodes": [{"id": a}]}
+
+
+async def test_muting(alice: Member, bob: Member, carol: Member) -> None:
+    """What a muted member writes or passes on is gone from timelines, not from their profile, and comes back."""
+    await alice.follow(bob, carol)
+    theirs = await carol.post("by carol")
+    await bob.repost(theirs)
+    word = await bob.post("by bob")
+    assert await alice.home() == [word, theirs]
+    await alice.do("mute", userIds=[bob.id])
+    assert await alice.home() == [theirs]
+    assert (await alice.ask("{ homeTimeline { edges { repostedByCount } } }"))["edges"] == [{"repostedByCount": 0}]
+    assert len((await alice.ask(SEEN, login="bob"))["timeline"]["nodes"]) == 2
+    assert (await alice.ask(LISTS))["muted"]["nodes"] == [{"login": "bob"}]
+    await alice.do("unmute", userIds=[bob.id])
+    assert await alice.home() == [word, theirs]
+
+
+async def test_answering_the_unseen(alice: Member, bob: Member, carol: Member) -> None:
+    """A comment that is not seen cannot be answered, exactly as one that is not there; a retry has its first result."""
+    post = await carol.post("talk below")
+    remark = (await alice.do("comment", "comment { id }", postId=post, text="mine"))["comment"]["id"]
+    answer = {"postId": post, "text": "so?", "replyToId": remark, "idempotencyKey": "1"}
+    first = await bob.do("comment", "comment { id }", **answer)
+    await alice.do("block", userIds=[bob.id])
+    answer_anew = {**answer, "idempotencyKey": "2"}
+    assert await bob.refused("comment", **answer_anew) == ("NOT_FOUND", ["replyToId"])
+    assert await bob.do("comment", "comment { id }", **answer) == first
+    count = await carol.ask("query($id: ID!) { node(id: $id) { ... on Post { commentCount } } }", id=post)
+    assert count == {"commentCount": 2}

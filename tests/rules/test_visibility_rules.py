@@ -1,0 +1,104 @@
+"""The rule of visibility by itself: what the pure function says of every cell of the table, without a store."""
+
+from __future__ import annotations
+
+import pytest
+
+from resolvers.rules.visibility import UNSEEN, Sight, Standing, seen, sees, standing, timeline
+from store.records import NO_BOND, Bond, Comment, Repost, Status, User
+from tests.support.visibility.sights import CELLS, LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, State
+
+MEMBER_ID, OTHER_ID, VIEWER_ID = 1, 2, 3
+BONDS = {
+    "follower": Bond(follows=True),
+    "blocked by": Bond(is_blocked=True),
+    "blocking": Bond(blocks=True),
+    "muting": Bond(mutes=True),
+    "muting follower": Bond(follows=True, mutes=True),
+}
+OPEN = State(private=False, suspended=False, hidden=False)
+CLOSED = State(private=True, suspended=True, hidden=True)
+VIEWERS = {"self": MEMBER_ID, "anonymous": None}
+OTHER = User(OTHER_ID, "other", "Other", "", 0, 0, 0)
+
+
+def status(thing: int, author: int, *, hidden: bool = False) -> Status:
+    return Status(thing, author, "words", (), (), 0, 0, 0, 0, 0, hidden, None, None, None)
+
+
+def repost(thing: int, author: int, original: Status, text: str = "", *, hidden: bool = False) -> Repost:
+    return Repost(thing, author, text, (), (), 0, 0, 0, 0, 0, hidden, None, None, None, original.id, original.author)
+
+
+def comment(thing: int, author: int, post: Status) -> Comment:
+    return Comment(thing, author, "words", post.id, None)
+
+
+def member(cell: Cell) -> User:
+    return User(MEMBER_ID, "member", "Member", "", 0, 0, 0, cell.state.private, cell.state.suspended)
+
+
+def sight(cell: Cell, *posts: Status, bond: Bond | None = None) -> Sight:
+    """Return the sight of a cell: of the member looked at and another one, public, whom nobody has anything against."""
+    viewer, is_moderator = VIEWERS.get(cell.relation, VIEWER_ID), cell.relation == "moderator"
+    bonds = {MEMBER_ID: bond or BONDS.get(cell.relation, NO_BOND), OTHER_ID: NO_BOND}
+    users = [member(cell), OTHER]
+    standings = {user.id: standing(user, bonds[user.id], viewer, is_moderator) for user in users}
+    return Sight(viewer, is_moderator, standings, {post.id: post for post in posts})
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=str)
+def test_the_rule(cell: Cell) -> None:
+    """Every function of the rule says of every cell what the table says, of things of all kinds."""
+    mine, theirs = status(10, MEMBER_ID, hidden=cell.state.hidden), status(11, OTHER_ID)
+    facts = sight(cell, mine, theirs)
+    assert sees(facts, member(cell)) == MEMBER.is_seen(cell)
+    kinds = (MEMBER, WORDS, LISTS, REPOSTS, WANTED)
+    assert facts.of(MEMBER_ID) == Standing(*(kind.is_seen(cell) for kind in kinds))
+    quote = repost(12, MEMBER_ID, theirs, "words", hidden=cell.state.hidden)
+    brought = repost(13, OTHER_ID, mine)
+    answers = [comment(14, MEMBER_ID, mine), comment(15, OTHER_ID, mine)]
+    hangs_on_it: list[Status | Comment] = [mine, quote, brought, *answers]
+    for thing in hangs_on_it:
+        assert sees(facts, thing) == POSTS.is_seen(cell)
+    page = [theirs, mine, None, quote]
+    assert seen(facts, page) == (page if POSTS.is_seen(cell) else [theirs, None, None, None])
+    assert timeline(facts, page) == (page if TIMELINE.is_seen(cell) else [theirs, None, None, None])
+    assert sees(facts, repost(16, MEMBER_ID, theirs)) == REPOSTS.is_seen(cell)
+    assert sees(facts, comment(17, MEMBER_ID, theirs)) == WORDS.is_seen(cell)
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=str)
+def test_a_quote_stays(cell: Cell) -> None:
+    """What another member says about a post they quote is seen, whoever may see the post itself."""
+    mine = status(10, MEMBER_ID, hidden=cell.state.hidden)
+    assert sees(sight(cell, mine), repost(11, OTHER_ID, mine, "words"))
+
+
+@pytest.mark.parametrize(
+    ("bond", "is_moderator", "state", "expected"),
+    [
+        (Bond(blocks=True, is_blocked=True), False, OPEN, UNSEEN),
+        (Bond(mutes=True, blocks=True), False, OPEN, Standing(member=True, lists=True)),
+        (Bond(is_blocked=True), True, OPEN, UNSEEN),
+        (Bond(blocks=True), True, CLOSED, Standing(member=True)),
+        (Bond(follows=True), True, CLOSED, Standing(member=True, words=True, lists=True, posts=True, is_wanted=True)),
+    ],
+)
+def test_several_at_once(bond: Bond, state: State, expected: Standing, *, is_moderator: bool) -> None:
+    """Where several relations hold at once each takes away, also from moderators."""
+    cell = Cell("moderator" if is_moderator else "stranger", state)
+    facts = sight(cell, bond=bond)
+    assert facts.of(MEMBER_ID) == expected
+    assert sees(facts, member(cell)) == expected.member
+
+
+def test_what_is_not_there() -> None:
+    """Nothing is seen of what is gone: a record, its author, the post below a comment, the original of a repost."""
+    facts = sight(Cell("stranger", OPEN))
+    gone = status(10, 99)
+    assert not sees(facts, None)
+    assert not sees(facts, gone)
+    assert not sees(facts, comment(11, MEMBER_ID, gone))
+    assert not sees(facts, repost(12, MEMBER_ID, gone))
+    assert facts.of(99) == standing(None, NO_BOND, VIEWER_ID, is_moderator=True) == UNSEEN

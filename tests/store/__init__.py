@@ -1,0 +1,1 @@
+"""The embedded server, the connections and the cache."""

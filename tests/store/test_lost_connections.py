@@ -1,0 +1,123 @@
+"""Connections lost in the middle of a mutation: what it has begun is finished as soon as there is another."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resolvers.jobs.worker import Worker
+from resolvers.operation.context import Services
+from resolvers.upkeep import verify
+from store.client.database import Database, Unavailable
+from store.client.lua import DIGESTS
+from store.settings import Settings
+from tests.support.people import INPUTS, USER_ERRORS, Member, shrunk
+from tests.support.servers.cutting import Proxy
+from tests.support.servers.processes import until
+from tests.support.work import waiting
+
+LEASE = 600  # s: nothing of this waits for it
+SCRIPTS = 6  # that a mutation runs here, or more than that
+
+
+@pytest.fixture
+async def proxy(store_url: str, tmp_path: Path) -> AsyncIterator[Proxy]:
+    async with Proxy(store_url, tmp_path).serving() as made:
+        yield made
+
+
+@pytest.fixture
+def settings(settings: Settings, proxy: Proxy) -> Settings:
+    """The settings, by way of the proxy, with a lease that no test outlives."""
+    return shrunk(settings, redis_url=proxy.url, job_lease_seconds=LEASE)
+
+
+async def finished(db: Database, worker: Worker) -> bool:
+    """Have the worker do what it may take; return whether nothing is left."""
+    await worker.run_once()
+    return not await waiting(db)
+
+
+async def findings(db: Database) -> list[str]:
+    """Return what verify finds."""
+    report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
+    return [str(finding) for finding in report.findings]
+
+
+async def test_the_second_step_of_a_block(
+    db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member
+) -> None:
+    """The connection is lost between commit and second step. With the next one, the blocked member sees no posts."""
+    await bob.follow(alice)
+    await alice.post("hello")
+    proxy.cut(DIGESTS["apply_block"])
+    assert (await alice.do("block", userIds=[bob.id]))["userErrors"] == []
+    assert proxy.has_cut
+    await until(lambda: finished(db, worker))
+    assert await bob.home() == []
+
+
+async def test_a_commit_without_an_answer(
+    db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member
+) -> None:
+    """The answer to the commit is lost: the mutation says that it may have failed, and what it began is finished."""
+    await bob.follow(alice)
+    await alice.post("hello")
+    proxy.cut(DIGESTS["block"], after=True)
+    block = "mutation($ids: [ID!]!) { block(input: {userIds: $ids}) { userErrors { code } } }"
+    assert await alice.fail(block, ids=[bob.id]) == "SERVICE_UNAVAILABLE"
+    assert proxy.has_cut
+    await until(lambda: finished(db, worker))
+    assert await bob.home() == []
+
+
+async def test_what_the_worker_was_at(
+    services: Services, db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member, carol: Member
+) -> None:
+    """The worker loses its connection in the middle of a delivery: it goes on once there is another."""
+    for follower in (bob, carol):
+        await follower.follow(alice)
+    services.db.settings = shrunk(services.db.settings, fanout_inline=1)
+    post = await alice.post("hello")
+    proxy.cut(DIGESTS["deliver"])
+    with pytest.raises(Unavailable):
+        await worker.run_once()
+    await until(lambda: finished(db, worker))
+    assert [await follower.home() for follower in (bob, carol)] == [[post]] * 2
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("mutation", ["block", "follow", "post", "deletePost"])
+async def test_each_script_lost(
+    db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member, mutation: str, after: bool
+) -> None:
+    """A lost script of a mutation, executed or not, leaves nothing half done and nothing that waits for the lease."""
+    lost = 0
+    for passing in range(SCRIPTS):
+        await bob.follow(alice)
+        post = await alice.post("hello @bob #tag")
+        inputs: dict[str, dict[str, Any]] = {
+            "block": {"userIds": [bob.id]},
+            "follow": {"userIds": [bob.id]},
+            "post": {"text": "another @bob #tag"},
+            "deletePost": {"postId": post},
+        }
+        fields = inputs[mutation]
+        proxy.cut("EVALSHA", passing=passing, after=after)
+        query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ {USER_ERRORS} }} }}"
+        answer = await alice.send(query, input=fields)
+        lost += proxy.has_cut
+        proxy.cancel()
+        await until(lambda: finished(db, worker))
+        if "errors" in answer and mutation != "post":  # the client tries again
+            await alice.do(mutation, **fields)
+        assert await findings(db) == []
+        assert mutation != "block" or await bob.home() == []
+        assert mutation != "deletePost" or post not in await bob.home()
+        for undo in ("unblock", "unfollow"):
+            await alice.do(undo, userIds=[bob.id])
+        await until(lambda: finished(db, worker))
+    assert lost >= 2

@@ -1,0 +1,252 @@
+"""What a process keeps of the store is never older than who asks: whoever changes it, and whatever breaks meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from resolvers.operation.context import Services
+from store import keys
+from store.client.cache import Changed, Mirror, Records
+from store.client.database import Database, Unavailable
+from store.settings import Settings
+from tests.support.people import Member, shrunk
+from tests.support.servers.processes import process
+from tests.support.work import number
+
+HOME = (
+    "{ homeTimeline(first: 50) { nodes { __typename ... on Post { text likeCount commentCount viewerHasLiked "
+    "author { name followerCount isPrivate viewerIsFollowing } } } edges { repostedBy { user { name } } } } }"
+)
+STEPS = 150
+
+
+class Reading:
+    """Commands about things, and what was said of them."""
+
+    def __init__(self, shelf: Records, *things: int, also: tuple[Any, ...] = ()) -> None:
+        self._shelf = shelf
+        self._things = things
+        self.commands = [("HGETALL", keys.user(thing)) for thing in things]
+        if also:
+            self.commands.insert(1, also)
+        self.replies: list[Any] = []
+
+    def take(self, replies: list[Any], changed: Changed | None) -> None:
+        self.replies = [reply for reply in replies if isinstance(reply, dict)]
+        if changed is not None:
+            self._shelf.keep(dict(zip(self._things, self.replies, strict=True)), changed)
+
+
+@pytest.fixture
+def mirror(db: Database) -> Mirror:
+    return db.mirror
+
+
+@pytest.fixture
+async def other(settings: Settings, services: Services) -> AsyncIterator[Database]:
+    """Another process's connections."""
+    made = Database(settings.redis_url, settings)
+    yield made
+    await made.close()
+
+
+async def current(db: Database) -> None:
+    """Hear of all that has changed before now."""
+    told = await db.mirror.begin([])
+    assert told
+    await told
+
+
+async def test_kept_until_changed(db: Database, other: Database, mirror: Mirror) -> None:
+    """What was read is kept, and gone once who changed it has had their answer: each of a hundred times."""
+    users = mirror.records("user")
+    for i in range(100):
+        await other.one("HSET", keys.user(1), "name", f"name {i}")
+        await current(db)
+        assert users.find([1]) == {}
+        await db.read([], [Reading(users, 1, 2)])
+        assert users.find([1, 2, 3]) == {1: {"name": f"name {i}"}, 2: {}}
+    await other.one("HSET", keys.user(2), "name", "there now")
+    await current(db)
+    assert list(users.find([1, 2])) == [1]
+
+
+async def test_what_changes_between_two_replies(db: Database, other: Database, mirror: Mirror) -> None:
+    """A change that is heard of behind one reply and before the next of the same batch is not covered up by these."""
+    users = mirror.records("user")
+    await other.one("HSET", keys.user(1), "name", "before")
+    waits = ("BLPOP", "go on", 0)  # nobody else is served between two commands that come together, but while one waits
+    reading = Reading(users, 1, 2, also=waits)
+    looked = asyncio.create_task(db.read([], [reading]))
+    while not (await other.one("INFO", "clients")).partition("blocked_clients:")[2].startswith("1"):
+        pass
+    await other.ask(("HSET", keys.user(1), "name", "after"), ("RPUSH", "go on", "now"))
+    await looked
+    assert reading.replies == [{"name": "before"}, {}]
+    assert list(users.find([1, 2])) == [2]
+
+
+@pytest.mark.parametrize("end", ["cut", "flush", "close"])
+async def test_everything_goes(db: Database, other: Database, mirror: Mirror, end: str) -> None:
+    """With the connection, with the whole database and at the end nothing is left of what was kept."""
+    users = mirror.records("user")
+    await db.read([], [Reading(users, 1)])
+    assert users.find([1])
+    if end == "cut":
+        await other.one("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        with contextlib.suppress(RedisConnectionError):  # it may hear of its end only now
+            await current(db)
+    elif end == "flush":
+        await other.one("FLUSHDB")
+        await current(db)
+    else:
+        await mirror.close()
+    assert users.find([1]) == {}
+    if end == "cut":
+        await other.one("HSET", keys.user(1), "name", "meanwhile")
+        await db.read([], [Reading(users, 1)])
+        assert users.find([1]) == {1: {"name": "meanwhile"}}
+
+
+async def test_bounds(db: Database, settings: Settings) -> None:
+    """No more is kept than was allowed, and what was read longest ago goes first."""
+    small = Database(settings.redis_url, shrunk(settings, records_kept=3))
+    users = small.mirror.records("user")
+    for i in range(5):
+        await small.read([], [Reading(users, i)])
+    assert list(users.find(range(5))) == [2, 3, 4]
+    await small.close()
+    relations = db.mirror.relations("following")
+    for owner in range(1_100):
+        relations.of(owner).keep(dict.fromkeys(range(10), True), set())
+    assert relations.of(99).find([1]) == {}
+    assert relations.of(100).find([1]) == {1: True}
+    relations.of(200).keep(dict.fromkeys(range(1000), False), set())
+    relations.of(200).keep({1: True}, set())
+    assert relations.of(200).find([1, 2]) == {1: True}
+
+
+@pytest.fixture
+async def plain(db: Database, settings: Settings) -> AsyncIterator[str]:
+    """Where the store refuses to track what is read."""
+    await db.one("ACL", "SETUSER", "plain", "reset", "on", "nopass", "~*", "&*", "+@all", "-client|tracking")
+    yield settings.redis_url.replace("redis://", "redis://plain@").replace("unix://", "unix://plain@")
+    await db.one("ACL", "DELUSER", "plain")
+
+
+@pytest.mark.parametrize("how", ["off", "refused"])
+async def test_without(db: Database, settings: Settings, plain: str, how: str) -> None:
+    """Where it is turned off, or the store refuses to track, the same is read and nothing is kept."""
+    await db.one("HSET", keys.user(1), "name", "here")
+    url, most = (settings.redis_url, 0) if how == "off" else (plain, 10)
+    bare = Database(url, shrunk(settings, records_kept=most))
+    users = bare.mirror.records("user")
+    reading = Reading(users, 1)
+    replies, is_current = await bare.read([("PING",)], [reading])
+    assert (replies, is_current, users.find([1])) == (["PONG"], False, {})
+    assert not bare.mirror.is_on
+    await bare.close()
+
+
+async def test_who_leaves_before_it_is_refused(settings: Settings, plain: str) -> None:
+    """Whoever opens the connection and leaves at whatever moment, nothing that is not tracked is ever kept."""
+    is_open, turns = False, 0
+    while not is_open:
+        bare = Database(plain, settings)
+        users = bare.mirror.records("user")
+        opening = asyncio.create_task(bare.read([], [Reading(users, 1)]))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        is_open = opening.done()
+        opening.cancel()
+        await asyncio.wait([opening])
+        assert await bare.read([("PING",)], [Reading(users, 1)]) == (["PONG"], False)
+        assert users.find([1]) == {}
+        await bare.close()
+        turns += 1
+
+
+async def test_away(db: Database, mirror: Mirror) -> None:
+    """A server that cannot answer yet is away for who reads what may be kept, as for everybody else."""
+    users = mirror.records("user")
+    loading = ("EVAL", "return redis.error_reply('LOADING the data')", 0)
+    with pytest.raises(Unavailable, match="the data"):
+        await db.read([], [Reading(users, 1, also=loading)])
+
+
+async def test_other_news(db: Database, mirror: Mirror) -> None:
+    """Whatever else the server might push, and of however many parts, is passed over."""
+    users = mirror.records("user")
+    await db.read([], [Reading(users, 1)])
+    assert mirror._wire is not None  # noqa: SLF001  no server that is tested with has other news for this connection
+    mirror._wire.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")  # noqa: SLF001
+    await current(db)
+    assert users.find([1]) == {1: {}}
+
+
+async def test_a_page_read_again(services: Services, db: Database, alice: Member, bob: Member) -> None:
+    """A page that has been read before takes one round trip, and one more once something in it has changed."""
+    await alice.follow(bob)
+    post = await bob.post("hello")
+    query = "{ homeTimeline(first: 50) { nodes { ... on Post { text likeCount author { name } } } } }"
+    await alice.ask(query)
+
+    async def cost() -> int:
+        services.db.round_trips = 0
+        await alice.ask(query)
+        return services.db.round_trips
+
+    assert await cost() == 1
+    await db.one("HSET", keys.status(number(post)), "text", "goodbye")
+    assert await cost() == 2
+    assert await cost() == 1
+
+
+async def test_two_processes_agree(
+    settings: Settings, services: Services, alice: Member, bob: Member, carol: Member
+) -> None:
+    """Whatever is done in one process, another that keeps what it reads answers at once as one that keeps nothing."""
+    members = [alice, bob, carol]
+    dice = random.Random(7)  # noqa: S311  as much at random as can be done again
+    things = [await member.post("first") for member in members]
+    async with process(shrunk(settings, records_kept=50)) as keeping, process(shrunk(settings, records_kept=0)) as bare:
+        for i in range(STEPS):
+            actor, another = dice.sample(members, 2)
+            await _act(dice, actor, another, things, i)
+            for member in members:
+                kept = await keeping(member, HOME)
+                assert "errors" not in kept
+                assert kept == await bare(member, HOME), i
+    assert services.db.mirror.is_on
+
+
+async def _act(dice: random.Random, actor: Member, another: Member, things: list[str], i: int) -> None:
+    """Do something at random; what is refused changes nothing, which is fine, too."""
+    thing = dice.choice(things)
+    acts: list[Callable[[], Any]] = [
+        lambda: actor.do("like", postId=thing),
+        lambda: actor.do("unlike", postId=thing),
+        lambda: actor.do("comment", postId=thing, text="so it is"),
+        lambda: actor.do("repost", postId=thing, text=""),
+        lambda: actor.do("deletePost", postId=thing),
+        lambda: actor.do("follow", userIds=[another.id]),
+        lambda: actor.do("follow", userIds=[another.id]),
+        lambda: actor.do("unfollow", userIds=[another.id]),
+        lambda: actor.do("block", userIds=[another.id]),
+        lambda: actor.do("unblock", userIds=[another.id]),
+        lambda: actor.do("mute", userIds=[another.id]),
+        lambda: actor.do("unmute", userIds=[another.id]),
+        lambda: actor.do("updateProfile", name=f"name {i}"),
+        lambda: actor.do("updateProfile", isPrivate=dice.random() < 0.5),
+    ]
+    if dice.random() < 0.2:
+        things.append(await actor.post(f"post {i}"))
+    else:
+        await dice.choice(acts)()

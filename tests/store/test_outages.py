@@ -1,0 +1,260 @@
+"""A store that refuses commands: reads go on, refused writes change nothing, and the operator is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.exceptions import ResponseError
+
+from resolvers.jobs.worker import Worker
+from resolvers.operation.context import Services
+from resolvers.upkeep import verify
+from store import jobs, keys, timelines
+from store.client.database import CommandRefused, Database, Unavailable
+from store.settings import Settings
+from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
+from tests.support.servers.outages import REFUSING, SILENCED, outage
+from tests.support.servers.processes import Redis, redis, until
+from tests.support.transport.live import watching
+from tests.support.work import number, waiting, work_off
+
+RATE_LIMIT = 60
+READS = """{
+  viewer { user { id followerCount } unreadNotificationCount notifications(first: 5) { nodes { __typename } } }
+  homeTimeline(first: 10) { nodes { ... on Post { id text likeCount author { login } } } }
+  publicTimeline(first: 10) { nodes { ... on Post { id } } }
+  important: publicTimeline(first: 1, order: IMPORTANT) { nodes { ... on Post { id } } }
+  hashtag(name: "tag") { name timeline(first: 1) { nodes { ... on Post { id } } } }
+  trendingHashtags { name }
+  searchUsers(prefix: "bo", first: 1) { nodes { id } }
+  user(login: "bob") { id name timeline(first: 5) { nodes { ... on Post { id } } } followers { nodes { id } } }
+}"""
+SOON = 1.0  # s within which /readyz answers
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Redis]:
+    """A store of the test's own, which it can put into any state."""
+    async with redis(tmp_path / "store") as server:
+        await server.start()
+        database = Database(server.settings["redis_url"], Settings())
+        await until(database.ready)
+        await database.load_scripts()
+        await database.close()
+        yield server
+
+
+@pytest.fixture
+def settings(settings: Settings, store: Redis) -> Settings:
+    """The settings, with that store; requests are counted."""
+    return shrunk(settings, redis_url=store.settings["redis_url"], rate_limit=RATE_LIMIT)
+
+
+async def answer(member: Member, query: str, **variables: Any) -> tuple[int, str | None, dict[str, Any]]:
+    """Return status, Retry-After and body of an answer."""
+    headers = {"Authorization": f"Bearer {member.token}"} if member.token else {}
+    body = {"query": query, "variables": variables}
+    async with member.client.post("/graphql", json=body, headers=headers) as response:
+        return response.status, response.headers.get("Retry-After"), await response.json()
+
+
+async def readiness(member: Member) -> tuple[int, str]:
+    """Return what /readyz answers, which it does within a second."""
+    began = time.monotonic()
+    async with member.client.get("/readyz") as response:
+        text = await response.text()
+    assert time.monotonic() - began < SOON
+    return response.status, text
+
+
+@pytest.mark.parametrize("state", REFUSING)
+async def test_reads_go_on(settings: Settings, db: Database, alice: Member, bob: Member, state: str) -> None:
+    """While the store accepts no writes, reads are answered as before, cached or not."""
+    await alice.follow(bob)
+    for text in ("hello", "again #tag"):
+        await bob.post(text)
+    before = await alice.ask(READS)
+    async with outage(state, settings.redis_url):
+        assert await alice.ask(READS) == before
+        assert await Member(alice.client).ask('{ user(login: "bob") { name } }') == {"name": "Bob"}
+        status, text = await readiness(alice)
+        assert (status, state in text) == (503, True)
+    assert await readiness(alice) == (200, "ok")
+
+
+@pytest.mark.parametrize("state", REFUSING)
+async def test_refused_writes(
+    settings: Settings, db: Database, worker: Worker, alice: Member, bob: Member, state: str
+) -> None:
+    """A mutation that the store refuses says so, says when to try again, and has changed nothing."""
+    post = await bob.post("hello @alice #tag")
+    await alice.repost(post)
+    await work_off(db, worker)
+    inputs: dict[str, dict[str, Any]] = {
+        "post": {"text": "more @bob #tag"},
+        "repost": {"postId": post, "text": "quote"},
+        "follow": {"userIds": [bob.id]},
+        "block": {"userIds": [bob.id]},
+        "mute": {"userIds": [bob.id]},
+        "like": {"postId": post},
+        "favourite": {"postId": post},
+        "comment": {"postId": post, "text": "so? @bob"},
+        "updateProfile": {"name": "Other", "login": "other"},
+        "changeEmail": {"email": "other@example.org", "currentPassword": PASSWORD},
+        "signUp": {"login": "carol", "name": "Carol", "email": "carol@example.org", "password": PASSWORD},
+        "logIn": {"identifier": "alice", "password": PASSWORD},
+        "changePassword": {"currentPassword": PASSWORD, "newPassword": "another long one"},
+    }
+    before = await contents(db)
+    async with outage(state, settings.redis_url):
+        for mutation, fields in inputs.items():
+            query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ {USER_ERRORS} }} }}"
+            status, retry_after, body = await answer(alice, query, input=fields)
+            assert (mutation, status, retry_after) == (mutation, 503, "10"), body
+            assert [error["extensions"]["code"] for error in body["errors"]] == ["SERVICE_UNAVAILABLE"]
+        assert await contents(db) == before
+    await alice.follow(bob)
+
+
+async def test_what_goes_on_without_memory(
+    settings: Settings, db: Database, services: Services, worker: Worker, alice: Member, bob: Member
+) -> None:
+    """With all memory used up, deletes and log-out go on. Their jobs finish once there is memory again."""
+    await bob.follow(alice)
+    liked = await bob.post("liked")
+    await alice.follow(bob)
+    post, other = await alice.post("mine #tag @bob"), await alice.post("hidden")
+    comment = (await alice.do("comment", "comment { id }", postId=liked, text="so? @bob"))["comment"]["id"]
+    for mutation in ("like", "favourite"):
+        await alice.do(mutation, postId=liked)
+    carol = await sign_up(Member(alice.client), "carol")
+    async with outage("OOM", settings.redis_url):
+        for mutation, fields in {
+            "unlike": {"postId": liked},
+            "unfavourite": {"postId": liked},
+            "deleteComment": {"commentId": comment},
+            "deletePost": {"postId": post},
+            "unfollow": {"userIds": [bob.id]},
+            "removeFollowers": {"userIds": [bob.id]},
+        }.items():
+            assert (await alice.do(mutation, **fields))["userErrors"] == []
+        assert await alice.ask("query($id: ID!) { node(id: $id) { id } }", id=post) is None
+        assert await bob.home() == [liked]
+        renewed = await bob.do("refreshSession", "accessToken", refreshToken=bob.refresh_token)
+        assert renewed["accessToken"]
+        assert (await carol.do("deleteAccount", password=PASSWORD))["userErrors"] == []
+        assert (await bob.do("logOut"))["userErrors"] == []
+        assert await bob.fail("{ viewer { user { id } } }") == "UNAUTHENTICATED"
+        for _ in range(2 * settings.job_attempts):  # the store's failures are not the job's
+            for job in await waiting(db):
+                await jobs.hand_over(db, job)
+            await worker.run_once()
+    assert [await jobs.dead(db, p) for p in range(256) if await jobs.dead(db, p)] == []
+    await work_off(db, worker)
+    assert await alice.home() == [other]
+    report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
+    assert report.findings == []
+
+
+async def test_requests_are_limited_all_the_same(settings: Settings, alice: Member, bob: Member) -> None:
+    """The process counts requests while the store refuses to. Each member has a limit of their own."""
+    async with outage("OOM", settings.redis_url):
+        for _ in range(RATE_LIMIT):
+            await alice.ask("{ viewer { user { id } } }")
+        status, retry_after, body = await answer(alice, "{ viewer { user { id } } }")
+        assert (status, body["errors"][0]["extensions"]["code"]) == (429, "RATE_LIMITED")
+        assert retry_after
+        await bob.ask("{ viewer { user { id } } }")
+
+
+@pytest.mark.parametrize("state", REFUSING)
+async def test_the_home_of_who_was_away(
+    settings: Settings, db: Database, alice: Member, bob: Member, carol: Member, state: str
+) -> None:
+    """A home that cannot be stored is pulled. It has the posts of all followed members, and no reposts."""
+    await alice.follow(bob)
+    mine, theirs = await alice.post("mine"), [await bob.post(f"post {i}") for i in range(3)]
+    await bob.repost(await carol.post("reposted"))
+    await db.one(*timelines.drop_home(number(alice.id)))
+    async with outage(state, settings.redis_url):
+        assert await alice.home() == [*reversed(theirs), mine]
+        assert await alice.home("first: 2") == [*reversed(theirs)][:2]
+        assert await alice.home("last: 2") == [theirs[0], mine]
+        assert await db.one("EXISTS", keys.home_state(number(alice.id))) == 0
+    assert len(await alice.home()) == 5
+
+
+@pytest.mark.parametrize("state", SILENCED)
+async def test_a_server_that_answers_nothing(settings: Settings, alice: Member, bob: Member, state: str) -> None:
+    """While the store answers nothing, every operation says so. Afterwards all goes on, caches included."""
+    await alice.follow(bob)
+    async with outage(state, settings.redis_url):
+        status, retry_after, body = await answer(alice, READS)
+        assert (status, retry_after) == (503, "1")
+        assert [error["extensions"]["code"] for error in body["errors"]] == ["SERVICE_UNAVAILABLE"]
+        assert await alice.fail('mutation { post(input: {text: "x"}) { status { id } } }') == "SERVICE_UNAVAILABLE"
+        status, text = await readiness(alice)
+        assert (status, state in text) == (503, True)
+    post = await bob.post("hello")
+    assert await alice.home() == [post]
+    assert await readiness(alice) == (200, "ok")
+
+
+async def test_who_connects_while_it_is_busy(settings: Settings, alice: Member) -> None:
+    """A process whose connections begin while the store is busy caches like any other once it is not."""
+    late = Database(settings.redis_url, settings)
+    async with outage("BUSY", settings.redis_url):
+        with pytest.raises(Unavailable, match="BUSY"):
+            await late.read([("PING",)], [])
+    assert await late.read([("PING",)], []) == (["PONG"], True)
+    assert late.mirror.is_on
+    await late.close()
+
+
+@pytest.mark.parametrize("state", ["OOM", "NOREPLICAS"])
+async def test_a_live_home(settings: Settings, db: Database, alice: Member, bob: Member, state: str) -> None:
+    """A live home begins while the store accepts no writes, and delivers the posts that come afterwards."""
+    await alice.follow(bob)
+    await db.one(*timelines.drop_home(number(alice.id)))
+    async with AsyncExitStack() as stack:
+        async with outage(state, settings.redis_url):
+            stream = await stack.enter_async_context(watching(alice, db))
+        post = await bob.post("hello")
+        assert await stream.brief() == ("put", post)
+
+
+async def test_a_server_that_hangs(store: Redis, alice: Member) -> None:
+    """/readyz answers within a second also while the store hangs, and at once when that is over."""
+    with store.frozen():
+        assert await readiness(alice) == (503, "the database does not answer, or accepts no writes: SILENT")
+    assert await readiness(alice) == (200, "ok")
+
+
+async def test_the_check_of_readiness_keeps_nothing(db: Database, services: Services) -> None:
+    """Asking whether the store accepts writes leaves no key behind."""
+    assert await services.trouble() == ""
+    assert await contents(db) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        *(
+            (f"{code} of the server", Unavailable)
+            for code in ("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN")
+        ),
+        *((f"{code} of the server", CommandRefused) for code in ("OOM", "MISCONF", "NOREPLICAS", "READONLY", "NOPERM")),
+        ("ERR wrong number of arguments", ResponseError),
+        ("WRONGTYPE Operation against a key", ResponseError),
+    ],
+)
+async def test_states_and_bugs(db: Database, text: str, kind: type[Exception]) -> None:
+    """States of the server are outages; any other error reply is a bug."""
+    with pytest.raises(kind) as caught:
+        await db.ask(("EVAL", f"return redis.error_reply('{text}')", 0))
+    assert type(caught.value) is kind

@@ -1,0 +1,1 @@
+"""Websockets and event streams as transports."""

@@ -1,0 +1,1 @@
+"""What may be damaged in a store by hand."""

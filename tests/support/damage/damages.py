@@ -1,0 +1,285 @@
+"""A small site, and what may be damaged in its store by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from resolvers.upkeep import verify
+from resolvers.upkeep.verify import Report
+from store import keys
+from store.client.database import Command, Database
+from store.ids import partition
+from store.search import entry, state
+
+EMAIL = keys.email("ann@example.org")
+GHOST = 4_242 << 12  # an id that nothing has
+
+
+@dataclass(frozen=True)
+class Site:
+    """Ann follows ben, who passes on what cat writes; dan quotes it and is followed by nobody.
+
+    Fay is private, has been asked by ben and blocks dan.
+    """
+
+    ann: int
+    ben: int
+    cat: int
+    dan: int
+    fay: int
+    post: int  # by cat, liked, favourited and commented by ann
+    repost: int  # ben's, of it
+    quote: int  # dan's, of it
+    comment: int
+    word: int  # by ben
+    reply: int  # dan's, to the post
+    answer: int  # ben's, to the reply
+    secret: int  # by fay
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is done to the store by hand, and the key that a finding must name for it."""
+
+    name: str
+    key: Callable[[Site], str]
+    commands: Callable[[Site], list[Command]]
+
+
+MENDABLE = [
+    Damage(
+        "counter of a member",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.user(s.ben), "followers", 7)],
+    ),
+    Damage("counter of a post", lambda s: keys.status(s.post), lambda s: [("HSET", keys.status(s.post), "likes", 9)]),
+    Damage(
+        "post of a private member in public",
+        lambda _: keys.public(),
+        lambda s: [("ZADD", keys.public(), s.secret, s.secret), ("ZADD", keys.important_public(), 9, s.secret)],
+    ),
+    Damage(
+        "post of a private member under a tag",
+        lambda _: keys.hashtag("tea"),
+        lambda s: [("ZADD", keys.hashtag("tea"), s.secret, s.secret)],
+    ),
+    Damage(
+        "posts of a suspended member in public",
+        lambda _: keys.public(),
+        lambda s: [("HSET", keys.user(s.cat), "suspended", 1)],
+    ),
+    Damage("hidden post in public", lambda _: keys.public(), lambda s: [("HSET", keys.status(s.word), "hidden", 1)]),
+    Damage(
+        "post not in its author's profile",
+        lambda s: keys.status(s.word),
+        lambda s: [("ZREM", keys.profile(s.ben), s.word)],
+    ),
+    Damage(
+        "plain repost not in its author's profile",
+        lambda s: keys.status(s.repost),
+        lambda s: [("ZREM", keys.profile(s.ben), f"{s.repost}:{s.post}:{s.cat}")],
+    ),
+    Damage(
+        "entry of a profile without a post",
+        lambda s: keys.profile(s.ben),
+        lambda s: [("ZADD", keys.profile(s.ben), GHOST, GHOST)],
+    ),
+    Damage("post gone from a home", lambda s: keys.home(s.ann), lambda s: [("LREM", keys.home(s.ann), 1, s.word)]),
+    Damage(
+        "post too many in a home",
+        lambda s: keys.home(s.ann),
+        lambda s: [("RPUSH", keys.home(s.ann), s.quote)],
+    ),
+    Damage(
+        "post misplaced in a home",
+        lambda s: keys.home(s.ann),
+        lambda s: [
+            ("LREM", keys.home(s.ann), 1, f"{s.post}:{s.repost}"),
+            ("RPUSH", keys.home(s.ann), f"{s.post}:{s.answer + 1}"),
+        ],
+    ),
+    Damage(
+        "home out of order",
+        lambda s: keys.home(s.ann),
+        lambda s: [("LREM", keys.home(s.ann), 1, s.word), ("LPUSH", keys.home(s.ann), s.word)],
+    ),
+    Damage(
+        "post twice in a home",
+        lambda s: keys.home(s.ann),
+        lambda s: [("LINSERT", keys.home(s.ann), "BEFORE", s.word, s.word)],
+    ),
+    Damage(
+        "home that is no list",
+        lambda s: keys.home(s.ann),
+        lambda s: [("DEL", keys.home(s.ann)), ("ZADD", keys.home(s.ann), s.word, s.word)],
+    ),
+    Damage(
+        "sources of another member",
+        lambda s: keys.home(s.ann),
+        lambda s: [("HSET", keys.sources(s.ann), s.post, f"{s.repost}:{s.dan}")],
+    ),
+    Damage(
+        "sources missing",
+        lambda s: keys.home(s.ann),
+        lambda s: [("DEL", keys.sources(s.ann))],
+    ),
+    Damage(
+        "sources of what is not in the home",
+        lambda s: keys.home(s.ann),
+        lambda s: [("HSET", keys.sources(s.ann), GHOST, f"{s.repost}:{s.ben}")],
+    ),
+    Damage(
+        "home below its floor",
+        lambda s: keys.home(s.ann),
+        lambda s: [("HSET", keys.home_state(s.ann), "floor", s.word)],
+    ),
+    Damage(
+        "home of nobody",
+        lambda _: keys.home(GHOST),
+        lambda _: [("HSET", keys.home_state(GHOST), "floor", 0), ("ZADD", keys.active(partition(GHOST)), 1, GHOST)],
+    ),
+    Damage(
+        "home not known to be read",
+        lambda s: keys.home_state(s.ann),
+        lambda s: [("ZREM", keys.active(partition(s.ann)), s.ann)],
+    ),
+    Damage("login of nobody", lambda _: keys.login("eve"), lambda _: [("SET", keys.login("eve"), GHOST)]),
+    Damage("e-mail of nobody", lambda _: keys.email("e@e.org"), lambda _: [("SET", keys.email("e@e.org"), GHOST)]),
+    Damage("login that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", keys.login("ann"), 60)]),
+    Damage("e-mail that will expire", lambda s: keys.user(s.ann), lambda _: [("EXPIRE", EMAIL, 60)]),
+    Damage("e-mail missing", lambda s: keys.user(s.ann), lambda _: [("DEL", EMAIL)]),
+    Damage(
+        "repost noted but gone",
+        lambda s: keys.reposted(s.dan),
+        lambda s: [("HSET", keys.reposted(s.dan), s.post, GHOST)],
+    ),
+    Damage(
+        "told of what nobody did",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{GHOST}:{s.post}:0")],
+    ),
+    Damage(
+        "told of a post that is gone",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{s.ann}:{GHOST}:0")],
+    ),
+    Damage(
+        "told of a comment that is gone",
+        lambda s: keys.notifications(s.cat),
+        lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"COMMENT:{s.ann}:{s.post}:{GHOST}")],
+    ),
+    Damage(
+        "notifications of nobody",
+        lambda _: keys.notifications(GHOST),
+        lambda s: [("ZADD", keys.notifications(GHOST), s.word, f"FOLLOW:{s.ann}:0:0")],
+    ),
+    Damage(
+        "withdrawn notifications of nobody",
+        lambda _: keys.withdrawn_notifications(GHOST),
+        lambda s: [("ZADD", keys.withdrawn_notifications(GHOST), s.word, 1)],
+    ),
+    Damage(
+        "state of nobody's notifications",
+        lambda _: keys.notification_state(GHOST),
+        lambda _: [("HSET", keys.notification_state(GHOST), "read", 1)],
+    ),
+    Damage(
+        "mentioned in a post that is gone",
+        lambda s: keys.mentions(s.ann),
+        lambda s: [("ZADD", keys.mentions(s.ann), GHOST, GHOST), ("ZADD", keys.mentions(s.ann), s.word, s.word)],
+    ),
+    Damage(
+        "mentioned in a comment that is gone",
+        lambda s: keys.mentions(s.ann),
+        lambda s: [("ZADD", keys.mentions(s.ann), GHOST, f"{GHOST}:{s.post}")],
+    ),
+    Damage(
+        "mentioned below a post that is gone",
+        lambda s: keys.mentions(s.ann),
+        lambda s: [("ZADD", keys.mentions(s.ann), s.comment, f"{s.comment}:{GHOST}")],
+    ),
+    Damage("login missing", lambda s: keys.user(s.ann), lambda _: [("DEL", keys.login("ann"))]),
+    Damage("gone post in public", lambda _: keys.public(), lambda _: [("ZADD", keys.public(), GHOST, GHOST)]),
+    Damage(
+        "gone post under a tag", lambda _: keys.hashtag("tea"), lambda _: [("ZADD", keys.hashtag("tea"), GHOST, GHOST)]
+    ),
+    Damage(
+        "ranked post that is gone",
+        lambda _: keys.important_public(),
+        lambda _: [("ZADD", keys.public(), GHOST, GHOST), ("ZADD", keys.important_public(), 9, GHOST)],
+    ),
+    Damage(
+        "ranked post that its timeline has not",
+        lambda _: keys.important_hashtag("tea"),
+        lambda s: [("ZADD", keys.important_hashtag("tea"), 9, s.word)],
+    ),
+    Damage(
+        "ranked with a score that is not its own",
+        lambda _: keys.important_public(),
+        lambda s: [("ZADD", keys.important_public(), 9, s.word)],
+    ),
+    Damage(
+        "member not indexed",
+        lambda s: keys.user(s.ann),
+        lambda s: [("ZREM", keys.names(0), entry("ann", s.ann)), ("HDEL", keys.indexed(), s.ann)],
+    ),
+    Damage(
+        "name missing in the index",
+        lambda s: keys.user(s.ann),
+        lambda s: [("ZREM", keys.names(0), entry("ann", s.ann))],
+    ),
+    Damage(
+        "member indexed by another name",
+        lambda s: keys.user(s.ann),
+        lambda s: [("HSET", keys.user(s.ann), "name", "Anna")],
+    ),
+    Damage(
+        "member indexed at another magnitude",
+        lambda s: keys.user(s.ann),
+        lambda s: [
+            ("HSET", keys.indexed(), s.ann, state(2, ["ann"])),
+            ("ZREM", keys.names(0), entry("ann", s.ann)),
+            ("ZADD", keys.names(2), 0, entry("ann", s.ann)),
+        ],
+    ),
+    Damage(
+        "magnitude that is not the followers'",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.user(s.ben), "magnitude", 3)],
+    ),
+    Damage(
+        "stray name of a member",
+        lambda _: keys.names(1),
+        lambda s: [("ZADD", keys.names(1), 0, entry("ann", s.ann))],
+    ),
+    Damage(
+        "former name of a member",
+        lambda _: keys.names(0),
+        lambda s: [("ZADD", keys.names(0), 0, entry("an", s.ann))],
+    ),
+    Damage("name of nobody", lambda _: keys.names(0), lambda _: [("ZADD", keys.names(0), 0, entry("eve", GHOST))]),
+    Damage(
+        "nobody indexed",
+        lambda _: keys.indexed(),
+        lambda _: [
+            ("HSET", keys.indexed(), GHOST, state(0, ["eve"])),
+            ("ZADD", keys.names(0), 0, entry("eve", GHOST)),
+        ],
+    ),
+]
+
+BEYOND_REPAIR = [
+    Damage(
+        "repost its author does not know",
+        lambda s: keys.profile(s.ben),
+        lambda s: [("HDEL", keys.reposted(s.ben), s.post)],
+    ),
+    Damage("login of another", lambda s: keys.user(s.ann), lambda s: [("SET", keys.login("ann"), s.ben)]),
+    Damage("member without credentials", lambda s: keys.user(s.ann), lambda s: [("DEL", keys.credentials(s.ann))]),
+]
+
+
+async def look(db: Database) -> Report:
+    """Return what verify finds, every home included."""
+    return await verify.verify(db, homes=None, seed=1, progress=lambda _: None)

@@ -1,0 +1,1 @@
+"""Schemas and documents made for tests."""

@@ -1,0 +1,257 @@
+"""Random steps between members: who comes and goes, follows, asks, lets in, blocks, mutes, is private or suspended."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Container, Sequence
+from typing import Any
+
+from resolvers import accounts as standing
+from store import accounts, blocks, follows
+from store.records import Job
+from tests.support.model.life import Life
+from tests.support.people import PASSWORD, SIGN_UP, Member, sign_up
+from tests.support.work import number
+
+MOST_MEMBERS = 7
+LEAST_MEMBERS = 3
+MOST_SUSPENDED = 2
+
+Commit = Callable[[int, Sequence[int]], Awaitable[Job | None]]
+Refusal = Callable[[str, str], str | None]
+Apply = Callable[[str, str], None]
+
+
+class Bonds(Life):
+    """What may happen between members, each told to the model."""
+
+    async def _sign_up(self) -> None:
+        if len(self.people) == MOST_MEMBERS:
+            return
+        self.signed_up += 1
+        login = f"m{self.signed_up - 1}"
+        self._tell(f"{login} signs up")
+        self.people[login] = await sign_up(self.anonymous, login)
+        self.model.members.append(login)
+
+    async def _leave(self) -> None:
+        if len(self.people) <= LEAST_MEMBERS + len(self.model.suspended):
+            return
+        me = self.lot.choice(list(self.people.values()))
+        self._tell(f"{me.login} deletes the account")
+        del self.people[me.login]
+        if self._crashes():
+            found = await accounts.credentials(self.db, number(me.id))
+            assert found
+            await self._die_in(await accounts.delete(self.db, number(me.id), found.password))
+            await self.settle()  # the names of who is gone may be half free until then, and counts not yet less
+        else:
+            payload = await me.do("deleteAccount", "deletedUserId", password=PASSWORD)
+            assert payload == {"deletedUserId": me.id, "userErrors": []}
+        self.model.leave(me.login)
+
+    # ---- follows and requests
+
+    async def _follow(self) -> None:
+        me, others = self._pick()
+        asks = [number(other.id) for other in others if other.login in self.model.private]
+        others.sort(key=lambda other: other.login not in self.model.private)
+
+        async def commit(follower: int, members: Sequence[int]) -> Job | None:
+            return (await follows.follow(self.db, follower, members, asks))[0]
+
+        def refusal(login: str, other: str) -> str | None:
+            return self._unmet(login, other) or ("NOT_ALLOWED" if (login, other) in self.model.blocks else None)
+
+        await self._change("follow", (me, others), commit, refusal, self.model.follow)
+
+    async def _unfollow(self) -> None:
+        def refusal(login: str, other: str) -> str | None:
+            return self._unmet(login, other, {*self.model.follows, *self.model.requests})
+
+        async def commit(follower: int, members: Sequence[int]) -> Job | None:
+            return await follows.unfollow(self.db, follower, members)
+
+        await self._change("unfollow", self._pick(), commit, refusal, self.model.unfollow)
+
+    async def _remove_followers(self) -> None:
+        def refusal(login: str, other: str) -> str | None:
+            return self._unmet(login, other, {(member, follower) for follower, member in self.model.follows})
+
+        async def commit(member: int, followers: Sequence[int]) -> Job | None:
+            return await follows.remove_followers(self.db, member, followers)
+
+        await self._change("removeFollowers", self._pick(), commit, refusal, self.model.remove_follower, inward=True)
+
+    async def _approve(self) -> None:
+        def refusal(login: str, other: str) -> str | None:
+            has_asked = (other, login) in {*self.model.follows, *self.model.requests}
+            return self._unmet(login, other) or (None if has_asked else "NOT_FOUND")
+
+        async def commit(member: int, followers: Sequence[int]) -> Job | None:
+            return await follows.approve(self.db, member, followers)
+
+        pair = self._asked()
+        await self._change("approveFollowRequests", pair, commit, refusal, self.model.approve, inward=True)
+
+    async def _reject(self) -> None:
+        def refusal(login: str, other: str) -> str | None:
+            return self._unmet(login, other, {(member, follower) for follower, member in self.model.requests})
+
+        async def commit(member: int, followers: Sequence[int]) -> Job | None:
+            return await follows.reject(self.db, member, followers)
+
+        pair = self._asked()
+        await self._change("rejectFollowRequests", pair, commit, refusal, self.model.reject, inward=True)
+
+    # ---- blocks and mutes
+
+    async def _block(self) -> None:
+        async def commit(member: int, others: Sequence[int]) -> Job | None:
+            return (await blocks.block(self.db, member, others))[0]
+
+        await self._change("block", self._pick(most=1), commit, self._unmet, self.model.block, both=True)
+
+    async def _unblock(self) -> None:
+        async def commit(member: int, others: Sequence[int]) -> Job | None:
+            return (await blocks.unblock(self.db, member, others))[0]
+
+        def refusal(login: str, other: str) -> str | None:
+            return self._unmet(login, other, self.model.blocks)
+
+        pair = self._among(list(self.model.blocks))
+        await self._change("unblock", pair, commit, refusal, self.model.unblock, both=True)
+
+    async def _mute(self) -> None:
+        async def commit(member: int, others: Sequence[int]) -> Job | None:
+            return (await blocks.mute(self.db, member, others))[0]
+
+        await self._change("mute", self._pick(most=1), commit, self._unmet, self.model.mute)
+
+    async def _unmute(self) -> None:
+        async def commit(member: int, others: Sequence[int]) -> Job | None:
+            return (await blocks.unmute(self.db, member, others))[0]
+
+        def refusal(login: str, other: str) -> str | None:
+            return self._unmet(login, other, self.model.mutes)
+
+        await self._change("unmute", self._among(list(self.model.mutes)), commit, refusal, self.model.unmute)
+
+    # ---- what all of these are
+
+    def _pick(self, most: int = 3) -> tuple[Member, list[Member]]:
+        me = self._someone()
+        others = [member for member in self.people.values() if member is not me]
+        return me, self.lot.sample(others, self.lot.randint(1, min(most, len(others))))
+
+    def _among(self, pairs: list[tuple[str, str]]) -> tuple[Member, list[Member]]:
+        """Return one of some pairs, or any."""
+        if not pairs or self.lot.random() < 0.1:
+            return self._pick()
+        me, other = self.lot.choice(pairs)
+        return self.people[me], [self.people[other]]
+
+    def _asked(self) -> tuple[Member, list[Member]]:
+        return self._among([(member, follower) for follower, member in self.model.requests])
+
+    def _unmet(self, login: str, other: str, known: Container[tuple[str, str]] = ()) -> str | None:
+        """Return the refusal of whom one does not see; what one has once done about them one can end."""
+        return None if (login, other) in known or self.model.meets(login, other) else "NOT_FOUND"
+
+    def _barring(self, login: str) -> str | None:
+        return "NOT_ALLOWED" if login in self.model.suspended else None
+
+    async def _change(
+        self,
+        mutation: str,
+        who: tuple[Member, list[Member]],
+        commit: Commit,
+        refusal: Refusal,
+        apply: Apply,
+        *,
+        inward: bool = False,
+        both: bool = False,
+    ) -> None:
+        """Do something about others, as far as it is not refused; `inward` is about their follows, `both` about all."""
+        me, others = who
+        pairs = {(me.login, o.login) for o in others if not inward or both}
+        pairs |= {(o.login, me.login) for o in others if inward or both}
+        await self._meet(me.login, *(other.login for other in others))
+        if pairs & self.half:
+            await self.settle()  # the two sides differ until then, and either may be asked first
+        self._tell(f"{me.login}: {mutation} {' '.join(other.login for other in others)}")
+        ids = [other.id for other in others]
+        if await self._is_refused(me, mutation, self._barring(me.login), userIds=ids):
+            return
+        codes = [refusal(me.login, other.login) for other in others]
+        allowed = [other for other, code in zip(others, codes, strict=True) if code is None]
+        if self._crashes() and allowed:
+            hides = both or any(followed in self.model.private for _, followed in pairs)
+            unsure = {frozenset(pair) for pair in pairs if hides}
+            await self._die_in(await commit(number(me.id), [number(other.id) for other in allowed]), pairs, unsure)
+        else:
+            payload = await me.do(mutation, userIds=ids)
+            errors = [(error["code"], error["field"]) for error in payload["userErrors"]]
+            wanted = [(code, ["userIds", str(i)]) for i, code in enumerate(codes) if code]
+            self.same("refusals", errors, wanted)
+        for other in allowed:
+            apply(me.login, other.login)
+
+    # ---- how members stand
+
+    async def _privacy(self) -> None:
+        me = self._someone()
+        opens = me.login in self.model.private
+        if any(me.login in pair for pair in self.half):
+            await self.settle()  # whether an edge is a follow or a request depends on which comes first
+        self._tell(f"{me.login} is {'no longer ' if opens else ''}private")
+        if self._crashes():
+            waiting = {edge for edge in self.model.requests if edge[1] == me.login and opens}
+            job = await accounts.set_standing(self.db, number(me.id), "private", holds=not opens)
+            await self._die_in(job, waiting)
+        else:
+            payload = await me.do("updateProfile", "viewer { user { isPrivate } }", isPrivate=not opens)
+            assert payload == {"viewer": {"user": {"isPrivate": not opens}}, "userErrors": []}
+        if opens:
+            self.model.open_up(me.login)
+        else:
+            self.model.private.add(me.login)
+
+    async def _suspend(self) -> None:
+        if len(self.model.suspended) == MOST_SUSPENDED:
+            return
+        me = self._someone()
+        self._tell(f"{me.login} is suspended")
+        await self._set_suspension(me, suspended=True)
+        self.model.suspended.add(me.login)
+        assert await me.fail("{ viewer { email } }") == "UNAUTHENTICATED"
+        payload = await self.anonymous.do("logIn", SIGN_UP, identifier=me.login, password=PASSWORD)
+        me.token = payload["accessToken"]
+
+    async def _restore(self) -> None:
+        if self.model.suspended:
+            me = self.people[self.lot.choice(sorted(self.model.suspended))]
+            self._tell(f"{me.login} is no longer suspended")
+            await self._set_suspension(me, suspended=False)
+            self.model.suspended.discard(me.login)
+
+    async def _set_suspension(self, me: Member, *, suspended: bool) -> None:
+        if self._crashes():
+            await self._die_in(await accounts.set_standing(self.db, number(me.id), "suspended", holds=suspended))
+        else:
+            assert await standing.set_suspension(self.db, me.login, suspended=suspended)
+
+    async def _barred(self) -> None:
+        """Have a suspended member try something that no other step lets them try."""
+        thing = self._a_post()
+        if self.model.suspended and thing:
+            me, others = self.people[self.lot.choice(sorted(self.model.suspended))], [self._someone().id]
+            tries: list[tuple[str, dict[str, Any]]] = [
+                *((mutation, {"userIds": others}) for mutation in ("follow", "block", "mute")),
+                *((mutation, {"postId": self.ids[thing]}) for mutation in ("like", "repost")),
+                ("comment", {"postId": self.ids[thing], "text": "words"}),
+                ("post", {"text": "words"}),
+                ("updateProfile", {"isPrivate": True}),
+            ]
+            mutation, fields = self.lot.choice(tries)
+            self._tell(f"{me.login}, suspended, tries to {mutation}")
+            await self._is_refused(me, mutation, "NOT_ALLOWED", **fields)

@@ -1,0 +1,109 @@
+"""A site that lives by chance: what a step needs to know, to choose and to crash."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from resolvers.jobs import dispatch
+from resolvers.jobs.worker import Worker
+from store.client.database import Database
+from store.records import Job
+from tests.support.model.model import Model
+from tests.support.people import Member
+from tests.support.work import Fragile, work_off
+
+LATEST_DEATH = 8  # calls into a job
+TAGS = ("tea", "rain", "cats")
+
+
+@dataclass
+class Life:
+    """A site that lives by chance: one seed, one life. `crash` is the share of writes that die on their way."""
+
+    anonymous: Member
+    db: Database
+    worker: Worker
+    seed: int
+    crash: float = 0.0
+    weights: Mapping[str, int] = field(default_factory=dict)
+    model: Model = field(default_factory=Model)
+    people: dict[str, Member] = field(default_factory=dict)
+    signed_up: int = 0
+    told: list[str] = field(default_factory=list)  # what was done, for the report of a difference
+    ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts there ever were
+    half: set[tuple[str, str]] = field(default_factory=set)  # edges that changed on one side, where it then crashed
+    unsure: set[frozenset[str]] = field(default_factory=set)  # who may not see yet, or see still, what they should not
+
+    def __post_init__(self) -> None:
+        self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
+
+    async def settle(self) -> None:
+        """Have everything finished that crashed."""
+        await work_off(self.db, self.worker)
+        self.half.clear()
+        self.unsure.clear()
+
+    # ---- crashes
+
+    def _crashes(self) -> bool:
+        return self.lot.random() < self.crash
+
+    async def _die_in(
+        self, job: Job | None, edges: set[tuple[str, str]] | None = None, unsure: set[frozenset[str]] | None = None
+    ) -> None:
+        calls = self.lot.randint(0, LATEST_DEATH)
+        self.told[-1] += f", crashes after {calls} calls"
+        self.half |= edges or set()
+        self.unsure |= unsure or set()
+        if job:
+            fragile = Fragile(self.db.settings, calls, halfway=self.lot.random() < 0.5)
+            await dispatch.finish(fragile, job)
+            await fragile.close()
+
+    async def _meet(self, login: str, *others: str) -> None:
+        """Make sure that what a member sees of others is what the model says."""
+        if any(frozenset({login, other}) in self.unsure for other in others):
+            await self.settle()
+
+    async def _is_refused(self, me: Member, mutation: str, code: str | None, **fields: Any) -> bool:
+        """Where there is a reason to refuse something, do it, and see it refused."""
+        if code:
+            self.told[-1] += f", and is refused: {code}"
+            payload = await me.do(mutation, **fields)
+            self.same("the refusal", [error["code"] for error in payload["userErrors"]], [code])
+        return code is not None
+
+    def same(self, what: str, got: object, wanted: object) -> None:
+        """Fail with seed and steps where an answer is not what the model says."""
+        if got != wanted:
+            steps = "\n  ".join(self.told)
+            raise AssertionError(
+                f"seed {self.seed}, step {len(self.told)}: {what}\n got:    {got}\n wanted: {wanted}\n  {steps}"
+            )
+
+    # ---- chance
+
+    def _someone(self) -> Member:
+        """Return somebody who may act."""
+        return self.lot.choice([member for login, member in self.people.items() if login not in self.model.suspended])
+
+    def _a_post(self) -> int | None:
+        """Return a post that its author does not hide; whether others see it depends on who looks."""
+        hidden = self.model.hidden
+        shown = [thing for thing in self.model.posts if not {thing, self.model.stands_for(thing)} & hidden]
+        return self.lot.choice(shown) if shown else None
+
+    def _words(self) -> str:
+        tags = self.lot.sample(TAGS, self.lot.choice([0, 0, 1, 2]))
+        return " ".join([f"words {len(self.told)}", *(f"#{tag}" for tag in tags)])
+
+    def _tell(self, what: str) -> None:
+        self.told.append(what)
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """Return the hashtags of a post as it is committed."""
+    return tuple(word[1:] for word in text.split() if word.startswith("#"))

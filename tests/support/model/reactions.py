@@ -1,0 +1,97 @@
+"""Random steps below posts: likes, favourites and comments, and what is refused of them."""
+
+from __future__ import annotations
+
+from tests.support.model.bonds import Bonds
+from tests.support.model.model import Comment
+from tests.support.work import number
+
+
+class Reactions(Bonds):
+    """What may happen below posts, each told to the model."""
+
+    async def _like(self) -> None:
+        if thing := self._a_post():
+            me = self._someone()
+            await self._look(me.login, thing)
+            self._tell(f"{me.login} likes {thing}")
+            if not await self._is_refused(me, "like", self._unseen(me.login, thing), postId=self.ids[thing]):
+                await me.do("like", postId=self.ids[thing])
+                self.model.like(me.login, thing)
+
+    async def _unlike(self) -> None:
+        if self.model.likes:
+            login, thing = self.lot.choice(list(self.model.likes))
+            me = self.people[login]
+            await self._look(login, thing)
+            self._tell(f"{login} takes the like of {thing} back")
+            if not await self._is_refused(me, "unlike", self._unseen(login, thing), postId=self.ids[thing]):
+                await me.do("unlike", postId=self.ids[thing])
+                self.model.unlike(login, thing)
+
+    async def _favourite(self) -> None:
+        if thing := self._a_post():
+            me = self._someone()
+            await self._look(me.login, thing)
+            self._tell(f"{me.login} favourites {thing}")
+            if not await self._is_refused(me, "favourite", self._unseen(me.login, thing), postId=self.ids[thing]):
+                await me.do("favourite", postId=self.ids[thing])
+                self.model.favourites.setdefault((me.login, self.model.stands_for(thing)))
+
+    async def _unfavourite(self) -> None:
+        if self.model.favourites:
+            login, thing = self.lot.choice(list(self.model.favourites))
+            me = self.people[login]
+            self._tell(f"{login} takes the favourite {thing} back, seen or not")
+            if not await self._is_refused(me, "unfavourite", self._barring(login), postId=self.ids[thing]):
+                payload = await me.do("unfavourite", postId=self.ids[thing])
+                assert not payload["userErrors"], payload
+                del self.model.favourites[login, thing]
+
+    async def _comment(self) -> None:
+        if thing := self._a_post():
+            me, text = self._someone(), self._words()
+            known = [comment.id for comment in self.model.comments(thing)]
+            answers = self.lot.choice(known) if known and self.lot.random() < 0.5 else None
+            await self._look(me.login, thing)
+            code = self._unseen(me.login, thing)
+            fields = {"postId": self.ids[thing], "text": text}
+            if answers:
+                await self._meet(me.login, self.model.remarks[answers].author)
+                code = code or self._unheard(me.login, answers)
+                fields["replyToId"] = f"comment_{answers:014x}"
+            self._tell(f"{me.login} comments on {thing}" + (f" answering {answers}" if answers else ""))
+            if not await self._is_refused(me, "comment", code, **fields):
+                payload = await me.do("comment", "comment { id }", **fields)
+                made = number(payload["comment"]["id"])
+                self.model.remarks[made] = Comment(made, self.model.stands_for(thing), me.login, text, answers)
+
+    async def _delete_comment(self) -> None:
+        shown = [c for c in self.model.remarks.values() if c.post not in self.model.hidden]
+        if shown:
+            comment = self.lot.choice(shown)
+            author = self.model.posts[comment.post].author
+            by = self.people[self.lot.choice([comment.author, author])]
+            await self._meet(by.login, comment.author, author)
+            self._tell(f"{by.login} deletes comment {comment.id}")
+            code = self._unseen(by.login, comment.post) or self._unheard(by.login, comment.id)
+            fields = {"commentId": f"comment_{comment.id:014x}"}
+            if not await self._is_refused(by, "deleteComment", code, **fields):
+                payload = await by.do("deleteComment", **fields)
+                assert not payload["userErrors"], payload
+                del self.model.remarks[comment.id]
+
+    # ---- what is refused
+
+    async def _look(self, login: str, thing: int | None) -> None:
+        """Make sure that a member sees of a post what the model says."""
+        if thing:
+            found = self.model.posts
+            await self._meet(login, found[thing].author, found[self.model.stands_for(thing)].author)
+
+    def _unseen(self, login: str, thing: int) -> str | None:
+        """Return the refusal of who may do nothing, or does not see a post."""
+        return self._barring(login) or (None if self.model.sees(login, thing) else "NOT_FOUND")
+
+    def _unheard(self, login: str, comment: int) -> str | None:
+        return None if self.model.sees_comment(login, comment) else "NOT_FOUND"

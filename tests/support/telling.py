@@ -1,0 +1,72 @@
+"""What tests of notifications look up: what a member is told, and where they are named."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+from store import keys
+from store.client.database import Database
+from store.client.lua import SHARED
+from store.ids import partition
+from store.mailboxes import mailboxes
+from tests.support.people import Member
+from tests.support.work import number
+
+TOLD = """{ viewer { unreadNotificationCount notifications(first: 100) { edges { cursor node {
+  id kind isRead createdAt actor { login } post { __typename id } comment { id } } } } } }"""
+NAMED = "{ viewer { mentions(first: 100) { nodes { ... on Node { id } } } } }"
+
+Brief = tuple[str, str, str | None, str | None]
+
+
+def brief(node: dict[str, Any]) -> Brief:
+    """Return kind, actor, post and comment of a notification."""
+    post, comment = node["post"], node["comment"]
+    return node["kind"], node["actor"]["login"], post and post["id"], comment and comment["id"]
+
+
+async def nodes(member: Member) -> list[dict[str, Any]]:
+    """Return what a member is told, newest first."""
+    viewer = await member.ask(TOLD)
+    return [edge["node"] for edge in viewer["notifications"]["edges"]]
+
+
+async def told(member: Member) -> list[Brief]:
+    """Return what a member is told, newest first, as kind, actor, post and comment."""
+    return [brief(node) for node in await nodes(member)]
+
+
+async def unread(member: Member) -> int:
+    """Return how many notifications a member has not read."""
+    count: int = (await member.ask("{ viewer { unreadNotificationCount } }"))["unreadNotificationCount"]
+    return count
+
+
+async def named(member: Member) -> list[str]:
+    """Return the posts and comments that name a member, newest first."""
+    page = await member.ask(NAMED)
+    return [node["id"] for node in page["mentions"]["nodes"]]
+
+
+async def say(member: Member, post: str, text: str) -> str:
+    """Comment on a post; returns the comment's id."""
+    payload = await member.do("comment", "comment { id }", postId=post, text=text)
+    assert not payload["userErrors"], payload
+    thing: str = payload["comment"]["id"]
+    return thing
+
+
+async def step(db: Database, code: str, member: Member, *args: object) -> None:
+    """Run a script of one line, with `box` for a member's mailbox and ARGV from 3 on as given."""
+    shared = [(resources.files("store.scripts") / f"{name}.lua").read_text("utf-8") for name in SHARED]
+    text = "\n".join([*shared, "local box = mailbox(ARGV[1], ARGV[2])", code])
+    me = number(member.id)
+    p = partition(me)
+    await db.one("EVAL", text, 1, keys.minted(p), mailboxes(db, p), me, *args)
+
+
+async def stand(db: Database, kind: str, member: Member, other: Member) -> None:
+    """Write down how a member stands to another: `blocked`, `blocked_by` or `muted`."""
+    me, them = number(member.id), number(other.id)
+    await db.one("ZADD", getattr(keys, kind)(me), 1, them)

@@ -1,0 +1,61 @@
+"""What tests of replies and conversations read: who answers what, page by page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from resolvers.upkeep import verify
+from store.client.database import Database
+from tests.support.people import Member
+
+PAGE = "edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
+LISTS = {"replies": "Post", "conversation": "Status"}
+
+
+async def page(member: Member, thing: str, field: str, first: int = 100, after: str | None = None) -> Any:
+    """Return a page of replies or of a conversation, having made sure that its parts agree."""
+    query = f"""query($id: ID!, $first: Int, $after: String) {{ node(id: $id) {{ ... on {LISTS[field]} {{
+        list: {field}(first: $first, after: $after) {{ {PAGE} }} }} }} }}"""
+    found = (await member.ask(query, id=thing, first=first, after=after))["list"]
+    assert found["nodes"] == [edge["node"] for edge in found["edges"]]
+    return found
+
+
+async def read(member: Member, thing: str, field: str) -> list[str]:
+    """Return the ids of replies or of a conversation in one page."""
+    found = await page(member, thing, field)
+    assert not found["pageInfo"]["hasNextPage"]
+    return [node["id"] for node in found["nodes"]]
+
+
+async def walk(member: Member, thing: str, field: str, first: int) -> list[list[str]]:
+    """Return the ids of replies or of a conversation in pages."""
+    pages: list[list[str]] = []
+    after = None
+    while True:
+        found = await page(member, thing, field, first, after)
+        assert found["pageInfo"]["hasPreviousPage"] == (after is not None)
+        pages.append([node["id"] for node in found["nodes"]])
+        if not found["pageInfo"]["hasNextPage"]:
+            return pages
+        after = found["pageInfo"]["endCursor"]
+
+
+async def answered(member: Member, thing: str) -> str | None:
+    """Return the id of what a status answers, as a member sees it."""
+    found = await member.ask("query($id: ID!) { node(id: $id) { ... on Status { inReplyTo { id } } } }", id=thing)
+    parent: str | None = found["inReplyTo"] and found["inReplyTo"]["id"]
+    return parent
+
+
+async def reply_count(member: Member, thing: str) -> int:
+    """Return the number of replies that a post shows."""
+    found = await member.ask("query($id: ID!) { node(id: $id) { ... on Post { replyCount } } }", id=thing)
+    count: int = found["replyCount"]
+    return count
+
+
+async def assert_clean(db: Database) -> None:
+    """Fail where anything in the store does not hold."""
+    report = await verify.verify(db, homes=None, seed=0, progress=lambda _: None)
+    assert report.clean, report.findings

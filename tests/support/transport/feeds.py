@@ -1,0 +1,84 @@
+"""Clients of event streams: a subscription, or any operation, asked for as Server-Sent Events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import ClientResponse
+
+from tests.support.people import Member
+from tests.support.transport.clients import EVENT_STREAM, EVENTS, PATIENCE, Client, token
+
+COMMENT = ":"
+
+
+class Feed:
+    """One event stream as a client reads it."""
+
+    def __init__(self, response: ClientResponse) -> None:
+        self.response = response
+
+    async def block(self) -> str:
+        """Return the next event or comment as it was sent, without the line that ends it."""
+        async with asyncio.timeout(PATIENCE):
+            return (await self.response.content.readuntil(b"\n\n")).decode().removesuffix("\n\n")
+
+    async def hear(self) -> Any:
+        """Return the data of the next `next`; None for `complete`."""
+        while (block := await self.block()) == COMMENT:
+            pass
+        if block == "event: complete\ndata:":
+            return None
+        first, data = block.split("\n")
+        assert first == "event: next"
+        return json.loads(data.removeprefix("data: "))
+
+    async def opened(self) -> Feed:
+        """Wait for the comment with which a subscription begins."""
+        assert (self.response.status, self.response.content_type) == (200, EVENT_STREAM)
+        assert await self.block() == COMMENT
+        return self
+
+    async def completed(self) -> None:
+        """Wait for `complete`, after which nothing may come."""
+        assert await self.hear() is None
+        async with asyncio.timeout(PATIENCE):
+            assert await self.response.content.read() == b""
+
+    async def refused(self) -> str:
+        """Return the code of the one error with which a stream ends; nothing else may come."""
+        answer = await self.hear()
+        assert set(answer) == {"errors"}, answer
+        await self.completed()
+        return str(answer["errors"][0]["extensions"]["code"])
+
+
+def wanting(authorization: str | None = None, **headers: str) -> dict[str, str]:
+    """Return the headers with which an event stream is asked for."""
+    return {"Accept": EVENT_STREAM, **(token(authorization) if authorization else {}), **headers}
+
+
+async def ask(client: Client, query: str, who: str | None = None, **rest: Any) -> Feed:
+    """Ask for an operation as an event stream, with a token or without."""
+    headers = wanting(who, **rest.pop("headers", {}))
+    return Feed(await client.post("/graphql", json={"query": query, **rest}, headers=headers))
+
+
+async def subscribe(client: Client, query: str = EVENTS, who: str | None = None) -> Feed:
+    """Subscribe; the server has begun to answer."""
+    return await (await ask(client, query, who)).opened()
+
+
+@asynccontextmanager
+async def following(member: Member, query: str, session: Any = None, **variables: Any) -> AsyncIterator[Feed]:
+    """Subscribe as a member of the real schema, and vanish at the end."""
+    body = {"query": query, "variables": variables}
+    client = session or member.client
+    address = member.client.make_url("/graphql") if session else "/graphql"
+    async with client.post(address, json=body, headers=wanting(member.token)) as response:
+        yield await Feed(response).opened()
+        response.close()

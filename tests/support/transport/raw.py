@@ -1,0 +1,90 @@
+"""Clients that write bytes, well-formed or not, to the small schema on its own listener."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from asyncio import StreamReader, StreamWriter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from serving import endpoint
+from serving.http.admission import Admission
+from tests.support.transport.small import PlainServices
+
+PATIENCE = 10  # s after which something that should happen never will
+BODY = json.dumps({"query": "{ square }"}).encode()
+HEAD = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(BODY)
+
+
+class Raw:
+    """One connection."""
+
+    def __init__(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    def write(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    async def response(self) -> tuple[int, dict[str, str], bytes]:
+        """Return status, headers and body of the next response."""
+        async with asyncio.timeout(PATIENCE):
+            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().splitlines()
+            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+            return int(head[0].split()[1]), headers, await self.reader.readexactly(int(headers["content-length"]))
+
+    async def ask(self) -> int:
+        """Return the status of the answer to a query."""
+        self.write(HEAD + BODY)
+        return (await self.response())[0]
+
+    async def is_closed(self) -> bool:
+        """Return whether the server closes the connection without a word."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self.reader.read(1) == b""
+        except ConnectionResetError:
+            return True
+
+
+class Site:
+    """The small schema, served as a process serves the real one."""
+
+    def __init__(self, admission: Admission, port: int, stack: AsyncExitStack) -> None:
+        self.admission = admission
+        self.port = port
+        self._stack = stack
+
+    async def connect(self, address: str = "127.0.0.1", **options: Any) -> Raw:
+        """Return a connection from an address of the loopback network."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(address, 0), **options)
+        self._stack.callback(writer.close)
+        return Raw(reader, writer)
+
+    async def waiting(self, address: str = "127.0.0.1") -> Raw:
+        """Return a connection that the server has taken, and that says nothing."""
+        before = len(self.admission.heads)
+        raw = await self.connect(address)
+        await self.until(lambda: len(self.admission.heads) > before)
+        return raw
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until the server has got so far."""
+        async with asyncio.timeout(PATIENCE):
+            while not condition():  # noqa: ASYNC110  the server runs in the same loop
+                await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def serving(services: PlainServices, most: int | None = None, **turned: Any) -> AsyncIterator[Site]:
+    """Serve with some settings turned, on at most so many connections (default: MAX_CONNECTIONS)."""
+    app = services.app(**turned)
+    async with AsyncExitStack() as stack:
+        listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        admission = await stack.enter_async_context(
+            endpoint.answering(app, services.settings, [listening], most or services.settings.max_connections)
+        )
+        yield Site(admission, listening.getsockname()[1], stack)

@@ -1,0 +1,49 @@
+"""Subscriptions to the whole site, and what tests read off their events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from resolvers.operation.context import Services
+from tests.support.people import Member
+from tests.support.transport.live import Stream, now, subscribed, until
+
+_STREAM = """subscription($filter: StreamFilter, $kinds: [StreamEventKind!], $after: String) {
+  stream(filter: $filter, kinds: $kinds, after: $after) {
+    __typename ... on StreamEvent { cursor at }
+    ... on PostCreated { post { %s author { id login } ... on Repost { original { id author { id } } } } }
+    ... on PostDeleted { postId authorId }
+    ... on UserFollowed { follower { id login } followed { id login } }
+    ... on UserUnfollowed { follower { id login } unfollowed { id login } } } }"""
+STREAM = _STREAM % "id text"
+OWN_STREAM = _STREAM % "id text viewerHasLiked"  # what depends on the viewer is rendered for each alone
+SAMPLE = """subscription($percent: Int!, $after: String) { sample(percent: $percent, after: $after) {
+  __typename ... on StreamEvent { cursor } ... on PostCreated { post { id } } ... on PostDeleted { postId } } }"""
+
+
+@asynccontextmanager
+async def listening(services: Services, member: Member, query: str = STREAM, **asked: Any) -> AsyncIterator[Stream]:
+    """Subscribe to the site: whatever happens from now on is delivered, the server has begun to listen."""
+    before = len(services.listeners)
+    asked.setdefault("after", await now(services.db))
+    async with subscribed(member, query, **asked) as stream:
+        await until(lambda: len(services.listeners) > before)
+        yield stream
+
+
+async def told(stream: Stream) -> tuple[Any, ...]:
+    """Return what matters of the next event."""
+    event = await stream.next()
+    match event["__typename"]:
+        case "PostCreated":
+            return "created", event["post"]["id"]
+        case "PostDeleted":
+            return "deleted", event["postId"], event["authorId"]
+        case "UserFollowed":
+            return "followed", event["follower"]["login"], event["followed"]["login"]
+        case "UserUnfollowed":
+            return "unfollowed", event["follower"]["login"], event["unfollowed"]["login"]
+        case other:
+            return (other,)

@@ -1,0 +1,139 @@
+"""Subscribers that are behind: their operation goes on only when the test reads from it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from graphql import GraphQLError
+from strawberry.http import process_result
+from strawberry.types.execution import ExecutionResult
+
+from resolvers.operation.context import Services
+from schema.execution.encoding import dumps
+from schema.execution.operations import Schema
+from schema.execution.parameters import Parameters
+from serving.streaming.deliver import deliver
+from store import events
+from store.event_reader import Follower
+from tests.support.people import Member
+from tests.support.transport.live import HOME, Held, fetched, followers, now, until
+
+
+class SlowReader:
+    """One subscription whose client takes a message when the test says so; of a home, it keeps what it holds.
+
+    It stands in for a connection: as long as nobody reads, the server's side of the operation waits to send.
+    """
+
+    def __init__(self, services: Services, member: Member, held: Held | None = None) -> None:
+        self.held = held
+        self.messages: list[dict[str, Any]] = []
+        self.gaps = 0
+        self.errors: list[object] = []
+        self._services = services
+        self._member = member
+        self._member = member
+        self._wanted = 0
+        self._has_more = False  # whether the server waits to send
+        self._reads = asyncio.Event()
+        self._place: Follower | None = None
+        self._operation: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------ what the server sees
+
+    async def send_next(self, result: ExecutionResult) -> None:
+        """Take one message when the client reads, and apply it; after a gap, refetch."""
+        self._has_more = True
+        while not self._wanted:
+            self._reads.clear()
+            await self._reads.wait()
+        self._has_more = False
+        self.errors += result.errors or []
+        (event,) = json.loads(dumps(process_result(result)))["data"].values()
+        self.messages.append(event)
+        if event["__typename"] == "StreamGap":
+            self.gaps += 1
+            self.held = self.held and await self.fetched()
+        elif self.held:
+            self.held.take(event)
+        self._wanted -= 1
+
+    async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
+        """Note the errors that end a subscription."""
+        self.errors += errors
+
+    async def send_complete(self) -> None:
+        """Note the end, which must not come."""
+        self.errors.append("complete")
+
+    # ------------------------------------------------------------ what the test does
+
+    async def begin(self, schema: Schema, query: str, **variables: Any) -> None:
+        """Subscribe; the server has begun to listen."""
+        claims = self._services.tokens.read(self._member.token or "")
+        context = self._services.context(claims, address="::1", user_agent="", request_id="slow", socket=True)
+        before = self._places
+        self._operation = asyncio.create_task(deliver(self, schema, Parameters(query, None, variables, None), context))
+        await until(lambda: self._has_ended or self._places - before)
+        (self._place,) = self._places - before
+
+    async def read(self, most: int) -> None:
+        """Take so many messages, or fewer where the server has told all that has happened; the next one is made."""
+        self._wanted = most
+        self._reads.set()
+        await until(lambda: (self._has_more and not self._wanted) or self._is_idle or self._has_ended)
+        assert not self.errors, [getattr(e, "original_error", e) for e in self.errors]
+        self._wanted = 0
+
+    async def catch_up(self) -> None:
+        """Take all that there is."""
+        newest = await events.newest(self._services.db)
+        await until(lambda: self._services.log.cursor == newest)
+        while True:
+            before = len(self.messages)
+            await self.read(1_000)
+            if len(self.messages) == before:
+                return
+
+    async def fetched(self) -> Held:
+        """Return the home as it is stored."""
+        return await fetched(self._member)
+
+    async def end(self) -> None:
+        """Leave."""
+        assert self._operation
+        self._operation.cancel()
+        await asyncio.wait({self._operation})
+
+    @property
+    def _places(self) -> set[Follower]:
+        """The places in the log of whoever listens to what the member does, or to the whole site."""
+        wanted = self._services.listeners._wanted  # noqa: SLF001  nobody else needs to know
+        return followers(self._services, self._member) | set(wanted)
+
+    @property
+    def _has_ended(self) -> bool:
+        return self._operation is not None and self._operation.done()
+
+    @property
+    def _is_idle(self) -> bool:
+        filled: Any = self._place._filled if self._place else None  # noqa: SLF001  nobody else needs to know
+        return bool(filled._waiters) and not filled.is_set()  # noqa: SLF001  the server waits for the next event
+
+
+@asynccontextmanager
+async def slow_reader(
+    services: Services, schema: Schema, member: Member, query: str = HOME
+) -> AsyncIterator[SlowReader]:
+    """Subscribe to what happens from now on; first fetch the home where it is that what is subscribed to."""
+    after = await now(services.db)
+    reader = SlowReader(services, member, await fetched(member) if query == HOME else None)
+    await reader.begin(schema, query, after=after)
+    try:
+        yield reader
+    finally:
+        await reader.end()

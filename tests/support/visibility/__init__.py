@@ -1,0 +1,1 @@
+"""The cells of the visibility table, and the paths through the schema."""

@@ -1,0 +1,192 @@
+"""One site for every cell of the table of visibility: a member for each state, a viewer for each relation.
+
+Everything is made while all members are public and nobody has anything against anybody: so it lies in every list and
+timeline it can lie in, and what happens then has to take it out of sight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from resolvers import accounts
+from store.client.database import Database
+from store.records import Role
+from store.settings import Settings
+from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
+from tests.support.promoting import administrator, promote
+from tests.support.visibility.sights import CELLS, RELATIONS, STATES, Cell, State
+from tests.support.work import Photo, photograph, put_back
+
+SELF, ANONYMOUS = "self", "anonymous"
+TARGETS = ("status", "quote", "plain")  # what the friend has posted, on which every member acts
+
+Things = dict[str, str]
+
+
+@dataclass
+class Audience:
+    """The site, ready to be looked at."""
+
+    anonymous: Member
+    friend: Member  # on good terms with all
+    subjects: dict[State, Member] = field(default_factory=dict)
+    viewers: dict[str, Member] = field(default_factory=dict)
+    pals: dict[State, Member] = field(default_factory=dict)  # of each member one, who is theirs alone
+    shared: Things = field(default_factory=dict)  # ids of what is the friend's
+    things: dict[State, Things] = field(default_factory=dict)  # ids of what is, or hangs on, each member's
+
+    def viewer(self, cell: Cell) -> Member:
+        """Return who looks in a cell."""
+        return self.subjects[cell.state] if cell.relation == SELF else self.viewers[cell.relation]
+
+    def named(self, cell: Cell) -> Things:
+        """Return the ids of all that a query can name in a cell."""
+        return {**self.shared, **self.things[cell.state]}
+
+
+def roomy(settings: Settings) -> Settings:
+    """Return settings that let one request ask everything."""
+    return shrunk(settings, max_tokens=10**6, max_aliases=10**5, max_cost=10**9, max_body=10**7)
+
+
+async def do(member: Member, mutation: str, selection: str = "", **fields: Any) -> Any:
+    """Run a mutation that must not be refused."""
+    payload = await member.do(mutation, selection, **fields)
+    assert not payload["userErrors"], payload
+    return payload
+
+
+async def comment(member: Member, post: str, text: str = "a remark", reply_to: str | None = None) -> str:
+    """Comment on a post, or answer a comment there."""
+    payload = await do(member, "comment", "comment { id }", postId=post, text=text, replyToId=reply_to)
+    identity: str = payload["comment"]["id"]
+    return identity
+
+
+_made: list[tuple[Photo, Audience]] = []  # the site when it was ready, once it was made
+
+
+async def audience(db: Database, anonymous: Member) -> Audience:
+    """Return the site, made at the first call and put back as it was at every further one."""
+    if not _made:
+        site = await _make(db, anonymous)
+        _made.append((await photograph(db), site))
+    photo, site = _made[0]
+    await put_back(db, photo)
+    for member in (site.friend, *site.subjects.values(), *site.pals.values(), *site.viewers.values()):
+        member.client = anonymous.client
+    return site
+
+
+async def _make(db: Database, anonymous: Member) -> Audience:
+    """Return the site: made in public, then every member as their state, every viewer as their relation says."""
+    site = Audience(anonymous, await sign_up(anonymous, "friend"))
+    for number, state in enumerate(STATES):
+        site.subjects[state] = await sign_up(anonymous, f"member{number}")
+    for relation in RELATIONS:
+        if relation not in {SELF, ANONYMOUS}:
+            site.viewers[relation] = await sign_up(anonymous, relation.replace(" ", "_"))
+    site.viewers[ANONYMOUS] = anonymous
+    await _friends_things(site)
+    admin = await administrator(db, anonymous)
+    await asyncio.gather(*(_things(site, state, admin) for state in STATES))
+    await _relate(db, site)
+    await asyncio.gather(*(_settle(db, site, state) for state in STATES))
+    return site
+
+
+def signed_in(site: Audience) -> list[Member]:
+    """Return the viewers who have an account of their own."""
+    return [viewer for relation, viewer in site.viewers.items() if relation != ANONYMOUS]
+
+
+async def _friends_things(site: Audience) -> None:
+    friend, names = site.friend, " ".join(f"@{member.login}" for member in site.subjects.values())
+    other = await sign_up(site.anonymous, "other")
+    original = await other.post("by somebody else")
+    site.shared = {
+        "friend": friend.id,
+        "friend_status": await friend.post(f"hello {names}"),
+        "friend_quote": await friend.repost(original, f"see {names}"),
+        "friend_plain": await friend.repost(await other.post("passed on")),
+    }
+
+
+async def _things(site: Audience, state: State, admin: Member) -> None:
+    member, friend, shared = site.subjects[state], site.friend, site.shared
+    pal = await sign_up(site.anonymous, f"pal_of_{member.login}")
+    site.pals[state] = pal
+    await member.follow(friend, pal)
+    await friend.follow(member, pal)
+    told = await member.ask("{ viewer { notifications(first: 1) { nodes { id } } } }")
+    await pal.follow(member, friend)
+    names = " ".join(f"@{viewer.login}" for viewer in signed_in(site))
+    status = await member.post(f"hello {names} #tea")
+    found: Things = {"member": member.id, "login": member.login, "pal": pal.id, "status": status}
+    found["told"] = told["notifications"]["nodes"][0]["id"]
+    for target in TARGETS:
+        post = shared[f"friend_{target}"]
+        await do(member, "like", postId=post)
+        found[f"comment_on_{target}"] = await comment(member, post, f"see {names}")
+        found[f"reply_to_{target}"] = await member.post("yes", inReplyToId=post)
+        found[f"quote_of_{target}"] = await member.repost(post, "see #tea")
+        found[f"repost_of_{target}"] = await member.repost(post)
+    found["own_comment"] = await comment(member, status)
+    found["answer"] = await comment(friend, shared["friend_status"], reply_to=found["comment_on_status"])
+    found["pals_comment"] = await comment(pal, status)
+    found["pals_naming"] = await comment(pal, found["quote_of_status"], f"see {names}")
+    found["pals_reply"] = await pal.post("so", inReplyToId=status)
+    found["pals_repost"] = await pal.repost(status)
+    found["pals_quote"] = await pal.repost(status, "see")
+    found["promoted_member"] = await promote(admin, member, userId=member.id)
+    found["promoted_status"] = await promote(admin, friend, statusId=status)
+    site.things[state] = found
+
+
+async def _relate(db: Database, site: Audience) -> None:
+    """Have every viewer stand to all members as the relation says, as far as that does not wait for a request."""
+    members, viewers = list(site.subjects.values()), site.viewers
+    ids = [member.id for member in members]
+    for viewer in signed_in(site):
+        await viewer.follow(site.friend, *site.pals.values())
+        await do(viewer, "updateProfile", isPrivate=True)
+        for member in members:
+            await member.follow(viewer)  # a request, which the viewer leaves open
+    kept = [site.shared["friend_status"], *(things["status"] for things in site.things.values())]
+    for post in kept:
+        await asyncio.gather(*(do(member, "favourite", postId=post) for member in (*members, *signed_in(site))))
+    for relation in ("follower", "muting follower"):
+        await viewers[relation].follow(*members)
+    for relation in ("muting", "muting follower"):
+        await do(viewers[relation], "mute", userIds=ids)
+    await do(viewers["blocking"], "block", userIds=ids)
+    for member in members:
+        await do(member, "block", userIds=[viewers["blocked by"].id])
+    assert await accounts.set_role(db, viewers["moderator"].login, Role.MODERATOR)
+
+
+async def _settle(db: Database, site: Audience, state: State) -> None:
+    """Make a member private, hide what they have posted, suspend them."""
+    member, things = site.subjects[state], site.things[state]
+    if state.private:
+        await do(member, "updateProfile", isPrivate=True)
+        await site.viewers["requested"].follow(member)
+    things["late"] = await member.post("once more #tea")
+    if state.hidden:
+        for post in ("status", "late", *(f"{way}_{target}" for way in ("quote_of", "reply_to") for target in TARGETS)):
+            await do(member, "hidePost", postId=things[post])
+    if state.suspended:
+        assert await accounts.set_suspension(db, member.login, suspended=True)
+        payload = await do(site.anonymous, "logIn", SIGN_UP, identifier=member.login, password=PASSWORD)
+        member.token = payload["accessToken"]
+
+
+OPEN = State(private=False, suspended=False, hidden=False)
+
+
+PRIVATE = State(private=True, suspended=False, hidden=False)
+
+
+LIVELY = [cell for cell in CELLS if cell.state in {OPEN, PRIVATE} and cell.relation != ANONYMOUS]

@@ -1,0 +1,206 @@
+"""Every way through the schema to something of another member, and who must get there.
+
+Who adds a field that leads to members, posts or comments adds a line here: the test of coverage names the field. What
+is to be found has a name in `Audience.things`; what the scene lacks is made in `audience._things`, a line there. A
+mutation that takes an id belongs into `tests/writes.py`, a subscription into `LIVE`, with a test like those of
+`test_visibility_live`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS
+from tests.support.transport.site_live import SAMPLE, STREAM
+from tests.support.visibility.audience import ANONYMOUS, SELF, TARGETS
+from tests.support.visibility.sights import LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, Kind
+
+
+@dataclass(frozen=True)
+class Only:
+    """Cells that a way does not lead to, whoever may see the thing elsewhere."""
+
+    reason: str
+    holds: Callable[[Cell], bool]
+
+
+@dataclass(frozen=True)
+class Path:
+    """A way to things, through one field and all that the query selects below it.
+
+    Names in the query with a `$` are things of the scene; `$it` is each of the things to be found.
+    """
+
+    field: str
+    query: str
+    things: str  # what must be found, or not
+    kind: Kind
+    only: Only | None = None
+
+    def leads(self, cell: Cell) -> bool:
+        """Return whether the things must be found in a cell."""
+        return self.kind.is_seen(cell) and (self.only is None or self.only.holds(cell))
+
+
+FOLLOWING = {"follower", "muting follower"}
+MUTING = {"muting", "muting follower"}
+BLOCKS = {"blocking", "blocked by"}
+FOR_ALL = Only(
+    "what its author keeps from anybody stands where all find it for nobody",
+    lambda cell: not (cell.state.private or cell.state.suspended or cell.state.hidden),
+)
+SHOWN = Only("a hidden post is in no list of quotes, replies or a conversation", lambda cell: not cell.state.hidden)
+SIGNED_IN = Only("an anonymous request has no home, and nothing of its own", lambda cell: cell.relation != ANONYMOUS)
+BROUGHT = Only("a source is a member whom the viewer follows", lambda cell: cell.relation in FOLLOWING)
+FOLLOWED = Only("nobody passes it on", lambda cell: cell.relation in {*FOLLOWING, SELF})
+OWN = Only("shows the viewer", lambda cell: cell.relation == SELF)
+BLOCKED = Only("shows whom the viewer blocks", lambda cell: cell.relation == "blocking")
+MUTED = Only("shows whom the viewer mutes", lambda cell: cell.relation in MUTING)
+ASKS = Only(
+    "every member has asked every other viewer, and a block ends that",
+    lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS},
+)
+NAMED = Only("every member and their pal name every other viewer", lambda cell: cell.relation not in {ANONYMOUS, SELF})
+
+EDGES = "(first: 100) { edges { node { id } } nodes { id } }"
+ENTRIES = "{ edges { node { ... on Node { id } } } nodes { ... on Node { id } } }"
+ANY = "(first: 100)"
+IMPORTANT = "(first: 100, order: IMPORTANT)"
+QUOTES = " ".join(f"quote_of_{target}" for target in TARGETS)
+ALL_REPOSTS = " ".join(f"repost_of_{target}" for target in TARGETS)
+ALL_REPLIES = " ".join(f"reply_to_{target}" for target in TARGETS)
+ALL_COMMENTS = " ".join(f"comment_on_{target}" for target in TARGETS)
+SEEN_WITH_THE_STATUS = "own_comment pals_comment pals_repost"
+
+
+def _on(kind: str, thing: str, selection: str) -> str:
+    return f"node(id: {thing}) {{ ... on {kind} {{ {selection} }} }}"
+
+
+def _node() -> Iterator[Path]:
+    for field, query in (("Query.node", "node(id: $it) { id }"), ("Query.nodes", "nodes(ids: [$friend, $it]) { id }")):
+        yield Path(field, query, "member", MEMBER)
+        yield Path(field, query, f"status late {QUOTES} {ALL_REPLIES} {SEEN_WITH_THE_STATUS}", POSTS)
+        yield Path(field, query, ALL_REPOSTS, REPOSTS)
+        yield Path(field, query, ALL_COMMENTS, WORDS)
+        yield Path(field, query, "told", MEMBER, OWN)
+    yield Path("Query.user", "user(login: $login) { id }", "member", MEMBER)
+    search = EDGES.replace("(", '(prefix: "member", ')
+    yield Path("Query.searchUsers", f"searchUsers{search}", "member", MEMBER)
+
+
+def _viewer() -> Iterator[Path]:
+    yield Path("Query.viewer", "viewer { user { id } }", "member", MEMBER, OWN)
+    yield Path("Viewer.blocked", f"viewer {{ blocked{EDGES} }}", "member", MEMBER, BLOCKED)
+    yield Path("Viewer.muted", f"viewer {{ muted{EDGES} }}", "member", MEMBER, MUTED)
+    yield Path("Viewer.followRequests", f"viewer {{ followRequests{EDGES} }}", "member", MEMBER, ASKS)
+    yield Path("Viewer.favourites", f"viewer {{ favourites{EDGES} }}", "status", POSTS, SIGNED_IN)
+    mentions = f"viewer {{ mentions{ANY} {ENTRIES} }}"
+    yield Path("Viewer.mentions", mentions, "status", TIMELINE, NAMED)
+    yield Path("Viewer.mentions", mentions, ALL_COMMENTS, WANTED, NAMED)
+    yield Path("Viewer.mentions", mentions, "pals_naming", POSTS, NAMED)
+
+
+def _notifications() -> Iterator[Path]:
+    for part, found, kind, only in (
+        ("actor", "member", WANTED, NAMED),
+        ("post", "status", TIMELINE, SIGNED_IN),
+        ("post", "quote_of_status", POSTS, SIGNED_IN),
+        ("comment", ALL_COMMENTS, WANTED, NAMED),
+        ("comment", "pals_naming", POSTS, SIGNED_IN),
+    ):
+        told = (
+            f"viewer {{ notifications{ANY} {{ edges {{ node {{ {part} {{ id }} }} }} nodes {{ {part} {{ id }} }} }} }}"
+        )
+        yield Path(f"Notification.{part}", told, found, kind, only)
+        yield Path("Viewer.notifications", told, found, kind, only)
+
+
+def _timelines() -> Iterator[Path]:
+    for span in (ANY, IMPORTANT):
+        everywhere = f"status late {QUOTES}"
+        yield Path("Query.publicTimeline", f"publicTimeline{span} {ENTRIES}", everywhere, TIMELINE, FOR_ALL)
+        tag = f'hashtag(name: "tea") {{ timeline{span} {ENTRIES} }}'
+        yield Path("Query.hashtag", tag, everywhere, TIMELINE, FOR_ALL)
+        yield Path("Query.homeTimeline", f"homeTimeline{span} {ENTRIES}", "status", TIMELINE, SIGNED_IN)
+        yield Path("Query.homeTimeline", f"homeTimeline{span} {ENTRIES}", "late", TIMELINE, FOLLOWED)
+    trends = f"trendingHashtags(first: 10) {{ timeline{ANY} {ENTRIES} }}"
+    yield Path("Query.trendingHashtags", trends, f"status late {QUOTES}", TIMELINE, FOR_ALL)
+    sources = f"homeTimeline{ANY} {{ edges {{ repostedBy(first: 100) {{ user {{ id }} }} }} }}"
+    yield Path("TimelineEdge.repostedBy", sources, "member", WANTED, BROUGHT)
+    profile = _on("User", "$member", f"timeline{ANY} {ENTRIES}")
+    yield Path("User.timeline", profile, f"status late {QUOTES} {ALL_REPLIES}", POSTS)
+    yield Path("User.timeline", profile, ALL_REPOSTS, REPOSTS)
+
+
+def _users() -> Iterator[Path]:
+    for field in ("followers", "following"):
+        yield Path(f"User.{field}", _on("User", "$friend", f"{field}{EDGES}"), "member", MEMBER)
+        yield Path(f"User.{field}", _on("User", "$member", f"{field}{EDGES}"), "pal", LISTS)
+    for field in ("commonFollowers", "commonFollowing"):
+        for one, other, found, kind in (
+            ("$friend", "$pal", "member", MEMBER),
+            ("$member", "$friend", "pal", LISTS),
+            ("$friend", "$member", "pal", LISTS),
+        ):
+            with_user = EDGES.replace("(", f"(withUser: {other}, ")
+            yield Path(f"User.{field}", _on("User", one, f"{field}{with_user}"), found, kind)
+
+
+def _posts() -> Iterator[Path]:
+    for target, kind in zip(TARGETS, ("Status", "Repost", "Repost"), strict=True):
+        post = f"$friend_{target}"
+        yield Path(f"{kind}.likedBy", _on(kind, post, f"likedBy{EDGES}"), "member", WORDS)
+        yield Path(f"{kind}.comments", _on(kind, post, f"comments{EDGES}"), f"comment_on_{target}", WORDS)
+        yield Path(f"{kind}.quotes", _on(kind, post, f"quotes{EDGES}"), f"quote_of_{target}", POSTS, SHOWN)
+        yield Path(f"{kind}.reposts", _on(kind, post, f"reposts{EDGES}"), f"repost_of_{target}", REPOSTS)
+        yield Path(f"{kind}.replies", _on(kind, post, f"replies{EDGES}"), f"reply_to_{target}", POSTS, SHOWN)
+    yield Path("Status.mentions", _on("Status", "$friend_status", "mentions { id }"), "member", MEMBER)
+    yield Path("Repost.mentions", _on("Repost", "$friend_quote", "mentions { id }"), "member", MEMBER)
+    yield Path("Status.author", _on("Status", "$status", "author { id }"), "member", POSTS)
+    yield Path("Repost.author", _on("Repost", "$quote_of_status", "author { id }"), "member", POSTS)
+    yield Path("Repost.author", _on("Repost", "$repost_of_status", "author { id }"), "member", REPOSTS)
+    yield Path("Status.replies", _on("Status", "$status", f"replies{EDGES}"), "pals_reply", POSTS)
+    yield Path("Status.inReplyTo", _on("Status", "$pals_reply", "inReplyTo { id }"), "status", POSTS)
+    for status, found, only in (
+        ("$friend_status", "reply_to_status", SHOWN),
+        ("$reply_to_status", "reply_to_status", None),
+        ("$pals_reply", "status", None),
+        ("$status", "status pals_reply", None),
+    ):
+        conversation = _on("Status", status, f"conversation{EDGES}")
+        yield Path("Status.conversation", conversation, found, POSTS, only)
+    for repost in ("$pals_quote", "$pals_repost"):
+        yield Path("Repost.original", _on("Repost", repost, "original { id }"), "status", POSTS)
+    yield Path("Comment.author", _on("Comment", "$comment_on_status", "author { id }"), "member", WORDS)
+    yield Path("Comment.post", _on("Comment", "$pals_comment", "post { id }"), "status", POSTS)
+    yield Path("Comment.replyTo", _on("Comment", "$answer", "replyTo { id }"), "comment_on_status", WORDS)
+
+
+def _promotions() -> Iterator[Path]:
+    subject = "subject { ... on Status { id } ... on User { id } }"
+    yield Path("Promotion.subject", _on("Promotion", "$promoted_status", subject), "status", TIMELINE)
+    yield Path("Promotion.subject", _on("Promotion", "$promoted_member", subject), "member", WANTED)
+    yield Path("Promotion.sponsor", _on("Promotion", "$promoted_member", "sponsor { id }"), "member", MEMBER)
+
+
+LIVE = (HOME, ACTIVITY, NOTIFICATIONS, STREAM, SAMPLE)  # subscriptions that tests of what is live listen to
+PATHS = (*_node(), *_viewer(), *_notifications(), *_timelines(), *_users(), *_posts(), *_promotions())
+
+SELF_ONLY = "answers with the viewer, whose fields have ways of their own"
+ELSEWHERE = {  # fields that need no way of their own, and why
+    "Mutation.signUp": SELF_ONLY,
+    "Mutation.logIn": SELF_ONLY,
+    "Mutation.refreshSession": SELF_ONLY,
+    "Mutation.changePassword": SELF_ONLY,
+    "Mutation.changeEmail": SELF_ONLY,
+    "Mutation.updateProfile": SELF_ONLY,
+    "SessionPayload.viewer": SELF_ONLY,
+    "ViewerPayload.viewer": SELF_ONLY,
+    "UsersPayload.viewer": SELF_ONLY,
+    "DeletePostPayload.author": SELF_ONLY,
+    "Mutation.createPromotion": "administrators only; what a promotion shows has ways of its own",
+    "Mutation.endPromotion": "administrators only",
+    "PromotionPayload.promotion": "administrators only",
+}

@@ -1,0 +1,101 @@
+"""Every mutation that takes the id of something of another member, and who must be able to name it.
+
+Who adds such a mutation adds a line here: the test of coverage names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.support.people import USER_ERRORS
+from tests.support.visibility.audience import ANONYMOUS, SELF
+from tests.support.visibility.paths import BLOCKS, FOLLOWING, MUTING, OWN, Only
+from tests.support.visibility.sights import MEMBER, POSTS, REPOSTS, WORDS, Cell, Kind
+
+TAKE_AWAY = {"unrepost", "deletePost", "hidePost", "unhidePost", "deleteComment"}
+
+
+@dataclass(frozen=True)
+class Write:
+    """A mutation that names a thing: `$it` in its input is each of the things, other names are things of the scene."""
+
+    mutation: str
+    input: str
+    selection: str
+    things: str
+    kind: Kind
+    ends: Only | None = None  # cells in which it can be named all the same
+    only: Only | None = None  # the only cells in which it can be named at all
+
+    def can_name(self, cell: Cell) -> bool:
+        """Return whether the viewer can name the things; elsewhere they must be as if they were not there."""
+        if self.only is not None and not self.only.holds(cell):
+            return False
+        return self.kind.is_seen(cell) or (self.ends is not None and self.ends.holds(cell))
+
+    @property
+    def text(self) -> str:
+        """The field of the mutation, with its selection."""
+        return f"{self.mutation}(input: {{ {self.input} }}) {{ {self.selection} {USER_ERRORS} }}"
+
+    def is_harmless(self, cell: Cell) -> bool:
+        """Return whether it leaves the things in place: not where their author takes them away."""
+        return cell.relation != SELF or self.mutation not in TAKE_AWAY
+
+
+FOLLOWS = Only("a follow, or a request, can be ended", lambda cell: cell.relation in {*FOLLOWING, "requested"})
+MUTES = Only("a mute can be ended", lambda cell: cell.relation in MUTING)
+BLOCK = Only("a block can be ended", lambda cell: cell.relation == "blocking")
+KEPT = Only("a favourite can be given up, seen or not", lambda cell: cell.relation != ANONYMOUS)
+ASKED = Only("a request can be turned away", lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS})
+
+
+def _of_posts() -> Iterator[Write]:
+    by_id, reposted = "postId: $it", "repost { id } original { id }"
+    for mutation, given, selection in (
+        ("like", by_id, "post { id }"),
+        ("unlike", by_id, "post { id }"),
+        ("comment", f'{by_id}, text: "so?"', "comment { id } post { id }"),
+        ("repost", by_id, reposted),
+        ("unrepost", by_id, "post { id }"),
+        ("repost", f'{by_id}, text: "see"', reposted),
+        ("favourite", by_id, "post { id }"),
+        ("post", 'text: "yes", inReplyToId: $it', "status { id inReplyTo { id } }"),
+        ("hidePost", by_id, "post { id }"),
+        ("unhidePost", by_id, "post { id }"),
+        ("deletePost", by_id, "author { id }"),
+    ):
+        yield Write(mutation, given, selection, "status quote_of_status pals_repost", POSTS)
+        yield Write(mutation, given, selection, "repost_of_status", REPOSTS)
+    yield Write("unfavourite", by_id, "post { id }", "status", POSTS, KEPT)
+    yield Write("unfavourite", by_id, "post { id }", "quote_of_status pals_repost", POSTS)
+    yield Write("unfavourite", by_id, "post { id }", "repost_of_status", REPOSTS)
+
+
+def _of_comments() -> Iterator[Write]:
+    answer = 'postId: $friend_status, text: "so?", replyToId: $it'
+    yield Write("comment", answer, "comment { id } post { id }", "comment_on_status", WORDS)
+    yield Write("deleteComment", "commentId: $it", "post { id }", "comment_on_status", WORDS)
+    yield Write("deleteComment", "commentId: $it", "post { id }", "own_comment pals_comment", POSTS)
+
+
+def _of_members() -> Iterator[Write]:
+    for mutation, ends in (
+        ("mute", None),
+        ("unmute", MUTES),
+        ("approveFollowRequests", None),
+        ("rejectFollowRequests", ASKED),
+        ("removeFollowers", None),
+        ("follow", None),
+        ("unfollow", FOLLOWS),
+        ("block", None),
+        ("unblock", BLOCK),
+    ):
+        yield Write(mutation, "userIds: [$it]", "users { id }", "member", MEMBER, ends)
+
+
+TOLD = Write("markNotificationsRead", "upToId: $it", "viewer { user { id } }", "told", MEMBER, only=OWN)
+WRITES = (*_of_posts(), *_of_comments(), *_of_members(), TOLD)
+# Names members by their logins: who is not seen is nobody's login.
+MENTION = Write("post", "text: $logins", "status { id mentions { id } }", "member", MEMBER)

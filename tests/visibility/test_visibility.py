@@ -1,0 +1,86 @@
+"""Visibility has no way around it: every field that leads to a member, post or comment, tried in every cell."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import pytest
+
+import schema
+from store.client.database import Database
+from store.settings import Settings
+from tests.support.people import Member
+from tests.support.visibility.audience import audience, roomy
+from tests.support.visibility.paths import ELSEWHERE, LIVE, PATHS
+from tests.support.visibility.sightings import fields_of, ids_in, leading_fields, operation
+from tests.support.visibility.sights import CELLS, KINDS, LISTS, Cell, Kind, table
+from tests.support.visibility.writes import MENTION, WRITES
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Room for all ways in one query."""
+    return roomy(settings)
+
+
+WAYS = [(path, thing, path.query.replace("$it", f"${thing}")) for path in PATHS for thing in path.things.split()]
+QUERIES = list(dict.fromkeys(query for *_, query in WAYS))
+
+
+def test_every_field_is_proved() -> None:
+    """Every field of the schema that leads to something of a member has a way through it in one of the tables."""
+    served = schema.build(Settings(data_dir=FilePath()))._schema  # noqa: SLF001  strawberry shows it to nobody
+    proved = set(ELSEWHERE)
+    for live in LIVE:
+        proved |= fields_of(served, live)
+    for write in (*WRITES, MENTION):
+        proved |= fields_of(served, operation("mutation", [write.text]))
+    for path in PATHS:
+        through = fields_of(served, operation("query", [path.query]), path.field)
+        assert through, f"the way of {path.field} does not go through it: {path.query}"
+        proved |= through
+    found = leading_fields(served)
+    missing = sorted(found - proved)
+    assert not missing, f"neither tests/paths.py nor tests/writes.py has a way through {missing}"
+    assert set(ELSEWHERE) <= found, "these fields are gone, or lead to nothing"
+
+
+async def test_every_way_in_every_cell(db: Database, anonymous: Member) -> None:
+    """Each way leads to each thing in exactly those cells of the table in which the viewer sees it."""
+    site = await audience(db, anonymous)
+    document = operation("query", QUERIES)
+    wrong: list[tuple[Cell, Kind]] = []
+    failures: list[str] = []
+    for cell in CELLS:
+        things = site.named(cell)
+        answer = (await site.viewer(cell).send(document, **things))["data"]
+        seen = {query: set(ids_in(answer[f"f{number}"])) for number, query in enumerate(QUERIES)}
+        for path, thing, query in WAYS:
+            found = things[thing] in seen[query]
+            if found != path.leads(cell):
+                wrong.append((cell, path.kind))
+                failures.append(f"{cell}: {thing} {'' if found else 'not '}seen through {path.field}: {query}")
+    print(report(wrong))  # noqa: T201  with -s the table can be read
+    assert not failures, "\n".join(failures)
+
+
+async def test_a_count_of_what_is_not_shown(db: Database, anonymous: Member) -> None:
+    """How many follow two members is told to those only who see the lists of both."""
+    site = await audience(db, anonymous)
+    count = "node(id: $ONE) { ... on User { commonFollowerCount(withUser: $OTHER) } }"
+    pairs = (("member", "friend"), ("friend", "member"))
+    document = operation("query", [count.replace("ONE", one).replace("OTHER", other) for one, other in pairs])
+    for cell in CELLS:
+        answer = await site.viewer(cell).ask(document, **site.named(cell))
+        told = [bool(node and node["commonFollowerCount"]) for node in answer.values()]
+        assert told == [LISTS.is_seen(cell)] * 2, cell
+
+
+def report(wrong: list[tuple[Cell, Kind]]) -> str:
+    """Return the table as it was found, and which ways its columns stand for."""
+    lines = ["", table(wrong), ""]
+    for kind in KINDS:
+        fields = sorted({path.field for path in PATHS if path.kind == kind})
+        lines.append(f"{kind.name}: {', '.join(fields)}")
+    reasons = {f"{path.field}, {path.only.reason}" for path in PATHS if path.only}
+    return "\n".join([*lines, "", "Narrower are:", *sorted(reasons)])

@@ -1,0 +1,213 @@
+"""Visibility holds of what is live: events of a member reach those, and only those, who see them."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from resolvers import accounts
+from resolvers.notifications import CURSOR
+from resolvers.reading import paging
+from store import keys, likes_and_comments
+from store.client.database import Database
+from tests.support.people import Member
+from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, Stream, begun, now, subscribed, watching
+from tests.support.visibility.audience import (
+    ANONYMOUS,
+    LIVELY,
+    OPEN,
+    PRIVATE,
+    SELF,
+    Audience,
+    Things,
+    audience,
+    comment,
+    do,
+    signed_in,
+)
+from tests.support.visibility.paths import FOLLOWING, PATHS
+from tests.support.visibility.sightings import ids_in
+from tests.support.visibility.sights import CELLS, POSTS, TIMELINE, WANTED, Cell, State
+from tests.support.work import number
+
+LISTED = "{ viewer { notifications(first: 100) { nodes { id actor { id } post { id } comment { id } } } } }"
+TOLD = [path for path in PATHS if path.field == "Viewer.notifications"]
+
+
+async def act(site: Audience) -> tuple[dict[State, Things], str]:
+    """Have a public and a private member act; returns what they and their pals have posted, and the last post."""
+    made: dict[State, Things] = {}
+    for state in (OPEN, PRIVATE):
+        member, pal = site.subjects[state], site.pals[state]
+        made[state] = {"post": await member.post("live"), "passed on": site.things[state]["late"]}
+        if state == OPEN:  # a private member's posts are passed on by nobody else
+            await pal.repost(made[state]["passed on"])
+        await member.repost(await site.friend.post("to be passed on"))
+    return made, await site.friend.post("the end")
+
+
+def expected(cell: Cell) -> dict[str, bool]:
+    """Return what of a member must reach the home of a viewer in a cell."""
+    follows = cell.relation in FOLLOWING
+    return {
+        "post": TIMELINE.is_seen(cell) and (follows or cell.relation == SELF),
+        "passed on": TIMELINE.is_seen(cell) and cell.state == OPEN,
+        "source": WANTED.is_seen(cell) and follows,
+    }
+
+
+async def reached(stream: Stream, last: str) -> tuple[set[str], set[str]]:
+    """Return which posts come, and who is named as having passed them on, up to the last post."""
+    posts, logins = set(), set()
+    while True:
+        kind, post, *by = await stream.brief()
+        assert kind == "put"
+        posts.add(post)
+        logins.update(by)
+        if post == last:
+            return posts, logins
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+async def test_home_events(db: Database, anonymous: Member, *, is_live: bool) -> None:
+    """What members post and pass on comes to the homes of those who see and want it, live and replayed."""
+    site = await audience(db, anonymous)
+    before = await now(db)
+    viewers = {id(viewer): viewer for viewer in map(site.viewer, LIVELY)}
+    async with AsyncExitStack() as stack:
+        streams = {
+            key: await stack.enter_async_context(watching(viewer, db)) for key, viewer in viewers.items() if is_live
+        }
+        made, last = await act(site)
+        for key, viewer in viewers.items():
+            if not is_live:
+                streams[key] = await stack.enter_async_context(subscribed(viewer, HOME, after=before))
+        found = {key: await reached(stream, last) for key, stream in streams.items()}
+    for cell in LIVELY:
+        posts, logins = found[id(site.viewer(cell))]
+        came = {name: post in posts for name, post in made[cell.state].items()}
+        came["source"] = site.things[cell.state]["login"] in logins
+        assert came == expected(cell), cell
+
+
+async def name_all(site: Audience) -> tuple[dict[State, Things], str]:
+    """Have a public and a private member name all viewers; returns where, and what the friend says last."""
+    viewers = {viewer.login for viewer in (*signed_in(site), *site.subjects.values())}
+    names = " ".join(f"@{login}" for login in sorted(viewers))
+    made = {
+        state: {
+            "post": await site.subjects[state].post(names),
+            "remark": await comment(site.subjects[state], site.shared["friend_status"], names),
+        }
+        for state in (OPEN, PRIVATE)
+    }
+    return made, await site.friend.post(f"the end, {names}")
+
+
+def assert_whole(shown: dict[str, Any] | None) -> None:
+    """Assert that a notification shows who did what: one that may not is not there at all."""
+    assert shown is None or (shown["actor"] and (shown["post"] or shown["kind"] == "FOLLOW_REQUEST")), shown
+
+
+async def told(stream: Stream, last: str) -> set[str]:
+    """Return the ids of all that a subscriber is told, up to a post."""
+    found: set[str] = set()
+    while last not in found:
+        event = await stream.next()
+        assert event["__typename"] != "StreamGap"
+        assert_whole(event.get("notification"))
+        found.update(ids_in(event))
+    return found
+
+
+async def test_notification_events(db: Database, anonymous: Member) -> None:
+    """Where members name others, it is told live to those who see and want it."""
+    site = await audience(db, anonymous)
+    viewers = {id(viewer): viewer for viewer in map(site.viewer, LIVELY)}
+    async with AsyncExitStack() as stack:
+        streams = {
+            key: await stack.enter_async_context(subscribed(viewer, NOTIFICATIONS)) for key, viewer in viewers.items()
+        }
+        for viewer in viewers.values():
+            await begun(db, viewer)
+        made, last = await name_all(site)
+        found = {key: await told(stream, last) for key, stream in streams.items()}
+    for cell in LIVELY:
+        came = {name: thing in found[id(site.viewer(cell))] for name, thing in made[cell.state].items()}
+        others = cell.relation != SELF
+        assert came == {"post": TIMELINE.is_seen(cell) and others, "remark": WANTED.is_seen(cell) and others}, cell
+
+
+async def test_notifications_again(db: Database, anonymous: Member) -> None:
+    """Who has all replayed that they were ever told gets what the list of notifications shows, and no more."""
+    site = await audience(db, anonymous)
+    last = await site.friend.post("the end, " + " ".join(f"@{viewer.login}" for viewer in signed_in(site)))
+    found: dict[str, set[str]] = {}
+    for relation, viewer in site.viewers.items():
+        if relation != ANONYMOUS:
+            start = paging.cursor(CURSOR, number(viewer.id))  # older than all they were told
+            async with subscribed(viewer, NOTIFICATIONS, after=start) as stream:
+                found[relation] = await told(stream, last)
+            assert found[relation] == set(ids_in(await viewer.ask(LISTED)))
+    for cell in CELLS:
+        for path in TOLD:
+            for thing in path.things.split() if cell.relation in found else ():
+                came = site.things[cell.state][thing] in found[cell.relation]
+                assert came == path.leads(cell), f"{cell}: {thing}"
+
+
+async def test_post_activity(db: Database, anonymous: Member) -> None:
+    """A post's numbers are told to those who see it; to others it is as one that does not exist."""
+    site = await audience(db, anonymous)
+    friend = number(site.friend.id)
+    for cell in CELLS:
+        viewer, post = site.viewer(cell), site.things[cell.state]["status"]
+        is_told = POSTS.is_seen(cell) and cell.relation != ANONYMOUS
+        async with subscribed(viewer, ACTIVITY, post=post) as stream:
+            if is_told:
+                await heard(db, post, by_anybody=True)
+                changed = await likes_and_comments.like(db, number(post), friend)
+                changed = changed or await likes_and_comments.unlike(db, number(post), friend)
+                assert changed
+                assert (await stream.next())["post"] == {"id": post}, cell
+            else:
+                assert await stream.hear() == await answer_to_nothing(viewer), cell
+        await heard(db, post, by_anybody=False)
+
+
+async def heard(db: Database, post: str, *, by_anybody: bool) -> None:
+    """Wait until the store tells of a post's activity, or no longer."""
+    channel = db.channel(keys.activity(number(post)))
+    async with asyncio.timeout(10):
+        while bool(await db.one("PUBSUB", "CHANNELS", channel)) != by_anybody:
+            pass
+
+
+async def answer_to_nothing(viewer: Member) -> dict[str, Any]:
+    """Return what is answered to who asks for the activity of a post that does not exist."""
+    async with subscribed(viewer, ACTIVITY, post="status_00000000000001") as stream:
+        return await stream.hear()
+
+
+@pytest.mark.parametrize("what", ["block", "hide", "private", "suspend"])
+async def test_activity_out_of_sight(db: Database, alice: Member, bob: Member, carol: Member, what: str) -> None:
+    """At the next change of a post that the viewer sees no longer, the subscription ends with NOT_FOUND."""
+    post = await alice.post("for now")
+    async with subscribed(bob, ACTIVITY, post=post) as stream:
+        await heard(db, post, by_anybody=True)
+        await likes_and_comments.like(db, number(post), number(carol.id))
+        assert (await stream.next())["likeCount"] == 1
+        match what:
+            case "block":
+                await do(alice, "block", userIds=[bob.id])
+            case "hide":
+                await do(alice, "hidePost", postId=post)
+            case "private":
+                await do(alice, "updateProfile", isPrivate=True)
+            case _:
+                await accounts.set_suspension(db, alice.login, suspended=True)
+        await likes_and_comments.unlike(db, number(post), number(carol.id))
+        assert await stream.code() == "NOT_FOUND"

@@ -1,0 +1,69 @@
+"""Visibility holds of the stream of the whole site: what is not for all is for nobody, and bonds are kept."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+import pytest
+
+from resolvers.operation.context import Services
+from store.client.database import Database
+from tests.support.people import Member
+from tests.support.transport.live import Stream
+from tests.support.transport.site_live import OWN_STREAM, STREAM, listening
+from tests.support.visibility.audience import LIVELY, OPEN, PRIVATE, Audience, Things, audience
+from tests.support.visibility.sightings import ids_in
+from tests.support.visibility.sights import TIMELINE, WANTED, Cell
+
+
+async def act(site: Audience) -> tuple[dict[object, Things], str]:
+    """Have a public and a private member post, delete and follow; returns what, and the last post."""
+    made: dict[object, Things] = {}
+    for state in (OPEN, PRIVATE):
+        member = site.subjects[state]
+        gone = await member.post("short-lived")
+        made[state] = {"post": await member.post("live"), "gone": gone, "passed on": site.things[state]["late"]}
+        await member.do("deletePost", postId=gone)
+        if state == OPEN:
+            await site.pals[state].repost(made[state]["passed on"])
+        await member.unfollow(site.pals[state])
+        await member.follow(site.pals[state])
+        made[state]["member"] = member.id
+    return made, await site.friend.post("the end")
+
+
+async def heard(stream: Stream, last: str) -> tuple[set[str], set[str]]:
+    """Return the ids of all posts that a subscriber hears of, up to the last one, and who follows somebody."""
+    found, followers = set[str](), set[str]()
+    while last not in found:
+        event = await stream.next()
+        assert event["__typename"] != "StreamGap"
+        found |= {event["postId"]} if "postId" in event else set(ids_in(event))
+        if "follower" in event:
+            followers.add(event["follower"]["id"])
+    return found, followers
+
+
+def expected(cell: Cell) -> dict[str, bool]:
+    """Return what a viewer in a cell must hear of a member."""
+    is_open = cell.state == OPEN
+    post = TIMELINE.is_seen(cell) and is_open
+    return {"post": post, "gone": post, "passed on": post, "member": WANTED.is_seen(cell) and is_open}
+
+
+@pytest.mark.parametrize("query", [STREAM, OWN_STREAM], ids=["rendered for all", "rendered for each"])
+async def test_stream(services: Services, db: Database, anonymous: Member, query: str) -> None:
+    """What a member does in public is told to those who see and want it, what a private one does to nobody."""
+    site = await audience(db, anonymous)
+    viewers = {id(viewer): viewer for viewer in map(site.viewer, LIVELY)}
+    async with AsyncExitStack() as stack:
+        streams = {
+            key: await stack.enter_async_context(listening(services, viewer, query)) for key, viewer in viewers.items()
+        }
+        made, last = await act(site)
+        found = {key: await heard(stream, last) for key, stream in streams.items()}
+    for cell in LIVELY:
+        posts, followers = found[id(site.viewer(cell))]
+        came = {name: thing in posts for name, thing in made[cell.state].items()}
+        came["member"] = made[cell.state]["member"] in followers
+        assert came == expected(cell), cell
