@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from importlib import resources
+from pathlib import Path
 
+FOLDER = Path(__file__).parents[1] / "scripts"
 SHARED = ("prelude", "home", "bringing", "mailbox")  # what they share, in this order
 
 _COMMENT = re.compile(r"--.*")
@@ -19,8 +20,7 @@ _DECLARED = re.compile(r"local (?:function )?(\w+)")
 
 
 def _load() -> dict[str, str]:
-    folder = resources.files("store.scripts")
-    files = {f.name.removesuffix(".lua"): f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".lua")}
+    files = {path.stem: path.read_text("utf-8") for path in FOLDER.rglob("*.lua")}
     shared = [chunk for name in SHARED for chunk in _declarations(files.pop(name))]
     return {name: _whole(shared, text) for name, text in files.items()}
 

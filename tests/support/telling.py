@@ -59,7 +59,7 @@ async def say(member: Member, post: str, text: str) -> str:
 
 async def step(db: Database, code: str, member: Member, *args: object) -> None:
     """Run a script of one line, with `box` for a member's mailbox and ARGV from 3 on as given."""
-    shared = [(resources.files("store.scripts") / f"{name}.lua").read_text("utf-8") for name in SHARED]
+    shared = [(resources.files("store.scripts") / "shared" / f"{name}.lua").read_text("utf-8") for name in SHARED]
     text = "\n".join([*shared, "local box = mailbox(ARGV[1], ARGV[2])", code])
     me = number(member.id)
     p = partition(me)
