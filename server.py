@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="server.py",
         description="Perch, a social network's back end. Settings are environment variables: docs/operations.md.",
     )
-    subcommands = parser.add_subparsers(title="subcommands", required=True, metavar="COMMAND")
+    subcommands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(
         name: str, run: Callable[[Settings, argparse.Namespace], Awaitable[int]], text: str
@@ -165,7 +165,7 @@ def _job_or_all(text: str) -> int | str:
     return text if text == backlog.ALL else _count(text)
 
 
-# ---------------------------------------------------------------- subcommands
+# ---------------------------------------------------------------- commands
 
 
 async def _serve(settings: Settings, asked: argparse.Namespace) -> int:

@@ -19,7 +19,8 @@ LAYERS = ("schema", "resolvers", "serving", "store")
 
 _CODE = re.compile(r'"code": "(\w+)"|^    code = "(\w+)"', re.MULTILINE)
 _NAME = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
-_COMMAND = re.compile(r'add\(\s*"([a-z-]+)"|^        \("([a-z-]+)", upkeep', re.MULTILINE)
+_PATH = re.compile(r"`((?:serving|schema|resolvers|store|tests|benchmarks)/[\w/.]*)`")
+_COMMAND = re.compile(r'add\(\s*"([a-z-]+)"|^        \("([a-z-]+)", commands', re.MULTILINE)
 
 
 @pytest.mark.parametrize("listed", sorted(tables()))
@@ -93,6 +94,13 @@ def test_modules_named() -> None:
         path = ROOT / module.replace(".", "/")
         source = (path / "__main__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8")
         assert ast.parse(source)
+
+
+def test_paths() -> None:
+    """Every file and folder that a page names exists."""
+    named = {path for page in PAGES for path in _PATH.findall(read(page))}
+    assert len(named) > len(LAYERS)
+    assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
 def test_install_commands() -> None:

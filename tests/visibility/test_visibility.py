@@ -41,7 +41,7 @@ def test_every_field_is_proved() -> None:
         proved |= through
     found = leading_fields(served)
     missing = sorted(found - proved)
-    assert not missing, f"neither tests/paths.py nor tests/writes.py has a way through {missing}"
+    assert not missing, f"neither paths.py nor writes.py of tests/support/visibility has a way through {missing}"
     assert set(ELSEWHERE) <= found, "these fields are gone, or lead to nothing"
 
 

@@ -2,7 +2,7 @@
 
 Who adds a field that leads to members, posts or comments adds a line here: the test of coverage names the field. What
 is to be found has a name in `Audience.things`; what the scene lacks is made in `audience._things`, a line there. A
-mutation that takes an id belongs into `tests/writes.py`, a subscription into `LIVE`, with a test like those of
+mutation that takes an id belongs into `writes`, a subscription into `LIVE`, with a test like those of
 `test_visibility_live`.
 """
 
