@@ -208,7 +208,7 @@ async def _work(settings: Settings, _: argparse.Namespace) -> int:
     async with endpoint.opened(settings) as services:
         await requirements.warn(services.db)
         print("Perch works; Ctrl-C ends it.", flush=True)
-        await _run_until_stopped(Worker(services.db).run(services.hearing))
+        await _run_until_stopped(Worker(services.db).run(services.pubsub))
     return 0
 
 

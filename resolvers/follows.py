@@ -13,7 +13,7 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
 from store import follows, keys
-from store.records import Bond, Entry, Job, User
+from store.records import Entry, Job, Relationship, User
 from store.timelines import Slice
 
 COMMON_COUNTED = 20_000  # members of the smaller set up to which common followers are counted
@@ -116,15 +116,15 @@ async def viewer_has_requested_follow(context: Context, users: Sequence[User]) -
     return await context.load.has_requested.load_many([user.id for user in users])
 
 
-async def bonds(context: Context, users: Sequence[User]) -> list[Bond]:
+async def relationships(context: Context, users: Sequence[User]) -> list[Relationship]:
     """Return how the viewer stands to each member."""
-    return await context.load.bond.load_many([user.id for user in users])
+    return await context.load.relationship.load_many([user.id for user in users])
 
 
 async def are_mutual(context: Context, users: Sequence[User]) -> list[bool]:
     """Return whether each member and the viewer follow each other."""
-    there, back = await asyncio.gather(bonds(context, users), are_following_viewer(context, users))
-    return [bond.follows and follows for bond, follows in zip(there, back, strict=True)]
+    there, back = await asyncio.gather(relationships(context, users), are_following_viewer(context, users))
+    return [relationship.follows and follows for relationship, follows in zip(there, back, strict=True)]
 
 
 async def common_following(
@@ -188,12 +188,12 @@ async def common_follower_count(context: Context, user: User, with_user: str) ->
     if not await _show_lists(context, user, other) or min(user.follower_count, other.follower_count) > COMMON_COUNTED:
         return None
     few, many = sorted((user, other), key=lambda u: u.follower_count)
-    (members,) = await context.reader.run([("ZRANGE", keys.followers(few.id), 0, COMMON_COUNTED)])
+    (members,) = await context.batcher.run([("ZRANGE", keys.followers(few.id), 0, COMMON_COUNTED)])
     return len(await _in_set(context, keys.followers(many.id), [int(m) for m in members])) if members else 0
 
 
 async def _in_set(context: Context, key: str, members: Sequence[int]) -> set[int]:
-    (scores,) = await context.reader.run([("ZMSCORE", key, *members)])
+    (scores,) = await context.batcher.run([("ZMSCORE", key, *members)])
     return {member for member, score in zip(members, scores, strict=True) if score is not None}
 
 

@@ -32,7 +32,7 @@ async def hashtag(context: Context, name: str) -> Hashtag | None:
     tag = hashtag_name(name)
     if tag is None:
         return None
-    (count,) = await context.reader.run([("ZCARD", keys.hashtag(tag))])
+    (count,) = await context.batcher.run([("ZCARD", keys.hashtag(tag))])
     return Hashtag(tag, int(count)) if count else None
 
 
@@ -45,7 +45,7 @@ async def trending(context: Context, first: int | None, now: datetime) -> list[H
     count = paging.window(context.settings, "trending", first=first, after=None).count
     tags = await _candidates(context, now)
     recent = now - RECENT
-    replies = await context.reader.run([c for tag in tags for c in hashtags.figures(tag, recent, recent - BEFORE)])
+    replies = await context.batcher.run([c for tag in tags for c in hashtags.figures(tag, recent, recent - BEFORE)])
     rows = [replies[i : i + hashtags.FIGURES] for i in range(0, len(replies), hashtags.FIGURES)]
     figures = {tag: hashtags.read_figures(*row) for tag, row in zip(tags, rows, strict=True)}
     uses = {tag: _uses(found, recent, context.settings.hashtag_size) for tag, found in figures.items()}
@@ -55,7 +55,7 @@ async def trending(context: Context, first: int | None, now: datetime) -> list[H
 async def _candidates(context: Context, now: datetime) -> Sequence[str]:
     hours = range(hashtags.hour_of(now - RECENT), hashtags.hour_of(now) + 1)
     used = Counter[str]()
-    for reply in await context.reader.run([hashtags.most_used(hour, CANDIDATES) for hour in hours]):
+    for reply in await context.batcher.run([hashtags.most_used(hour, CANDIDATES) for hour in hours]):
         used.update(hashtags.read_most_used(reply))
     return [tag for tag, _ in used.most_common(CANDIDATES)]
 

@@ -71,7 +71,7 @@ async def comment(
             await likes_and_comments.release_comment_key(context.db, draft)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     if job:
-        await dispatch.finish(context.db, job, context.reader)
+        await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     made = await hydrate.comment(context, thing)
     if made is None:
@@ -94,7 +94,7 @@ async def delete_comment(context: Context, *, comment_id: str) -> dict[str, obje
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     if job:
-        await dispatch.finish(context.db, job, context.reader)
+        await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return {"deleted_comment_id": comment_id, "post": await hydrate.post(context, found.post_id)}
 

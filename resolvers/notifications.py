@@ -29,7 +29,7 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
     key = keys.notifications(who.member)
 
     async def fetch(part: Slice) -> list[Entry]:
-        (reply,) = await context.reader.run([read_slice(key, part)])
+        (reply,) = await context.batcher.run([read_slice(key, part)])
         found = notifications.read_notifications(reply)
         context.load.notification.prime({told.id: told for told in found})
         return [Entry(told.id, told.id) for told in found]
@@ -43,7 +43,7 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
 
 async def unread_count(context: Context, who: Claims) -> int:
     """Return how many notifications came after the newest one marked read."""
-    (count,) = await context.reader.run([notifications.unread(who.member)])
+    (count,) = await context.batcher.run([notifications.unread(who.member)])
     return int(count)
 
 
@@ -116,9 +116,9 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
     def wake(_: str) -> None:
         changed.set()
 
-    channel, hearing = keys.told(viewer), context.services.hearing
+    channel, pubsub = keys.told(viewer), context.services.pubsub
     try:
-        hearing.listen(channel, wake)
+        pubsub.listen(channel, wake)
         changed.set()  # for what happened between the first look and now
         while True:
             await changed.wait()
@@ -131,7 +131,7 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
                         if event:
                             yield event
     finally:
-        hearing.ignore(channel, wake)
+        pubsub.ignore(channel, wake)
 
 
 async def _changes(context: Context, viewer: int, position: int) -> list[Change]:
@@ -150,7 +150,7 @@ async def _event(operation: Context, place: int, what: Notification | int | None
         return StreamGap(cursor, datetime.now(UTC))
     context = operation.fresh(counted=False)
     seen = hydrate.notifications(context, [what.id] if isinstance(what, Notification) else [])
-    (count,), found = await asyncio.gather(context.reader.run([notifications.unread(context.viewer or 0)]), seen)
+    (count,), found = await asyncio.gather(context.batcher.run([notifications.unread(context.viewer or 0)]), seen)
     if isinstance(what, int):
         return NotificationWithdrawn(cursor, instant(place), global_ids.notification_id(what), int(count), context)
     (told,) = found

@@ -104,7 +104,7 @@ async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
     repost = await posts.reposted_as(context.db, viewer, original.id)
     job = await posts.delete(context.db, repost, viewer) if repost else None
     if job:
-        await dispatch.finish(context.db, job, context.reader)
+        await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return {"post": await hydrate.post(context, original.id)}
 
@@ -116,7 +116,7 @@ async def delete_post(context: Context, *, post_id: str) -> dict[str, object]:
     job = await posts.delete(context.db, found.id, viewer)
     if job is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    await dispatch.finish(context.db, job, context.reader)
+    await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return {"deleted_post_id": post_id, "author": await hydrate.user(context, viewer)}
 
@@ -141,7 +141,7 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> dict[str, ob
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if job:
-        await dispatch.finish(context.db, job, context.reader)
+        await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return {"post": await hydrate.post(context, found.id)}
 
@@ -179,7 +179,7 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
         message = "idempotencyKey: this key was used with other input"
         raise refuse(UserErrorCode.CONFLICT, message, "idempotencyKey")
     if job:
-        await dispatch.finish(context.db, job, context.reader)
+        await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     context.services.authors[thing] = draft.author  # so that both are read in one round trip
     made = await hydrate.post(context, thing)

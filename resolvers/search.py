@@ -55,7 +55,7 @@ async def _candidates(context: Context, prefix: str) -> list[int]:
     have fallen to three quarters of what it takes, and so behind the most followed of the one below.
     """
     beginning = prefix[: names.INDEXED]
-    counts = await context.reader.run([search.count(magnitude, beginning) for magnitude in range(search.MAGNITUDES)])
+    counts = await context.batcher.run([search.count(magnitude, beginning) for magnitude in range(search.MAGNITUDES)])
     taken, entries = list[int](), 0
     for magnitude in reversed(range(search.MAGNITUDES)):
         if counts[magnitude]:
@@ -63,5 +63,5 @@ async def _candidates(context: Context, prefix: str) -> list[int]:
             if entries >= NAMES_EACH * MOST:
                 break
             entries += counts[magnitude]
-    replies = await context.reader.run([search.read(magnitude, beginning, READ) for magnitude in taken])
+    replies = await context.batcher.run([search.read(magnitude, beginning, READ) for magnitude in taken])
     return list(dict.fromkeys(search.read_entry(text)[1] for reply in replies for text in reply))

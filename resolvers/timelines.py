@@ -10,7 +10,7 @@ from enum import Enum
 from msgspec import Struct
 
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import Loader
+from resolvers.operation.dataloader import DataLoader
 from resolvers.operation.errors import Unauthenticated
 from resolvers.operation.tokens import Claims
 from resolvers.reading import home_page, hydrate, paging, ranked_page
@@ -78,7 +78,7 @@ async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEd
     asked, key = _window(context, "mentions", span), keys.mentions(who.member)
 
     async def fetch(part: Slice) -> list[Mentioned]:
-        (reply,) = await context.reader.run([read_slice(key, part)])
+        (reply,) = await context.batcher.run([read_slice(key, part)])
         return read_mentions(reply)
 
     async def present(entries: Sequence[Mentioned]) -> list[TimelineEdge | None]:
@@ -114,7 +114,7 @@ async def _important(context: Context, listing: Listing[TimelineEdge], span: Spa
 
 
 async def _posts(
-    context: Context, kind: str, key: str, span: Span, newest: Loader[list[Entry]] | None = None
+    context: Context, kind: str, key: str, span: Span, newest: DataLoader[list[Entry]] | None = None
 ) -> Page[TimelineEdge]:
     asked = _window(context, kind, span)
     fetch, goes_on = paging.fetch_from(context, key, newest), paging.beyond(context, asked, key)

@@ -81,7 +81,7 @@ async def serve(services: Services, sockets: Sockets, ready: Callable[[], None],
     settings, stopped = services.settings, stopping(lifeline)
     most = most_connections(settings, BACKLOG)
     app = create_app(schema.build(settings), services, most)
-    working = asyncio.create_task(Worker(services.db).run(services.hearing)) if settings.run_worker else None
+    working = asyncio.create_task(Worker(services.db).run(services.pubsub)) if settings.run_worker else None
     try:
         async with answering(app, settings, sockets, most):
             spare_the_collector()

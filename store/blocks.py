@@ -8,7 +8,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.mailboxes import mailboxes
-from store.records import Bond, Job, read_entries, read_job
+from store.records import Job, Relationship, read_entries, read_job
 
 Blocks = list[tuple[int, int]]  # other member, block
 Results = dict[int, str]  # member → `new`, `already` or `limit`
@@ -69,7 +69,7 @@ def apply_command(db: Database, member: int, other: int, block: int, *, ended: b
     return script("apply_block", own, ["remove" if ended else "add", member, block, keys.DAY, other, boxes])
 
 
-async def bonds(db: Database, member: int, others: Sequence[int] | None = None) -> dict[int, Bond]:
+async def relationships(db: Database, member: int, others: Sequence[int] | None = None) -> dict[int, Relationship]:
     """Return how a member stands to those whom they block or mute or who block them; of `others` to each."""
     sets = (keys.blocked(member), keys.blocked_by(member), keys.muted(member))
     if others is None:
@@ -81,7 +81,9 @@ async def bonds(db: Database, member: int, others: Sequence[int] | None = None) 
         blocked, by, muted = (
             {other for other, score in zip(others, reply, strict=True) if score is not None} for reply in scores
         )
-    return {other: Bond(blocks=other in blocked, is_blocked=other in by, mutes=other in muted) for other in others}
+    return {
+        other: Relationship(blocks=other in blocked, is_blocked=other in by, mutes=other in muted) for other in others
+    }
 
 
 async def forget(db: Database, member: int, count: int) -> bool:

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from store import events
 from store.client.database import Database, Unavailable
-from store.client.pubsub import Hearing
+from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.events import START, WAKE, Event, newest, position, replay
 
@@ -118,9 +118,9 @@ async def since(db: Database, follower: Follower, cursor: str) -> AsyncGenerator
 class Log:
     """The process's reader of the log: hands each event to those who follow its actor, and to nobody else."""
 
-    def __init__(self, db: Database, hearing: Hearing) -> None:
+    def __init__(self, db: Database, pubsub: PubSub) -> None:
         self._db = db
-        self._hearing = hearing
+        self._hearing = pubsub
         self._by_actor: dict[int, set[Follower]] = defaultdict(set)
         self._woken = asyncio.Event()
         self._watchers: list[Watcher] = []

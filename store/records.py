@@ -77,7 +77,7 @@ class Credentials(Struct, frozen=True):
         return cls(email=fields["email"], password=Secret(fields["password"]), role=Role(fields["role"]))
 
 
-class Bond(Struct, frozen=True):
+class Relationship(Struct, frozen=True):
     """How the viewer stands to another member."""
 
     follows: bool = False
@@ -86,7 +86,7 @@ class Bond(Struct, frozen=True):
     mutes: bool = False
 
 
-NO_BOND = Bond()
+NO_RELATIONSHIP = Relationship()
 
 
 NO_TOKEN = Secret("")

@@ -83,7 +83,7 @@ async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
     """What the application is made of; nobody does the deferred work but `worker`."""
     made = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
     await made.start()
-    await made.hearing.connected.wait()
+    await made.pubsub.connected.wait()
     yield made
     await made.close()
 

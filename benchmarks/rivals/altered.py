@@ -30,8 +30,8 @@ from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
 from resolvers.reading import hydrate
 from schema.execution.operations import Schema
-from store.client.cache import Mirror, Reading
-from store.client.connection import Commands, Wires
+from store.client.cache import Cache, Reading
+from store.client.connection import Commands, RedisConnections
 
 SIZE = "CONSTANT_BYTES"  # the variable that says how long an answer from memory is
 CONNECTIONS = 100  # of redis-py's pool
@@ -82,9 +82,9 @@ def _remember_replies() -> None:
     Commands are compared at a few places, since to compare them all would cost as much as what is taken out.
     """
     replies: dict[object, list[Any]] = {}
-    ask = Wires.run
+    ask = RedisConnections.run
 
-    async def run(self: Wires, commands: Commands) -> list[Any]:
+    async def run(self: RedisConnections, commands: Commands) -> list[Any]:
         count = len(commands)
         # Arguments beyond the key are left out: some tell the time.
         key = (count, *(commands[i * count // 4][:2] for i in range(4)), commands[-1][:2])
@@ -92,17 +92,17 @@ def _remember_replies() -> None:
             replies[key] = await ask(self, commands)
         return replies[key]
 
-    begin = Mirror.begin
+    begin = Cache.begin
 
-    async def begun(self: Mirror, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
+    async def begun(self: Cache, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
         if readings:
             return await begin(self, readings)
         done: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
         done.set_result([])
         return done
 
-    _swap(Wires, "run", run)
-    _swap(Mirror, "begin", begun)
+    _swap(RedisConnections, "run", run)
+    _swap(Cache, "begin", begun)
 
 
 def _remember_pages() -> None:

@@ -13,7 +13,7 @@ import structlog
 from resolvers.jobs import account_removal, big_authors, name_index, posts, privacy, relationships
 from resolvers.jobs.mentions import end_of_comment, tell_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
-from resolvers.operation.batcher import Reader
+from resolvers.operation.batcher import Batcher
 from store import accounts, jobs
 from store.client.database import CommandRefused, Database, Unavailable
 from store.records import Job
@@ -21,15 +21,15 @@ from store.records import Job
 log = structlog.get_logger()
 
 
-async def finish(db: Database, job: Job, reader: Reader | None = None) -> None:
+async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None:
     """Do a job just committed, in the request, as far as `FANOUT_INLINE` followers; never fails what is committed.
 
     With a reader, its end is noted with what the request reads next: where that is lost, a worker does it again.
     """
     try:
         outcome = await perform(db, job, Budget(db.settings.fanout_inline))
-        if reader and outcome is Outcome.DONE:
-            reader.ask([jobs.finish(job)])
+        if batcher and outcome is Outcome.DONE:
+            batcher.ask([jobs.finish(job)])
         else:
             await conclude(db, job, outcome)
     except CommandRefused:

@@ -16,7 +16,7 @@ from resolvers.jobs.dispatch import perform
 from resolvers.jobs.step import Budget, conclude
 from store import jobs
 from store.client.database import CommandRefused, Database, Unavailable
-from store.client.pubsub import Hearing
+from store.client.pubsub import PubSub
 from store.ids import PARTITIONS
 from store.records import Job
 
@@ -46,14 +46,14 @@ class Worker:
                 raise
         return len(taken)
 
-    async def run(self, hearing: Hearing) -> None:
+    async def run(self, pubsub: PubSub) -> None:
         """Work until cancelled."""
 
         def wake(told: str) -> None:
             self._wanted |= {int(told)} if told else set(range(PARTITIONS))  # nothing: some may have been missed
             self._woken.set()
 
-        hearing.listen(jobs.WAKE, wake)
+        pubsub.listen(jobs.WAKE, wake)
         looked = swept = 0.0
         try:
             while True:
@@ -72,7 +72,7 @@ class Worker:
                 except Unavailable:  # it has been logged
                     pass
         finally:
-            hearing.ignore(jobs.WAKE, wake)
+            pubsub.ignore(jobs.WAKE, wake)
 
     def _sweep(self) -> None:
         """Want the partitions whose turn it is: each has one within a lease."""

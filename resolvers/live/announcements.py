@@ -13,7 +13,7 @@ from resolvers.operation.stream_filters import KINDS, StreamEventKind
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules import visibility
 from store.events import Event
-from store.records import NO_BOND, Bond, Post, Repost, User
+from store.records import NO_RELATIONSHIP, Post, Relationship, Repost, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ class Announcement:
     members: frozenset[int]  # of whom it speaks
     users: Mapping[int, User | None]
 
-    def reaches(self, viewer: int | None, bonds: Mapping[int, Bond]) -> bool:
+    def reaches(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
         """Return whether somebody is told: as they stand to those of whom it speaks."""
-        between = {member: bonds.get(member, NO_BOND) for member in self.members}
+        between = {member: relationships.get(member, NO_RELATIONSHIP) for member in self.members}
         if isinstance(self.told, PostDeleted):  # by a member who may be gone
             return all(map(visibility.hears, between.values()))
         standings = [
-            visibility.standing(self.users.get(member), bond, viewer, is_moderator=False)
-            for member, bond in between.items()
+            visibility.standing(self.users.get(member), relationship, viewer, is_moderator=False)
+            for member, relationship in between.items()
         ]
         return all(standing.is_wanted for standing in standings)
 

@@ -197,8 +197,8 @@ async def _set_right(operation: Context, event: Event, subscriber: Subscriber) -
     was_heard = member in subscriber.follower.actors
     operation.services.log.add(subscriber.follower, member)  # first: what changes after the look is heard of
     context = operation.fresh(counted=False)
-    bond = await context.load.bond.load(member)
-    if bond.follows:
+    relationship = await context.load.relationship.load(member)
+    if relationship.follows:
         subscriber.following.add(member)
         subscriber.former.pop(member, None)
         return True
@@ -232,7 +232,7 @@ async def _look(
         return Placed(None, None)
     scanned = REPOSTS_MERGED if _is_about_member(event) else REPOSTS_SCANNED
     (floor,), found = await asyncio.gather(
-        context.reader.run([timelines.floor_command(subscriber.viewer)]),
+        context.batcher.run([timelines.floor_command(subscriber.viewer)]),
         placed(context, subscriber.following, post, sources, scanned),
     )
     if floor is None:  # let go of, though somebody listens to it: this one has not read it for many days

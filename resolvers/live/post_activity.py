@@ -59,9 +59,9 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     def wake(_: str) -> None:
         changed.set()
 
-    channel, hearing, last = keys.activity(target.id), context.services.hearing, target
+    channel, pubsub, last = keys.activity(target.id), context.services.pubsub, target
     try:
-        hearing.listen(channel, wake)
+        pubsub.listen(channel, wake)
         changed.set()  # for what happened between the first look and now
         while True:
             await changed.wait()
@@ -75,4 +75,4 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
                 if now != replace(before, is_hidden=now.is_hidden):  # nothing else but its numbers ever changes
                     yield PostActivity(now, look)
     finally:
-        hearing.ignore(channel, wake)
+        pubsub.ignore(channel, wake)

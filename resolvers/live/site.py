@@ -19,7 +19,7 @@ from resolvers.rules.sampling import SHARES
 from store import blocks
 from store.event_reader import since
 from store.events import Event
-from store.records import NO_BOND, Bond
+from store.records import NO_RELATIONSHIP, Relationship
 
 SiteEvent = Told | StreamGap
 
@@ -83,42 +83,44 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
     follower = listeners.listen(viewer, wanted)
     try:
         # Read once the place is taken: what changes from now on comes as an event.
-        bonds = context.bonds = await _bonds(context, viewer)
+        relationships = context.relationships = await _relationships(context, viewer)
         if gap:
             yield gap
         async with aclosing(since(context.db, follower, position)) as coming:
             async for event in coming:
                 if isinstance(event, str):
-                    bonds.clear()
-                    bonds.update(await _bonds(context, viewer))
+                    relationships.clear()
+                    relationships.update(await _relationships(context, viewer))
                     yield gap_at(event)
                 elif event.kind == "bond":
                     if event.actor == viewer:
-                        changed = await _bonds(context, viewer, [event.member])
-                        bonds.pop(event.member, None)
-                        bonds.update(changed)
+                        changed = await _relationships(context, viewer, [event.member])
+                        relationships.pop(event.member, None)
+                        relationships.update(changed)
                 else:
                     async with context.room:
                         if follower.has_changed:
-                            await _restrict(context, bonds, follower)
-                        if told := await _told(context, event, wanted, bonds, is_past=follower.is_past(event)):
+                            await _restrict(context, relationships, follower)
+                        if told := await _told(context, event, wanted, relationships, is_past=follower.is_past(event)):
                             yield told
     finally:
         listeners.ignore(viewer, follower)
 
 
-async def _bonds(context: Context, viewer: int | None, others: Sequence[int] | None = None) -> dict[int, Bond]:
-    found = {} if viewer is None else await blocks.bonds(context.db, viewer, others)
+async def _relationships(
+    context: Context, viewer: int | None, others: Sequence[int] | None = None
+) -> dict[int, Relationship]:
+    found = {} if viewer is None else await blocks.relationships(context.db, viewer, others)
     # With a bond that has ended as with none: what all get is for this viewer, too.
-    return {other: bond for other, bond in found.items() if bond != NO_BOND}
+    return {other: relationship for other, relationship in found.items() if relationship != NO_RELATIONSHIP}
 
 
-async def _restrict(context: Context, bonds: dict[int, Bond], follower: Listener) -> None:
+async def _restrict(context: Context, relationships: dict[int, Relationship], follower: Listener) -> None:
     """Have new blocks and mutes count, though their events come behind this one; their ends wait for their events."""
     while changed := follower.changed():
-        for member, new in (await _bonds(context, context.viewer, list(changed))).items():
-            old = bonds.get(member, NO_BOND)
-            bonds[member] = Bond(
+        for member, new in (await _relationships(context, context.viewer, list(changed))).items():
+            old = relationships.get(member, NO_RELATIONSHIP)
+            relationships[member] = Relationship(
                 blocks=old.blocks or new.blocks,
                 is_blocked=old.is_blocked or new.is_blocked,
                 mutes=old.mutes or new.mutes,
@@ -126,11 +128,11 @@ async def _restrict(context: Context, bonds: dict[int, Bond], follower: Listener
 
 
 async def _told(
-    context: Context, event: Event, wanted: Wanted, bonds: dict[int, Bond], *, is_past: bool
+    context: Context, event: Event, wanted: Wanted, relationships: dict[int, Relationship], *, is_past: bool
 ) -> Told | None:
     # What is past is looked up anew, and rendered, for each alone: what is shared may be gone or private by now.
-    context.bonds = None if is_past else bonds
+    context.relationships = None if is_past else relationships
     if is_past and not wanted.has(event):
         return None
     found = await (announcements.anew if is_past else announcements.of)(context, event)
-    return found.told if found and found.reaches(context.viewer, bonds) else None
+    return found.told if found and found.reaches(context.viewer, relationships) else None

@@ -30,24 +30,24 @@ class Checks(Protocol):
         """Note the error that ends the operation, and return the first one noted."""
 
 
-class Asked(NamedTuple):
+class Gathered(NamedTuple):
     """What leaves together, each with the future of who waits for it."""
 
     commands: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]]
     readings: list[tuple[Reading, asyncio.Future[None]]]
-    hearing: list[asyncio.Future[None]]
+    synchronising: list[asyncio.Future[None]]
 
     def futures(self) -> list[asyncio.Future[Any]]:
-        return [*(future for _, future in self.commands), *(future for _, future in self.readings), *self.hearing]
+        return [*(future for _, future in self.commands), *(future for _, future in self.readings), *self.synchronising]
 
     def end(self) -> None:
         """Have those go on who wait for no replies: what was read was taken."""
-        for waits in (*(future for _, future in self.readings), *self.hearing):
+        for waits in (*(future for _, future in self.readings), *self.synchronising):
             if not waits.done():
                 waits.set_result(None)
 
 
-class Reader:
+class Batcher:
     """Gathers the look-ups of an operation: all that are asked for in the same moment leave in one round trip.
 
     The first round trip also carries the checks of the context. Where one of them fails, every look-up fails with
@@ -58,7 +58,7 @@ class Reader:
         self.loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
         self._db = db
         self._checks = checks
-        self._asked = Asked([], [], [])
+        self._gathered = Gathered([], [], [])
         self.is_current = False  # whether what the process keeps is at least as new as the operation
         self._writes = 0
         self._flushing = False
@@ -68,7 +68,7 @@ class Reader:
     @property
     def keeps(self) -> bool:
         """Whether the process keeps what is read."""
-        return self._db.mirror.is_on
+        return self._db.cache.is_on
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         """Return the replies to some commands, sent together with those of everybody who asks now.
@@ -86,7 +86,7 @@ class Reader:
         if commands:
             return await self.ask(commands)
         if self._checked is None or not self._checked.done():
-            await self.hear()
+            await self.synchronise()
         else:
             self._checked.result()
         return []
@@ -94,24 +94,24 @@ class Reader:
     def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
         """Have some commands sent with the next round trip; the future has their replies, as `attempt` returns them."""
         future: asyncio.Future[list[Any]] = self.loop.create_future()
-        self._asked.commands.append((commands, future))
+        self._gathered.commands.append((commands, future))
         self._begin()
         return future
 
     def read(self, reading: Reading) -> asyncio.Future[None]:
         """Have something read with the next round trip that may be kept; the future is done once it was taken."""
         future: asyncio.Future[None] = self.loop.create_future()
-        self._asked.readings.append((reading, future))
+        self._gathered.readings.append((reading, future))
         self._begin()
         return future
 
-    def hear(self) -> asyncio.Future[None]:
+    def synchronise(self) -> asyncio.Future[None]:
         """Return a future that is done once the checks are passed, and what the process keeps is as new as this call.
 
         The latter only where it keeps anything.
         """
         future: asyncio.Future[None] = self.loop.create_future()
-        self._asked.hearing.append(future)
+        self._gathered.synchronising.append(future)
         self._begin()
         return future
 
@@ -127,40 +127,40 @@ class Reader:
 
     def _wait(self, known: int, quiet: int) -> None:
         """Let turns of the event loop pass until nothing more is asked for, then send."""
-        asked = self._asked
-        count = len(asked.commands) + len(asked.readings) + len(asked.hearing)
+        gathered = self._gathered
+        count = len(gathered.commands) + len(gathered.readings) + len(gathered.synchronising)
         quiet = quiet + 1 if count == known else 0
         if quiet < QUIET_TURNS:
             self.loop.call_soon(self._wait, count, quiet)
             return
-        self._asked, self._flushing = Asked([], [], []), False
-        told = None if asked.commands else self._send_readings(asked)
-        if told:
-            told.add_done_callback(partial(self._told, asked, self._writes))
+        self._gathered, self._flushing = Gathered([], [], []), False
+        answered = None if gathered.commands else self._send_readings(gathered)
+        if answered:
+            answered.add_done_callback(partial(self._answered, gathered, self._writes))
         else:
-            self._start(asked)
+            self._start(gathered)
 
-    def _start(self, asked: Asked) -> None:
-        sending = self.loop.create_task(self._flush(asked))
+    def _start(self, gathered: Gathered) -> None:
+        sending = self.loop.create_task(self._flush(gathered))
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
 
-    def _send_readings(self, asked: Asked) -> asyncio.Future[list[Any]] | None:
+    def _send_readings(self, gathered: Gathered) -> asyncio.Future[list[Any]] | None:
         """Send what has no commands in it at once, where the checks need none either: so for most pages."""
         if self._checked is None:
             has_to_ask = bool(self._checks.counting() or self._checks.reading())
         else:
             has_to_ask = not self._checked.done()
-        return None if has_to_ask else self._db.begin([reading for reading, _ in asked.readings])
+        return None if has_to_ask else self._db.begin([reading for reading, _ in gathered.readings])
 
-    def _told(self, asked: Asked, writes: int, told: asyncio.Future[list[Any]]) -> None:
-        self.is_current = self._db.is_answered(told) and writes == self._writes
-        if self.is_current and self._stands():
-            asked.end()
+    def _answered(self, gathered: Gathered, writes: int, answered: asyncio.Future[list[Any]]) -> None:
+        self.is_current = self._db.is_answered(answered) and writes == self._writes
+        if self.is_current and self._passes():
+            gathered.end()
         else:
-            self._start(asked)  # which comes to the same, and says what it is
+            self._start(gathered)  # which comes to the same, and says what it is
 
-    def _stands(self) -> bool:
+    def _passes(self) -> bool:
         """Return whether the checks are passed, as far as can be told by what is kept."""
         if self._checked is None:
             try:
@@ -172,19 +172,19 @@ class Reader:
             self._checked.set_result(None)
         return self._checked.done() and self._checked.exception() is None
 
-    async def _flush(self, asked: Asked) -> None:
+    async def _flush(self, gathered: Gathered) -> None:
         try:
-            commands = [command for some, _ in asked.commands for command in some]
-            replies = await self._send(commands, [one for one, _ in asked.readings])
+            commands = [command for some, _ in gathered.commands for command in some]
+            replies = await self._send(commands, [one for one, _ in gathered.readings])
         except BaseException as error:  # noqa: BLE001  handed to everybody who waits
-            for future in asked.futures():
+            for future in gathered.futures():
                 if not future.done():
                     future.set_exception(error)
                     future.exception()  # whoever waited may be gone
             return
-        asked.end()
+        gathered.end()
         start = 0
-        for some, future in asked.commands:
+        for some, future in gathered.commands:
             if not future.done():
                 future.set_result(replies[start : start + len(some)])
             start += len(some)

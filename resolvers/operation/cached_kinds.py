@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from store.client.cache import Mirror
+from store.client.cache import Cache
 
 READERS_KEPT = 5_000  # members whose sessions and homes are kept
 PAGES_KEPT = 4  # first pages of one list; they differ in length
 
 
-class Known:
+class CachedKinds:
     """Where it is kept."""
 
-    def __init__(self, mirror: Mirror) -> None:
-        self.users = mirror.records("user")
-        self.posts = mirror.records("status")
-        self.comments = mirror.records("comment")
-        self.bonds = mirror.relations("following", "blocked", "blocked-by", "muted")
-        self.sources = mirror.relations("sources")
-        self.sessions = mirror.relations("sessions", "credentials", owners=READERS_KEPT)
-        self.homes = mirror.relations("newest", "home", "homestate", owners=READERS_KEPT, most=PAGES_KEPT)
-        self.days = mirror.relations("active", most=READERS_KEPT)
-        self.big_followed = mirror.relations("following", most=1)
-        self.profiles = mirror.relations("profile", most=PAGES_KEPT)
-        self.logins = mirror.records("login")
-        self.big_version = mirror.relations("big-version").of("big")
-        self.promoted_until = mirror.relations("promotions").of("promotions")
+    def __init__(self, cache: Cache) -> None:
+        self.users = cache.records("user")
+        self.posts = cache.records("status")
+        self.comments = cache.records("comment")
+        self.relationships = cache.relations("following", "blocked", "blocked-by", "muted")
+        self.sources = cache.relations("sources")
+        self.sessions = cache.relations("sessions", "credentials", owners=READERS_KEPT)
+        self.homes = cache.relations("newest", "home", "homestate", owners=READERS_KEPT, most=PAGES_KEPT)
+        self.days = cache.relations("active", most=READERS_KEPT)
+        self.big_followed = cache.relations("following", most=1)
+        self.profiles = cache.relations("profile", most=PAGES_KEPT)
+        self.logins = cache.records("login")
+        self.big_version = cache.relations("big-version").of("big")
+        self.promoted_until = cache.relations("promotions").of("promotions")

@@ -11,7 +11,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
+class ComputeOnce(Generic[K, V]):
     """Values by key, each made by the first who asks and kept while it is among the newest; a failure is not kept."""
 
     def __init__(self, most: int) -> None:

@@ -7,9 +7,9 @@ import contextlib
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
-from resolvers.operation.batcher import Reader
-from resolvers.operation.cached_kinds import Known
-from resolvers.operation.compute_once import Recent
+from resolvers.operation.batcher import Batcher
+from resolvers.operation.cached_kinds import CachedKinds
+from resolvers.operation.compute_once import ComputeOnce
 from resolvers.operation.errors import (
     Forbidden,
     RequestError,
@@ -18,18 +18,18 @@ from resolvers.operation.errors import (
     refuse,
     unavailable,
 )
-from resolvers.operation.loaders import Loaders
-from resolvers.operation.session_check import Proof, lives
+from resolvers.operation.loaders import DataLoaders
+from resolvers.operation.session_check import SessionCheck, lives
 from resolvers.operation.stream_filters import Listeners
 from resolvers.operation.tokens import Claims, Passwords, Tokens
 from store import jobs, keys
 from store.accounts import SESSIONS
 from store.big_authors import BigAuthors
 from store.client.database import Database, Unavailable
-from store.client.pubsub import Hearing
+from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.event_reader import Log
-from store.records import Bond, Role
+from store.records import Relationship, Role
 from store.settings import Settings
 
 RENDERINGS_KEPT = 1_000  # events as selections have them
@@ -48,14 +48,14 @@ class Services:
         self.db = db
         self.tokens = Tokens(settings, secret)
         self.passwords = Passwords(settings)
-        self.hearing = Hearing(db)
-        self.log = Log(db, self.hearing)
+        self.pubsub = PubSub(db)
+        self.log = Log(db, self.pubsub)
         self.listeners = Listeners(self.log, settings.subscriber_queue, self._forget_events)
-        self.renderings: Recent[Hashable, object] = Recent(RENDERINGS_KEPT)
-        self.announced: Recent[str, object] = Recent(ANNOUNCED_KEPT)
+        self.renderings: ComputeOnce[Hashable, object] = ComputeOnce(RENDERINGS_KEPT)
+        self.announced: ComputeOnce[str, object] = ComputeOnce(ANNOUNCED_KEPT)
         self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self.big = BigAuthors()
-        self.known = Known(db.mirror)
+        self.known = CachedKinds(db.cache)
         self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
         self._on_session_end: list[OnSessionEnd] = []
         self._handing_over: asyncio.Task[None] | None = None
@@ -63,16 +63,16 @@ class Services:
 
     async def start(self) -> None:
         """Begin to hear what other processes tell."""
-        self.hearing.listen(SESSIONS, self._session_ended)
+        self.pubsub.listen(SESSIONS, self._session_ended)
         await self.log.start()
-        self.hearing.start()
+        self.pubsub.start()
         self._handing_over = asyncio.create_task(jobs.keep_handing_over(self.db), name="handing over")
 
     async def close(self) -> None:
         """Stop hearing, and let go of threads and connections."""
         await stop(self._handing_over)
         await self.log.close()
-        await self.hearing.close()
+        await self.pubsub.close()
         self.passwords.close()
         await self.db.close()
 
@@ -132,19 +132,21 @@ class Context:
         self.request_id = request_id
         self.socket = socket
         self.counted = counted
-        self.bonds: Mapping[int, Bond] | None = None  # of a subscription to the whole site: kept up by its events
+        self.relationships: Mapping[int, Relationship] | None = (
+            None  # of a subscription to the whole site: kept up by its events
+        )
         self.selection: object | None = None  # what the document asks for, where others may be answered the same
         # Held by a subscription while it looks, and sends what it finds; entering waits for a client that reads slowly.
         self.room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
         self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
         # Apart from the context, so that neither refers to the other in a circle: what is read is freed at once.
         sessions = services.known.sessions.of(claims.member if claims else 0)
-        self._proof = Proof(
+        self._session_check = SessionCheck(
             claims, address, services.settings.rate_limit if counted else 0, sessions, services.db.counts
         )
         self._silences = services.silences
-        self.reader = Reader(services.db, self._proof)
-        self.load = Loaders(self.reader, self.services.known, self.viewer)
+        self.batcher = Batcher(services.db, self._session_check)
+        self.load = DataLoaders(self.batcher, self.services.known, self.viewer)
 
     @property
     def db(self) -> Database:
@@ -167,16 +169,16 @@ class Context:
     @property
     def fatal(self) -> RequestError | None:
         """The error that the whole operation must be answered with, data and all."""
-        return self._proof.fatal
+        return self._session_check.fatal
 
     def fail(self, error: RequestError) -> None:
         """Have the whole operation answered with an error, unless it is with another one already."""
-        self._proof.fail(error)
+        self._session_check.fail(error)
 
     @property
     def is_moderator(self) -> bool:
         """Whether the viewer sees what only moderators see; known once proved."""
-        return self._proof.role is not Role.MEMBER
+        return self._session_check.role is not Role.MEMBER
 
     def nobody(self) -> Context:
         """Return a context in which somebody looks who has nothing to do with anybody."""
@@ -209,8 +211,8 @@ class Context:
 
     def forget(self) -> None:
         """Read records anew from now on: something was written."""
-        self.reader.outdate()
-        self.load = Loaders(self.reader, self.services.known, self.viewer)
+        self.batcher.outdate()
+        self.load = DataLoaders(self.batcher, self.services.known, self.viewer)
 
     def wants(self, field: str) -> bool:
         """Return whether the document names a field anywhere, so that reading ahead for it pays."""
@@ -218,7 +220,7 @@ class Context:
 
     async def proved(self) -> None:
         """Make sure that the session stands and the limit on requests is kept; raises what ends the operation."""
-        await self.reader.run([])
+        await self.batcher.run([])
 
     async def member(self) -> int:
         """Return the signed-in member, proved; raises Unauthenticated for an anonymous request."""
@@ -232,13 +234,13 @@ class Context:
         if self.claims is None:
             return
         await self.proved()
-        if self._proof.is_suspended:
+        if self._session_check.is_suspended:
             raise refuse(UserErrorCode.NOT_ALLOWED, "this account is suspended")
 
     async def administrator(self) -> int:
         """Return the signed-in administrator; raises Unauthenticated, or Forbidden for any other member."""
         member = await self.member()
-        if self._proof.role is not Role.ADMIN:
+        if self._session_check.role is not Role.ADMIN:
             raise Forbidden("this needs the role of an administrator")
         return member
 

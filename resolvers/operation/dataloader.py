@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
-from resolvers.operation.batcher import Reader
-from store.client.cache import Changed, Shelf
+from resolvers.operation.batcher import Batcher
+from store.client.cache import CachedValues, Changed
 from store.client.database import Command
 
 ANY = 0  # stands for all things of a loader, and for a thing of which there is one
@@ -18,14 +18,14 @@ Ask = Callable[[list[Any]], list[Command]]  # the commands that look things up
 Read = Callable[[list[Any], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
 
 
-class Loader(Generic[Value]):
+class DataLoader(Generic[Value]):
     """Things by id, each looked up once per operation."""
 
-    def __init__(self, reader: Reader, ask: Ask, read: Read, shelf: Shelf | None = None) -> None:
-        self._reader = reader
+    def __init__(self, batcher: Batcher, ask: Ask, read: Read, cached: CachedValues | None = None) -> None:
+        self._reader = batcher
         self._ask = ask
         self._read = read
-        self.shelf = shelf
+        self.cached = cached
         self._known: dict[Any, Any] = {}
         self._sought: dict[Any, asyncio.Future[None]] = {}
         self._has_failed = False
@@ -62,15 +62,15 @@ class Loader(Generic[Value]):
         """Return things that are not known yet, each once; what is kept and current is known."""
         known = self._known
         missing = [thing for thing in things if thing not in known] if known else list(things)
-        if missing and self.shelf and self._reader.is_current:
-            found = self.shelf.find(missing)
+        if missing and self.cached and self._reader.is_current:
+            found = self.cached.find(missing)
             known |= found
             missing = [thing for thing in missing if thing not in found] if len(found) < len(missing) else []
         return list(dict.fromkeys(missing)) if missing else missing
 
     def kept(self, missing: Sequence[Any]) -> Mapping[Any, Any]:
         """Return what the process keeps of some things, which may have changed by now."""
-        return self.shelf.find(missing) if self.shelf else {}
+        return self.cached.find(missing) if self.cached else {}
 
     def seek(self, missing: list[Any], waits: set[asyncio.Future[None]]) -> list[Any]:
         """Return which of the things nobody looks up yet; where others do, what to wait for is added."""
@@ -94,8 +94,8 @@ class Loader(Generic[Value]):
         if any(issubclass(kind, Exception) for kind in set(map(type, values.values()))):
             self._has_failed = True
             values = {thing: value for thing, value in values.items() if not isinstance(value, Exception)}
-        if self.shelf and changed is not None:
-            self.shelf.keep(values, changed)
+        if self.cached and changed is not None:
+            self.cached.keep(values, changed)
         self.leave(things)
 
     def leave(self, things: Iterable[Any]) -> None:
@@ -104,8 +104,8 @@ class Loader(Generic[Value]):
             self._sought.pop(thing, None)
 
 
-Lookup = tuple[Loader[Any], Sequence[Any]]
-Sought = tuple[Loader[Any], list[Any], list[Command]]
+Lookup = tuple[DataLoader[Any], Sequence[Any]]
+Sought = tuple[DataLoader[Any], list[Any], list[Command]]
 
 
 class _Reading:
@@ -123,25 +123,25 @@ class _Reading:
             start = end
 
 
-async def fetch(reader: Reader, *wanted: Lookup) -> None:
+async def fetch(batcher: Batcher, *wanted: Lookup) -> None:
     """Look things of several loaders up, in one round trip; what is known already costs nothing.
 
     What is kept is asked for only where it turns out to have changed: that the store tells with the same round trip.
     """
     while True:
         waits: set[asyncio.Future[None]] = set()
-        sought: list[tuple[Loader[Any], list[Any]]] = []
+        sought: list[tuple[DataLoader[Any], list[Any]]] = []
         is_kept = False
         for loader, things in wanted:
             missing = loader.missing(things)
-            if missing and not reader.is_current and (kept := loader.kept(missing)):
+            if missing and not batcher.is_current and (kept := loader.kept(missing)):
                 missing, is_kept = [thing for thing in missing if thing not in kept], True
             if missing and (new := loader.seek(missing, waits)):
                 sought.append((loader, new))
         if sought:
-            await _look_up(reader, sought)
+            await _look_up(batcher, sought)
         elif is_kept:
-            await reader.hear()
+            await batcher.synchronise()
         if not (waits or is_kept):
             return
         # Who leaves does not end it for the others; what was left by who sought it is sought anew.
@@ -149,10 +149,10 @@ async def fetch(reader: Reader, *wanted: Lookup) -> None:
             await asyncio.shield(others)
 
 
-async def _look_up(reader: Reader, sought: list[tuple[Loader[Any], list[Any]]]) -> None:
-    found: asyncio.Future[None] = reader.loop.create_future()
+async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[Any]]]) -> None:
+    found: asyncio.Future[None] = batcher.loop.create_future()
     try:
-        await _ask(reader, [(loader, things, loader.ask(things, found)) for loader, things in sought])
+        await _ask(batcher, [(loader, things, loader.ask(things, found)) for loader, things in sought])
     except asyncio.CancelledError:
         for loader, things in sought:
             loader.leave(things)
@@ -165,11 +165,11 @@ async def _look_up(reader: Reader, sought: list[tuple[Loader[Any], list[Any]]]) 
     found.set_result(None)
 
 
-async def _ask(reader: Reader, asked: list[Sought]) -> None:
-    kept = _Reading([one for one in asked if one[0].shelf and one[2]])
-    others = _Reading([one for one in asked if not (one[0].shelf and one[2])])
-    reading = reader.read(kept) if kept.commands else None
-    replies = await reader.attempt(others.commands) if others.commands else []
+async def _ask(batcher: Batcher, asked: list[Sought]) -> None:
+    kept = _Reading([one for one in asked if one[0].cached and one[2]])
+    others = _Reading([one for one in asked if not (one[0].cached and one[2])])
+    reading = batcher.read(kept) if kept.commands else None
+    replies = await batcher.attempt(others.commands) if others.commands else []
     if reading:
         await reading
     others.take(replies)

@@ -7,23 +7,23 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
-from resolvers.operation.batcher import Reader
-from resolvers.operation.cached_kinds import Known
-from resolvers.operation.dataloader import Loader, Lookup, fetch, sound
+from resolvers.operation.batcher import Batcher
+from resolvers.operation.cached_kinds import CachedKinds
+from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Bonds, Sources
 from store import big_authors, keys, promotions, timelines
-from store.client.cache import Shelf
+from store.client.cache import CachedValues
 from store.client.database import Command
 from store.ids import partition
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
 from store.records import (
-    NO_BOND,
-    Bond,
+    NO_RELATIONSHIP,
     Comment,
     Credentials,
     Entry,
     Post,
+    Relationship,
     Source,
     User,
     read_pairs,
@@ -34,11 +34,11 @@ from store.timelines import StoredHome
 Value = TypeVar("Value")
 
 
-class Loaders:
+class DataLoaders:
     """Records by id, and how the viewer stands to them; each read once per operation, pipelined."""
 
-    def __init__(self, reader: Reader, known: Known, viewer: int | None) -> None:
-        self._reader = reader
+    def __init__(self, batcher: Batcher, known: CachedKinds, viewer: int | None) -> None:
+        self._reader = batcher
         self._kept = known
         self._viewer = viewer
         self._me = viewer or 0
@@ -50,55 +50,57 @@ class Loaders:
         return {member: user for member, user in self.user.found.items() if not isinstance(user, Exception)}
 
     @cached_property
-    def user(self) -> Loader[User | None]:
+    def user(self) -> DataLoader[User | None]:
         return _records(self._reader, keys.user, User.read, self._kept.users)
 
     @cached_property
-    def post(self) -> Loader[Post | None]:
+    def post(self) -> DataLoader[Post | None]:
         return _records(self._reader, keys.status, read_post, self._kept.posts)
 
     @cached_property
-    def comment(self) -> Loader[Comment | None]:
+    def comment(self) -> DataLoader[Comment | None]:
         return _records(self._reader, keys.comment, Comment.read, self._kept.comments)
 
     @cached_property
-    def promotion(self) -> Loader[Promotion | None]:
+    def promotion(self) -> DataLoader[Promotion | None]:
         return _records(self._reader, keys.promotion, Promotion.read)
 
     @cached_property
-    def credentials(self) -> Loader[Credentials | None]:
+    def credentials(self) -> DataLoader[Credentials | None]:
         return _records(self._reader, keys.credentials, lambda _, fields: Credentials.read(fields))
 
     @cached_property
-    def has_liked(self) -> Loader[bool]:
+    def has_liked(self) -> DataLoader[bool]:
         me = self._me
-        return Loader(self._reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts], _each_is_there)
+        return DataLoader(
+            self._reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts], _each_is_there
+        )
 
     @cached_property
-    def has_reposted(self) -> Loader[bool]:
+    def has_reposted(self) -> DataLoader[bool]:
         return _flags(self._reader, "HMGET", keys.reposted(self._me))
 
     @cached_property
-    def has_favourited(self) -> Loader[bool]:
+    def has_favourited(self) -> DataLoader[bool]:
         return _flags(self._reader, "ZMSCORE", keys.favourites(self._me))
 
     @cached_property
-    def has_requested(self) -> Loader[bool]:
+    def has_requested(self) -> DataLoader[bool]:
         return _flags(self._reader, "ZMSCORE", keys.requested(self._me))
 
     @cached_property
-    def followed_by(self) -> Loader[bool]:
+    def followed_by(self) -> DataLoader[bool]:
         return _flags(self._reader, "ZMSCORE", keys.followers(self._me))
 
     @cached_property
-    def bond(self) -> Loader[Bond]:
+    def relationship(self) -> DataLoader[Relationship]:
         if self._viewer is None:
-            return Loader(self._reader, lambda _: [], lambda users, _: [NO_BOND] * len(users))
-        return Bonds(self._reader, self._viewer, self._kept.bonds.of(self._viewer))
+            return DataLoader(self._reader, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
+        return Bonds(self._reader, self._viewer, self._kept.relationships.of(self._viewer))
 
     @cached_property
-    def login(self) -> Loader[int | None]:
-        return Loader(
+    def login(self) -> DataLoader[int | None]:
+        return DataLoader(
             self._reader,
             lambda names: [("GET", keys.login(name)) for name in names],
             lambda _, replies: [int(member) if member else None for member in sound(replies)],
@@ -106,7 +108,7 @@ class Loaders:
         )
 
     @cached_property
-    def home(self) -> Loader[StoredHome]:
+    def home(self) -> DataLoader[StoredHome]:
         """The viewer's home as it is stored, as many of its newest entries as asked for."""
         me = self._me
 
@@ -114,7 +116,7 @@ class Loaders:
             parts = zip(*[iter(sound(replies))] * 3, strict=True)
             return [timelines.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
 
-        return Loader(
+        return DataLoader(
             self._reader,
             lambda counts: list(chain.from_iterable(timelines.read_home(me, timelines.newest_of(c)) for c in counts)),
             read,
@@ -122,10 +124,10 @@ class Loaders:
         )
 
     @cached_property
-    def read_on(self) -> Loader[int | None]:
+    def read_on(self) -> DataLoader[int | None]:
         """The day on which members have last read their homes, the viewer's partition only."""
         p = partition(self._me)
-        return Loader(
+        return DataLoader(
             self._reader,
             lambda members: [("ZMSCORE", keys.active(p), *members)],
             lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
@@ -133,19 +135,19 @@ class Loaders:
         )
 
     @cached_property
-    def big_version(self) -> Loader[str]:
+    def big_version(self) -> DataLoader[str]:
         return _the_one(self._reader, big_authors.VERSION, lambda reply: reply or "", self._kept.big_version)
 
     @cached_property
-    def promoted_until(self) -> Loader[int]:
+    def promoted_until(self) -> DataLoader[int]:
         """When the last of the running promotions ends, ms since 1970; 0 where there is none."""
         return _the_one(self._reader, promotions.LAST, promotions.read_last, self._kept.promoted_until)
 
     @cached_property
-    def big_followed(self) -> Loader[tuple[int, ...]]:
+    def big_followed(self) -> DataLoader[tuple[int, ...]]:
         """Which of some members, the big authors, the viewer follows."""
         me = self._me
-        return Loader(
+        return DataLoader(
             self._reader,
             lambda groups: [("ZMSCORE", keys.following(me), *members) for members in groups],
             lambda groups, replies: [
@@ -155,10 +157,10 @@ class Loaders:
             self._kept.big_followed.of(me),
         )
 
-    def published(self, member: int) -> Loader[list[Entry]]:
+    def published(self, member: int) -> DataLoader[list[Entry]]:
         """Return what looks up as many of a member's newest posts as asked for."""
         key = keys.profile(member)
-        return Loader(
+        return DataLoader(
             self._reader,
             lambda counts: [("ZRANGE", key, 0, count - 1, "REV") for count in counts],
             lambda _, replies: [timelines.read_published(reply) for reply in sound(replies)],
@@ -166,30 +168,30 @@ class Loaders:
         )
 
     @cached_property
-    def place(self) -> Loader[int | None]:
+    def place(self) -> DataLoader[int | None]:
         me = self._me
-        return Loader(
+        return DataLoader(
             self._reader,
             lambda posts: [timelines.places(me, posts)],
             lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
         )
 
     @cached_property
-    def sources(self) -> Loader[tuple[Source, ...]]:
+    def sources(self) -> DataLoader[tuple[Source, ...]]:
         return Sources(self._reader, self._me, self._kept.sources.of(self._me))
 
     @cached_property
-    def notification(self) -> Loader[Notification | None]:
+    def notification(self) -> DataLoader[Notification | None]:
         me = self._me
-        return Loader(
+        return DataLoader(
             self._reader,
             lambda ids: look_up(me, ids),
             lambda _, replies: [next(iter(read_notifications(reply)), None) for reply in replies],
         )
 
     @cached_property
-    def read_until(self) -> Loader[int]:
-        return Loader(
+    def read_until(self) -> DataLoader[int]:
+        return DataLoader(
             self._reader,
             lambda members: [("HGET", keys.notification_state(member), "read") for member in members],
             lambda _, replies: [int(reply or 0) for reply in replies],
@@ -201,11 +203,11 @@ class Loaders:
 
 
 def _records(
-    reader: Reader,
+    batcher: Batcher,
     key: Callable[[int], str],
     read: Callable[[int, dict[str, str]], Value | None],
-    shelf: Shelf | None = None,
-) -> Loader[Value | None]:
+    cached: CachedValues | None = None,
+) -> DataLoader[Value | None]:
     def record(thing: int, reply: Any) -> Value | Exception | None:
         # A broken record fails for who asks for it, and not for all who ask at the same time.
         try:
@@ -218,19 +220,21 @@ def _records(
     def records(things: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
         return map(record, things, replies)
 
-    return Loader(reader, lambda things: [("HGETALL", key(thing)) for thing in things], records, shelf)
+    return DataLoader(batcher, lambda things: [("HGETALL", key(thing)) for thing in things], records, cached)
 
 
-def _the_one(reader: Reader, command: Command, read: Callable[[Any], Value], shelf: Shelf) -> Loader[Value]:
+def _the_one(
+    batcher: Batcher, command: Command, read: Callable[[Any], Value], cached: CachedValues
+) -> DataLoader[Value]:
     """Return the loader of something of which there is one."""
-    return Loader(reader, lambda _: [command], lambda _, replies: [read(sound(replies)[0])], shelf)
+    return DataLoader(batcher, lambda _: [command], lambda _, replies: [read(sound(replies)[0])], cached)
 
 
-def _flags(reader: Reader, command: str, key: str) -> Loader[bool]:
+def _flags(batcher: Batcher, command: str, key: str) -> DataLoader[bool]:
     def flags(_: list[int], replies: list[Any]) -> list[bool]:
         return [reply is not None for reply in sound(replies)[0]]
 
-    return Loader(reader, lambda things: [(command, key, *things)], flags)
+    return DataLoader(batcher, lambda things: [(command, key, *things)], flags)
 
 
 def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:

@@ -12,7 +12,7 @@ from resolvers.operation.errors import RateLimited, RequestError, Unauthenticate
 from resolvers.operation.tokens import Claims
 from store import keys
 from store.accounts import MINUTE_SECONDS
-from store.client.cache import Changed, Reading, Shelf
+from store.client.cache import CachedValues, Changed, Reading
 from store.client.counts import LocalCounts
 from store.client.database import Command, CommandRefused
 from store.records import Role, Session
@@ -28,10 +28,12 @@ class Standing(Struct, frozen=True):
     is_suspended: bool = False
 
 
-class Proof:
+class SessionCheck:
     """Who asks, once proved; and the error that ends the operation, once there is one."""
 
-    def __init__(self, claims: Claims | None, address: str, rate_limit: int, kept: Shelf, counts: LocalCounts) -> None:
+    def __init__(
+        self, claims: Claims | None, address: str, rate_limit: int, kept: CachedValues, counts: LocalCounts
+    ) -> None:
         self.fatal: RequestError | None = None
         self.role = Role.MEMBER
         self.is_suspended = False
@@ -107,8 +109,8 @@ class Proof:
 class _Reading:
     """The look-up of a session and its member."""
 
-    def __init__(self, proof: Proof, claims: Claims) -> None:
-        self._proof = proof
+    def __init__(self, proof: SessionCheck, claims: Claims) -> None:
+        self._session_check = proof
         self._claims = claims
         self.commands: list[Command] = [
             ("HGET", keys.sessions(claims.member), claims.session),
@@ -116,7 +118,7 @@ class _Reading:
         ]
 
     def take(self, replies: list[Any], changed: Changed | None) -> None:
-        self._proof.take(self._claims, replies, changed)
+        self._session_check.take(self._claims, replies, changed)
 
 
 def _standing(session: str, text: Any, credentials: Any) -> Standing:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from resolvers.operation.batcher import Reader
-from resolvers.operation.dataloader import ANY, Loader, sound
+from resolvers.operation.batcher import Batcher
+from resolvers.operation.dataloader import ANY, DataLoader, sound
 from store import keys
-from store.client.cache import RELATIONS_KEPT, Shelf
+from store.client.cache import RELATIONS_KEPT, CachedValues
 from store.client.database import Command
-from store.records import NO_BOND, Bond, Source, read_sources
+from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
 
 
-class Bonds(Loader[Bond]):
+class Bonds(DataLoader[Relationship]):
     """How the viewer stands to members: to any of them, where it is kept whom they follow, block and mute.
 
     Where these are too many to keep, each member is looked up, as where nothing is kept.
     """
 
-    def __init__(self, reader: Reader, viewer: int, shelf: Shelf) -> None:
+    def __init__(self, batcher: Batcher, viewer: int, cached: CachedValues) -> None:
         sets = (keys.following, keys.blocked, keys.blocked_by, keys.muted)
 
         def ask(things: list[int]) -> list[Command]:
@@ -31,10 +31,12 @@ class Bonds(Loader[Bond]):
             found = sound(replies)
             whole = _whole(found[: len(sets)]) if ANY in things else None
             columns = found[-len(sets) :] if things != [ANY] else []
-            bonds = iter([_bond([score is not None for score in row]) for row in zip(*columns, strict=True)])
-            return [whole if thing == ANY else next(bonds) for thing in things]
+            relationships = iter(
+                [_relationship([score is not None for score in row]) for row in zip(*columns, strict=True)]
+            )
+            return [whole if thing == ANY else next(relationships) for thing in things]
 
-        super().__init__(reader, ask, read, shelf)
+        super().__init__(batcher, ask, read, cached)
 
     def missing(self, things: Iterable[int]) -> list[int]:
         """Return things that are not known yet, each once; what is kept and current is known."""
@@ -55,18 +57,18 @@ class Bonds(Loader[Bond]):
         return super().kept(missing) if whole is None else dict.fromkeys(missing)
 
 
-class _Whole(dict[int, Bond]):
+class _Whole(dict[int, Relationship]):
     """How somebody stands to every member, put together as it is asked for."""
 
     def __init__(self, sets: Sequence[frozenset[int]]) -> None:
         super().__init__()
         self._sets = sets
 
-    def __missing__(self, member: int) -> Bond:
+    def __missing__(self, member: int) -> Relationship:
         if len(self) == RELATIONS_KEPT:
             self.clear()
-        bond = self[member] = _bond([member in some for some in self._sets])
-        return bond
+        relationship = self[member] = _relationship([member in some for some in self._sets])
+        return relationship
 
 
 def _whole(replies: Sequence[Sequence[str]]) -> _Whole | None:
@@ -75,17 +77,17 @@ def _whole(replies: Sequence[Sequence[str]]) -> _Whole | None:
     return _Whole([frozenset(map(int, members)) for members in replies])
 
 
-def _bond(row: Sequence[bool]) -> Bond:
-    return Bond(*row) if any(row) else NO_BOND
+def _relationship(row: Sequence[bool]) -> Relationship:
+    return Relationship(*row) if any(row) else NO_RELATIONSHIP
 
 
-class Sources(Loader[tuple[Source, ...]]):
+class Sources(DataLoader[tuple[Source, ...]]):
     """Who brought posts to a home by passing them on: nobody any of them, where there is nothing of that kind.
 
     That is asked and kept as well: else every new post at home would have to be looked up.
     """
 
-    def __init__(self, reader: Reader, owner: int, shelf: Shelf) -> None:
+    def __init__(self, batcher: Batcher, owner: int, cached: CachedValues) -> None:
         def ask(things: list[int]) -> list[Command]:
             key = keys.sources(owner)
             posts = [thing for thing in things if thing != ANY]
@@ -96,7 +98,7 @@ class Sources(Loader[tuple[Source, ...]]):
             found = map(read_sources, texts[0]) if texts else iter(())
             return [bool(exists) if thing == ANY else next(found) for thing in things]
 
-        super().__init__(reader, ask, read, shelf)
+        super().__init__(batcher, ask, read, cached)
 
     def missing(self, things: Iterable[int]) -> list[int]:
         """Return things that are not known yet, each once; what is kept and current is known."""

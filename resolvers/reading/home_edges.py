@@ -16,7 +16,7 @@ from resolvers.rules.visibility import Sight
 from store import keys, posts
 from store.ids import LARGEST
 from store.promotions import Promotion
-from store.records import Bond, Comment, Entry, Post, Repost, Source
+from store.records import Comment, Entry, Post, Relationship, Repost, Source
 
 REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the viewer's followed ones are looked for
 
@@ -60,7 +60,7 @@ async def home_edges(
         for repost in load.post.known(reposts)
         if isinstance(repost, Repost) and repost.is_plain
     }
-    home = _Home(sight, load.bond.found, frozenset(passed_on), frozenset(big), floor)
+    home = _Home(sight, load.relationship.found, frozenset(passed_on), frozenset(big), floor)
     shown = visibility.timeline(sight, records)
     return [
         home.edge(place, post, group, kept) if post else None
@@ -82,7 +82,7 @@ async def _first_reposts(
     """Return the first reposts of entries below the floor; of others those there, by which a post stands there."""
     counts = {e: (REPOSTS_SHOWN, None) if e.place <= floor else (EARLIER_REPOSTS, floor + 1) for e in found}
     asked = [entry for entry in found if floor and (big or entry.place <= floor)]
-    replies = await context.reader.run([posts.first_reposts(e.thing, *counts[e]) for e in asked]) if asked else []
+    replies = await context.batcher.run([posts.first_reposts(e.thing, *counts[e]) for e in asked]) if asked else []
     return {entry: posts.read_reposts(reply) for entry, reply in zip(asked, replies, strict=True)}
 
 
@@ -91,7 +91,7 @@ async def _reposts_by(
 ) -> dict[Entry, tuple[Source, ...]]:
     if not authors:
         return {}
-    replies = await context.reader.run([("ZMSCORE", keys.reposts(entry.thing), *authors) for entry in found])
+    replies = await context.batcher.run([("ZMSCORE", keys.reposts(entry.thing), *authors) for entry in found])
     return {
         entry: tuple(Source(int(repost), a) for a, repost in zip(authors, scores, strict=True) if repost is not None)
         for entry, scores in zip(found, replies, strict=True)
@@ -102,13 +102,13 @@ class _Home(Struct, frozen=True):
     """What decides where entries of the viewer's home stand, and which of them are shown."""
 
     sight: Sight
-    bonds: Mapping[int, Bond]
+    relationships: Mapping[int, Relationship]
     passed_on: frozenset[tuple[int, int]]  # plain reposts that there are, each with its original
     big: frozenset[int]
     floor: int | None
 
     def edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
-        has_author = post.author == self.sight.viewer or self.bonds[post.author].follows
+        has_author = post.author == self.sight.viewer or self.relationships[post.author].follows
         if has_author and not sources and place == stored == post.id:
             return TimelineEdge(paging.cursor("home", place), post)  # as almost all are: the rules say the same
         standing = self._standing(post, sources)
@@ -129,7 +129,7 @@ class _Home(Struct, frozen=True):
 
     def _standing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
         def brings(source: Source) -> bool:
-            return (source.repost, post.id) in self.passed_on and self.bonds[source.author].follows
+            return (source.repost, post.id) in self.passed_on and self.relationships[source.author].follows
 
         return merging.sources_of(sources, brings=brings)
 
@@ -177,7 +177,7 @@ async def _sources(
 ) -> tuple[tuple[Source, ...], Sight]:
     """Return by whom the viewer has a post, and what decides which of them they see."""
     (reply,), stored = await asyncio.gather(
-        context.reader.run([posts.first_reposts(thing, scanned)]), context.load.sources.load(thing)
+        context.batcher.run([posts.first_reposts(thing, scanned)]), context.load.sources.load(thing)
     )
     standing = set(posts.read_reposts(reply))
     reposts = {*standing, *stored, *brought}

@@ -83,14 +83,14 @@ class HomePages:
         if self._touches:
             self._touches = False
             with contextlib.suppress(CommandRefused):  # it is read all the same
-                await self._context.reader.run([timelines.touch_home(self._viewer)])
+                await self._context.batcher.run([timelines.touch_home(self._viewer)])
 
     # ---- above the floor
 
     async def _stored(self, part: Slice) -> list[Entry]:
         if not self._is_read:
             return await self._read_state(part)
-        replies = await self._context.reader.run(timelines.read_home(self._viewer, part))
+        replies = await self._context.batcher.run(timelines.read_home(self._viewer, part))
         return timelines.read_stored(part, *replies).entries
 
     async def _read_state(self, part: Slice) -> list[Entry]:
@@ -137,7 +137,7 @@ class HomePages:
             await load.all((load.home, [part.count]), *wanted)
             (home,) = load.home.known([part.count])
             return home
-        reading = context.reader.run(timelines.read_home(self._viewer, part))
+        reading = context.batcher.run(timelines.read_home(self._viewer, part))
         replies, _ = await asyncio.gather(reading, load.all(*wanted))
         return timelines.read_stored(part, *replies)
 
@@ -147,7 +147,7 @@ class HomePages:
         high = [entry for entry in stored if entry.place > lowest]
         if not self._big:  # the store has put them in order
             return high[: part.count]
-        replies = await self._context.reader.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
+        replies = await self._context.batcher.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
         found: dict[int, int] = {}
         for reply in replies:
             # What is stored there too is the same post: ids are places, and a place is taken once.
@@ -163,7 +163,7 @@ class HomePages:
         part = Slice(part.above, below, part.newest_first, count)
         if count <= 0 or self._floor == 0 or below - 1 <= (part.above or 0):
             return []
-        (following,) = await self._context.reader.run([("ZRANGE", keys.following(self._viewer), 0, -1)])
+        (following,) = await self._context.batcher.run([("ZRANGE", keys.following(self._viewer), 0, -1)])
         authors = [self._viewer, *(int(author) for author in following)]
         found: list[Entry] = []
         end: int | None = None
@@ -182,7 +182,7 @@ class HomePages:
         found: list[Entry] = []
         end: int | None = None
         for some in batches(authors, PROFILES_READ):
-            replies = await self._context.reader.run([timelines.read_slice(keys.profile(a), part) for a in some])
+            replies = await self._context.batcher.run([timelines.read_slice(keys.profile(a), part) for a in some])
             for reply in replies:
                 found += [Entry(post, place) for post, place in _published(reply, reposts=False)]
                 if len(reply) // 2 == part.count:

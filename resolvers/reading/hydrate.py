@@ -135,7 +135,7 @@ def _undecided(context: Context, members: Iterable[int]) -> list[int]:
 def _about(context: Context, members: Sequence[int]) -> list[Lookup]:
     """Return the look-ups of what decides about members."""
     load = context.load
-    return [(load.user, members), (load.bond, members), *_flags(context, MEMBER_FLAGS, members)]
+    return [(load.user, members), (load.relationship, members), *_flags(context, MEMBER_FLAGS, members)]
 
 
 def _decide(context: Context, members: Sequence[int]) -> None:
@@ -143,8 +143,10 @@ def _decide(context: Context, members: Sequence[int]) -> None:
     if not members:
         return
     load, viewer, is_moderator = context.load, context.viewer, context.is_moderator
-    facts = zip(members, load.user.known(members), load.bond.known(members), strict=True)
-    load.decided |= {member: visibility.standing(user, bond, viewer, is_moderator) for member, user, bond in facts}
+    facts = zip(members, load.user.known(members), load.relationship.known(members), strict=True)
+    load.decided |= {
+        member: visibility.standing(user, relationship, viewer, is_moderator) for member, user, relationship in facts
+    }
 
 
 def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Lookup]:

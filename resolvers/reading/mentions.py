@@ -16,7 +16,7 @@ async def named(context: Context, words: str) -> tuple[int, ...]:
     unique = list(dict.fromkeys(logins))[:MENTIONS_MOST]
     if not unique:
         return ()
-    holders = await context.reader.run([("GET", keys.login(login)) for login in unique])
+    holders = await context.batcher.run([("GET", keys.login(login)) for login in unique])
     members = [int(holder) for holder in holders if holder]
     users = dict(zip(members, await hydrate.users(context, members), strict=True))
     # A login given up still leads to its former holder, who is not meant any more.

@@ -71,6 +71,6 @@ async def _absent(context: Context, members: Sequence[int], among: Collection[st
     """Return the members that stand in none of some sets."""
     if not members or not among:
         return list(members)
-    columns = await context.reader.run([("ZMSCORE", key, *members) for key in among])
+    columns = await context.batcher.run([("ZMSCORE", key, *members) for key in among])
     rows = zip(members, zip(*columns, strict=True), strict=True)
     return [member for member, scores in rows if all(score is None for score in scores)]

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import Loader
+from resolvers.operation.dataloader import DataLoader
 from resolvers.operation.errors import BadUserInput
 from store.ids import LARGEST, instant
 from store.records import Entry, read_entries
@@ -198,13 +198,13 @@ async def read_list(
     return await page(asked, fetch_from(context, key), edges, goes_on=beyond(context, asked, key))
 
 
-def fetch_from(context: Context, key: str, newest: Loader[list[Entry]] | None = None) -> Fetch:
+def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | None = None) -> Fetch:
     """Return how to read slices of a sorted set through the operation's reader; `newest` has the first."""
 
     async def fetch(part: Slice) -> list[Entry]:
         if newest and part == newest_of(part.count):
             return await newest.load(part.count)
-        (reply,) = await context.reader.run([read_slice(key, part)])
+        (reply,) = await context.batcher.run([read_slice(key, part)])
         return read_entries(reply)
 
     return fetch
@@ -216,7 +216,7 @@ def beyond(context: Context, asked: Window, key: str) -> Callable[[], Awaitable[
     async def goes_on() -> bool:
         edge = asked.after if asked.forward else asked.before
         assert edge is not None
-        (reply,) = await context.reader.run([probe(key, edge, newer=asked.from_newest)])
+        (reply,) = await context.batcher.run([probe(key, edge, newer=asked.from_newest)])
         return bool(reply)
 
     return goes_on

@@ -41,7 +41,7 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
     looking_up = _shown(context, asked, wanted + SPARE)
     # While none seem to run, there is nothing to look up beside the page.
     is_sought = last is None or promotions.are_running(last)
-    showing = context.reader.loop.create_task(looking_up) if is_sought else looking_up
+    showing = context.batcher.loop.create_task(looking_up) if is_sought else looking_up
     try:
         page = await reading
     except BaseException:
@@ -61,7 +61,7 @@ async def _shown(context: Context, asked: Window, count: int) -> list[Promotion]
         last = until.kept([ANY]).get(ANY, 0)
         if not promotions.are_running(last) and not promotions.are_running(await until.load(ANY)):
             return []
-        (found,) = await context.reader.run([promotions.running(_seed(context, asked), count)])
+        (found,) = await context.batcher.run([promotions.running(_seed(context, asked), count)])
     except RequestError:
         return []  # the page fails with it, too
     except Exception:

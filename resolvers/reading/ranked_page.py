@@ -31,7 +31,7 @@ def best(context: Context, key: str) -> Candidates:
     """Return how to read what is ranked of a timeline all read: the posts with the best scores stored."""
 
     async def candidates() -> list[int]:
-        (reply,) = await context.reader.run([importance.best(key, context.settings.important_size)])
+        (reply,) = await context.batcher.run([importance.best(key, context.settings.important_size)])
         return [int(post) for post in reply]
 
     return candidates
@@ -66,6 +66,8 @@ async def page(
 
 async def _ranked(context: Context, posts: Sequence[int]) -> list[int]:
     """Return posts by what their numbers are now, whatever score is stored; without those that are gone."""
-    found = [importance.read_counts(reply) for reply in await context.reader.run([importance.counts(p) for p in posts])]
+    found = [
+        importance.read_counts(reply) for reply in await context.batcher.run([importance.counts(p) for p in posts])
+    ]
     numbers = {post: counts for post, counts in zip(posts, found, strict=True) if counts}
     return ranking.best_first({post: ranking.score(instant(post), **counts) for post, counts in numbers.items()})

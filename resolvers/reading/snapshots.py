@@ -71,7 +71,7 @@ async def _first_page(context: Context, listing: Listing[Edge], count: int) -> P
 async def _keep(context: Context, keep: Sequence[Command]) -> None:
     # While the database accepts no writes there is a first page, and its cursors are refused as those of one expired.
     with contextlib.suppress(CommandRefused):
-        await context.reader.run(keep)
+        await context.batcher.run(keep)
 
 
 async def _read(listing: Listing[Edge], digest: str, count: int, after: int | None, fetch: paging.Fetch) -> Page[Edge]:
@@ -95,7 +95,7 @@ async def _read(listing: Listing[Edge], digest: str, count: int, after: int | No
 def _kept(context: Context, at: Snapshot) -> paging.Fetch:
     async def fetch(part: Slice) -> list[Entry]:
         start = _start(part)
-        things = snapshots.read_kept(*await context.reader.run(snapshots.kept(at, start, part.count)))
+        things = snapshots.read_kept(*await context.batcher.run(snapshots.kept(at, start, part.count)))
         if things is None:
             raise BadUserInput("after: the ranking this cursor belongs to has expired; begin with the first page again")
         return [Entry(thing, place) for place, thing in enumerate(things, start)]

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from store.records import Bond, Comment, Post, Repost, Status, User
+from store.records import Comment, Post, Relationship, Repost, Status, User
 
 
 class Standing(Struct, frozen=True):
@@ -37,23 +37,23 @@ UNSEEN = Standing()
 OPEN = Standing(member=True, words=True, lists=True, posts=True, is_wanted=True)
 
 
-def standing(user: User | None, bond: Bond, viewer: int | None, is_moderator: bool) -> Standing:
+def standing(user: User | None, relationship: Relationship, viewer: int | None, is_moderator: bool) -> Standing:
     """Return what a viewer sees of a member by the bond between them; of one who is gone, nothing."""
     if user is None:
         return UNSEEN
     if user.id == viewer:
         return OPEN
-    if bond.is_blocked or (user.is_suspended and not is_moderator):
+    if relationship.is_blocked or (user.is_suspended and not is_moderator):
         return UNSEEN
-    words, lists = not bond.blocks, bond.follows or not user.is_private
-    if words and lists and not bond.mutes:
+    words, lists = not relationship.blocks, relationship.follows or not user.is_private
+    if words and lists and not relationship.mutes:
         return OPEN
-    return Standing(member=True, words=words, lists=lists, posts=words and lists, is_wanted=hears(bond))
+    return Standing(member=True, words=words, lists=lists, posts=words and lists, is_wanted=hears(relationship))
 
 
-def hears(bond: Bond) -> bool:
+def hears(relationship: Relationship) -> bool:
     """Return whether nothing stands between the viewer and a member: also one who is gone by now."""
-    return not (bond.blocks or bond.is_blocked or bond.mutes)
+    return not (relationship.blocks or relationship.is_blocked or relationship.mutes)
 
 
 class Sight(Struct, frozen=True):

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import (
-    bonds,
     favourites,
     importance,
     lists,
     members,
     names,
+    notifications,
     orphans,
     posts,
     promotions,
+    relationships,
     replies,
-    told,
 )
 from resolvers.upkeep.invariants.findings import Check, Finding, recount_post, recount_user
 from resolvers.upkeep.invariants.homes import home_bounds, homes_equal
@@ -35,12 +35,12 @@ Progress = Callable[[int], object]  # how many keys more have been looked at
 
 CHECKS: dict[str, tuple[Check, ...]] = {
     "user": (members.users, names.indexed),
-    "following": (bonds.following,),
-    "followers": (bonds.followers,),
-    "requested": (bonds.requested,),
-    "requests": (bonds.requests,),
-    "blocked": (bonds.blocked,),
-    "blocked-by": (bonds.blocked_by,),
+    "following": (relationships.following,),
+    "followers": (relationships.followers,),
+    "requested": (relationships.requested,),
+    "requests": (relationships.requests,),
+    "blocked": (relationships.blocked,),
+    "blocked-by": (relationships.blocked_by,),
     "status": (posts.statuses, replies.listed, orphans.posts),
     "profile": (posts.profiles,),
     "reposted": (posts.reposted,),
@@ -55,10 +55,10 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "commenters": (lists.hanging(keys.commenters), orphans.commenters),
     "comment": (lists.comments, orphans.comments),
     "homestate": (home_bounds,),
-    "notifications": (told.owners, told.notifications),
-    "withdrawn-notifications": (told.owners,),
-    "notification-state": (told.owners,),
-    "mentions": (told.owners, told.mentions),
+    "notifications": (notifications.owners, notifications.notifications),
+    "withdrawn-notifications": (notifications.owners,),
+    "notification-state": (notifications.owners,),
+    "mentions": (notifications.owners, notifications.mentions),
 }
 
 

@@ -54,7 +54,12 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
         """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
         context = self.context_value
-        if context is None or context.selection is None or context.bonds is None or not context.would_have_heard():
+        if (
+            context is None
+            or context.selection is None
+            or context.relationships is None
+            or not context.would_have_heard()
+        ):
             # Also where the end of the session may have gone unheard: what is looked up for one viewer checks it.
             return self.own(payload)
         return cast("Executor[Any]", SharedEvent(self, payload))
@@ -132,7 +137,7 @@ class SharedEvent:
         context, told = self._subscription.context_value, self._told
         key = (told.cursor, type(told), id(context.selection))
         rendering = await context.rendered(key, self._render)
-        if rendering is None or not rendering.members.isdisjoint(context.bonds):
+        if rendering is None or not rendering.members.isdisjoint(context.relationships):
             own: CoreResult | SharedResult | NoResult = await context.rendered_now(key, self._render_own)
             if isinstance(own, SharedResult | NoResult):
                 return own

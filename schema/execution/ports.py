@@ -28,7 +28,7 @@ class Context(Protocol):
         """The id under which the request is logged."""
 
     @property
-    def bonds(self) -> Mapping[int, object] | None:
+    def relationships(self) -> Mapping[int, object] | None:
         """To whom a subscriber to the whole site stands in some way, kept up while it goes on; None for others."""
 
     @property

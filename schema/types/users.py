@@ -50,7 +50,7 @@ def _timeline(
 
 
 async def _viewer_is_following(roots: list[records.User], info: Info) -> list[bool]:
-    return [bond.follows for bond in await follows.bonds(info.context, roots)]
+    return [relationship.follows for relationship in await follows.relationships(info.context, roots)]
 
 
 def _is_following_viewer(roots: list[records.User], info: Info) -> Awaitable[list[bool]]:
@@ -66,11 +66,11 @@ def _viewer_has_requested_follow(roots: list[records.User], info: Info) -> Await
 
 
 async def _viewer_has_blocked(roots: list[records.User], info: Info) -> list[bool]:
-    return [bond.blocks for bond in await follows.bonds(info.context, roots)]
+    return [relationship.blocks for relationship in await follows.relationships(info.context, roots)]
 
 
 async def _viewer_has_muted(roots: list[records.User], info: Info) -> list[bool]:
-    return [bond.mutes for bond in await follows.bonds(info.context, roots)]
+    return [relationship.mutes for relationship in await follows.relationships(info.context, roots)]
 
 
 @strawberry.type(description="A member. Sensitive data (email, password, sessions) is never part of this type.")

@@ -23,7 +23,7 @@ import structlog
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from store.client.connection import Commands, Wire, connect
+from store.client.connection import Commands, RedisConnection, connect
 from store.client.outages import Unavailable
 
 RELATIONS_KEPT = 500  # of one member
@@ -35,7 +35,7 @@ Changed: TypeAlias = set[tuple[str, Owner]]  # kinds of keys, and whose they are
 log = structlog.get_logger(__name__)
 
 
-class Shelf(Protocol):
+class CachedValues(Protocol):
     """Where things are kept by their ids."""
 
     def find(self, things: Iterable[Any]) -> dict[Any, Any]:
@@ -105,7 +105,7 @@ class Relations:
         self._most = most
         self._kept: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
 
-    def of(self, owner: Owner) -> Shelf:
+    def of(self, owner: Owner) -> CachedValues:
         """Return where the relations of one owner are kept."""
         return _Own(self, owner)
 
@@ -146,7 +146,7 @@ class _Own:
         self._relations.keep(self._owner, values, changed)
 
 
-class Mirror:
+class Cache:
     """What this process keeps of the store, and the connection that keeps it right."""
 
     def __init__(self, make: Callable[[], AbstractConnection], most: int, reply_seconds: float) -> None:
@@ -154,23 +154,23 @@ class Mirror:
         self._most = most
         self._reply_seconds = reply_seconds
         self._shelves: dict[str, list[Records | Relations]] = {}
-        self._wire: _Tracked | None = None
+        self._tracked: _Tracked | None = None
         self._opening = asyncio.Lock()
         self._synchronising: asyncio.Future[list[Any]] | None = None
         self.is_on = most > 0
 
     def records(self, kind: str) -> Records:
         """Return where records are kept whose keys are of a kind."""
-        shelf = Records(kind, self._most)
-        self._shelves.setdefault(kind, []).append(shelf)
-        return shelf
+        cached = Records(kind, self._most)
+        self._shelves.setdefault(kind, []).append(cached)
+        return cached
 
     def relations(self, *kinds: str, owners: int = OWNERS_KEPT, most: int = RELATIONS_KEPT) -> Relations:
         """Return where relations are kept that keys of some kinds tell: of so many owners, and so many of each."""
-        shelf = Relations(kinds, owners, most)
+        cached = Relations(kinds, owners, most)
         for kind in kinds:
-            self._shelves.setdefault(kind, []).append(shelf)
-        return shelf
+            self._shelves.setdefault(kind, []).append(cached)
+        return cached
 
     async def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
         """Send what is to be read; once the future is done, all that is kept is as new as this call.
@@ -178,14 +178,14 @@ class Mirror:
         None where the store does not track what is read, so that nothing may be kept. Raises redis-py's
         ConnectionError and TimeoutError, and OSError.
         """
-        wire = self._wire
+        wire = self._tracked
         if wire is None or not wire.is_open:
             await self._open()
         return self.begin_at_once(readings)
 
     def begin_at_once(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
         """Do what `begin` does; None also where the connection has to be opened first."""
-        wire = self._wire
+        wire = self._tracked
         if not self.is_on or wire is None or not wire.is_open:
             return None
         return wire.read(readings) if readings else self._synchronise(wire)
@@ -203,10 +203,10 @@ class Mirror:
         async with self._opening:
             if not self.is_on:
                 raise RedisConnectionError("the connections were closed")
-            if self._wire is not None:  # it has a length, which may be nought
-                if self._wire.is_open:
-                    return self._wire  # others have opened it meanwhile
-                await self._wire.close()
+            if self._tracked is not None:  # it has a length, which may be nought
+                if self._tracked.is_open:
+                    return self._tracked  # others have opened it meanwhile
+                await self._tracked.close()
             wire = await connect(self._make, lambda made: _Tracked(made, self._reply_seconds, self))
             try:
                 (answer,) = await wire.send([("CLIENT", "TRACKING", "ON")])
@@ -219,7 +219,7 @@ class Mirror:
             if isinstance(answer, Exception):
                 log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
                 self.is_on = False
-            self._wire = wire  # only now: nobody reads through it what might not be tracked
+            self._tracked = wire  # only now: nobody reads through it what might not be tracked
             return wire
 
     def drop(self, key: str) -> tuple[str, Owner] | None:
@@ -230,31 +230,31 @@ class Mirror:
             return None
         tail = rest.rpartition(":")[2]
         owner = tail[1:-1] if tail.startswith("{") else int(tail)
-        for shelf in shelves:
-            shelf.drop(owner)
+        for cached in shelves:
+            cached.drop(owner)
         return kind, owner
 
     def clear(self) -> None:
         """Forget everything."""
         for shelves in self._shelves.values():
-            for shelf in shelves:
-                shelf.clear()
+            for cached in shelves:
+                cached.clear()
 
     async def close(self) -> None:
         """Close the connection, once what is under way has been answered; no other is opened any more."""
         async with self._opening:
             self.is_on = False
-            if self._wire is not None:
-                await self._wire.close()
+            if self._tracked is not None:
+                await self._tracked.close()
             self.clear()
 
 
-class _Tracked(Wire):
+class _Tracked(RedisConnection):
     """The connection on which the server tells what has changed."""
 
-    def __init__(self, connection: AbstractConnection, reply_seconds: float, mirror: Mirror) -> None:
+    def __init__(self, connection: AbstractConnection, reply_seconds: float, cache: Cache) -> None:
         super().__init__(connection, reply_seconds)
-        self._mirror = mirror
+        self._cache = cache
         self._changed: Changed | None = set()  # since the first reply of the oldest batch awaited; None: everything
 
     def read(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]]:
@@ -271,14 +271,14 @@ class _Tracked(Wire):
             return
         keys = news[1]
         if keys is None:  # the whole database was emptied
-            self._mirror.clear()
+            self._cache.clear()
             self._changed = None if is_overtaking else self._changed
             return
         for key in keys:
-            told = self._mirror.drop(key)
+            told = self._cache.drop(key)
             if told and is_overtaking and self._changed is not None:
                 self._changed.add(told)
 
     def _end(self, error: Exception) -> None:
-        self._mirror.clear()
+        self._cache.clear()
         super()._end(error)

@@ -25,7 +25,7 @@ from store.client.outages import outage
 
 Commands = Sequence[tuple[Any, ...]]
 
-AnyWire = TypeVar("AnyWire", bound="Wire")
+AnyConnection = TypeVar("AnyConnection", bound="RedisConnection")
 UNFINISHED = object()  # in place of a reply that has not come whole
 
 
@@ -46,7 +46,7 @@ class Batch:
     replies: list[Any] = field(default_factory=list)
 
 
-class Wire(asyncio.Protocol):
+class RedisConnection(asyncio.Protocol):
     """One open connection.
 
     Invariant: the next replies are those to the oldest batch sent. So a batch is queued as a whole or not at all, and a
@@ -173,7 +173,9 @@ class Wire(asyncio.Protocol):
         await self._connection.disconnect(nowait=True)
 
 
-async def connect(make: Callable[[], AbstractConnection], wired: Callable[[AbstractConnection], AnyWire]) -> AnyWire:
+async def connect(
+    make: Callable[[], AbstractConnection], wired: Callable[[AbstractConnection], AnyConnection]
+) -> AnyConnection:
     """Return a new connection, wired; raises redis-py's ConnectionError and TimeoutError, and OSError."""
     connection = make()
     try:
@@ -187,14 +189,14 @@ async def connect(make: Callable[[], AbstractConnection], wired: Callable[[Abstr
         raise
 
 
-class Wires:
+class RedisConnections:
     """A few connections; each batch takes the one with the least to answer."""
 
     def __init__(self, make: Callable[[], AbstractConnection], count: int, reply_seconds: float) -> None:
         self._make = make
         self._count = count
         self._reply_seconds = reply_seconds
-        self._wires: list[Wire] = []
+        self._connections: list[RedisConnection] = []
         self._opening = asyncio.Lock()
         self._is_closed = False
 
@@ -205,28 +207,28 @@ class Wires:
             wire = await self._open()
         return await wire.send(commands)
 
-    def _idlest(self) -> Wire | None:
-        wire = min(self._wires, key=len, default=None)
-        if wire is None or not wire.is_open or (len(wire) and len(self._wires) < self._count):
+    def _idlest(self) -> RedisConnection | None:
+        wire = min(self._connections, key=len, default=None)
+        if wire is None or not wire.is_open or (len(wire) and len(self._connections) < self._count):
             return None
         return wire
 
-    async def _open(self) -> Wire:
+    async def _open(self) -> RedisConnection:
         async with self._opening:
             if self._is_closed:
                 raise RedisConnectionError("the connections were closed")
             if wire := self._idlest():
                 return wire  # others have opened it meanwhile
-            for wire in [wire for wire in self._wires if not wire.is_open]:
-                self._wires.remove(wire)
+            for wire in [wire for wire in self._connections if not wire.is_open]:
+                self._connections.remove(wire)
                 await wire.close()
-            wire = await connect(self._make, lambda connection: Wire(connection, self._reply_seconds))
-            self._wires.append(wire)
+            wire = await connect(self._make, lambda connection: RedisConnection(connection, self._reply_seconds))
+            self._connections.append(wire)
             return wire
 
     async def close(self) -> None:
         """Close every connection, once what is under way has been answered. No other is opened any more."""
         async with self._opening:
             self._is_closed = True
-            while self._wires:
-                await self._wires.pop().close()
+            while self._connections:
+                await self._connections.pop().close()

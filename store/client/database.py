@@ -15,8 +15,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client.cache import Mirror, Reading, hand_out
-from store.client.connection import Wires
+from store.client.cache import Cache, Reading, hand_out
+from store.client.connection import RedisConnections
 from store.client.counts import LocalCounts
 from store.client.lua import DIGESTS, NAMES, SCRIPTS
 from store.client.outages import OUTAGES, CommandRefused, OutageLog, Unavailable
@@ -68,9 +68,9 @@ class Database:
         self.round_trips = 0
         pool = _pool(url)
         self.client = redis.Redis(connection_pool=pool)  # for Pub/Sub
-        self._wires = Wires(pool.make_connection, settings.redis_connections, REPLY_SECONDS)
+        self._connections = RedisConnections(pool.make_connection, settings.redis_connections, REPLY_SECONDS)
         # The newer protocol has what is pushed beside replies.
-        self.mirror = Mirror(_pool(url, protocol=3).make_connection, settings.records_kept, REPLY_SECONDS)
+        self.cache = Cache(_pool(url, protocol=3).make_connection, settings.records_kept, REPLY_SECONDS)
         self.outages = OutageLog()
         self.unfinished = Unfinished()
         self.counts = LocalCounts()
@@ -82,7 +82,7 @@ class Database:
         Returns the replies to the commands, and whether all that is kept is as new as this call. Raises as `run` does.
         """
         try:
-            told = await self.mirror.begin(readings) if self.mirror.is_on else None
+            told = await self.cache.begin(readings) if self.cache.is_on else None
         except _LOST as error:
             raise self._unreachable(error) from error
         if told is None:
@@ -102,7 +102,7 @@ class Database:
 
         `is_answered` says whether that went well. None where `read` is needed.
         """
-        told = self.mirror.begin_at_once(readings)
+        told = self.cache.begin_at_once(readings)
         self.round_trips += told is not None
         return told
 
@@ -160,7 +160,7 @@ class Database:
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         self.round_trips += 1
         try:
-            replies = await self._wires.run(commands)
+            replies = await self._connections.run(commands)
         except _LOST as error:
             self.unfinished.add_lost(commands)
             raise self._unreachable(error) from error
@@ -233,8 +233,8 @@ class Database:
     async def close(self) -> None:
         """Close every connection, once what is under way has been answered."""
         self.outages.close()
-        await self.mirror.close()
-        await self._wires.close()
+        await self.cache.close()
+        await self._connections.close()
         await self.client.aclose()
         await self.client.connection_pool.disconnect()
 

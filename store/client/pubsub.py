@@ -18,7 +18,7 @@ RECONNECT_SECONDS = (0.1, 5.0)  # first and longest pause between attempts to he
 Listener = Callable[[str], None]
 
 
-class Hearing:
+class PubSub:
     """The process's Pub/Sub connection: any number of listeners, one connection, reconnecting by itself.
 
     Messages published while it is away are lost, so each listener is called with "" as soon as its channel is heard,

@@ -54,7 +54,7 @@ class Failing(Database):
 async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
     made = Services(settings, Failing(settings.redis_url, settings), settings.secret_key)
     await made.start()
-    await made.hearing.connected.wait()
+    await made.pubsub.connected.wait()
     yield made
     await made.close()
 

@@ -105,7 +105,7 @@ async def test_two_workers(services: Services, alice: Member, fans: list[Member]
 
 async def test_a_worker_that_runs(services: Services, alice: Member, fans: list[Member], worker: Worker) -> None:
     """A worker that runs is woken by what a request hands over."""
-    running = asyncio.create_task(worker.run(services.hearing))
+    running = asyncio.create_task(worker.run(services.pubsub))
     post = await alice.post("to all")
     async with asyncio.timeout(PATIENCE):
         while await waiting(services.db):

@@ -11,7 +11,7 @@ import pytest
 from resolvers.operation.context import Services
 from store import keys
 from store.client.database import Database, script
-from store.client.pubsub import Hearing
+from store.client.pubsub import PubSub
 from tests.support.people import Member
 from tests.support.transport.live import ACTIVITY, Stream, heard, separate, subscribed, until, watched
 from tests.support.transport.transports import TRANSPORTS, line
@@ -155,27 +155,27 @@ async def test_activity_while_the_connection_is_away(db: Database, services: Ser
 async def test_listening_at_any_moment_of_connecting(services: Services, db: Database) -> None:
     """Whoever begins to listen while the connection is being made is heard, and told when to look; who ends is not."""
     for turns in range(40):
-        hearing, told = Hearing(services.db), asyncio.Event()
-        hearing.listen("ended", unmoved)
-        hearing.start()
+        pubsub, told = PubSub(services.db), asyncio.Event()
+        pubsub.listen("ended", unmoved)
+        pubsub.start()
         for _ in range(turns):
             await asyncio.sleep(0)
-        hearing.listen("begun", partial(set_by, told))
-        hearing.ignore("ended", unmoved)
+        pubsub.listen("begun", partial(set_by, told))
+        pubsub.ignore("ended", unmoved)
         async with asyncio.timeout(10):
             await told.wait()
             while await db.one("PUBSUB", "NUMSUB", db.channel("ended")) != [db.channel("ended"), 0]:
                 pass
-        await hearing.close()
+        await pubsub.close()
 
 
 def listeners(db: Database, services: Services, post: str) -> int:
     """Return how many listen to a post's activity."""
-    return len(services.hearing._listeners.get(db.channel(keys.activity(number(post))), ()))  # noqa: SLF001
+    return len(services.pubsub._listeners.get(db.channel(keys.activity(number(post))), ()))  # noqa: SLF001
 
 
 async def nothing_left(db: Database, services: Services) -> None:
     """Wait until the store tells nobody of any post, and nobody listens."""
     async with asyncio.timeout(10):
-        while await heard(db) or any("activity:" in name for name in services.hearing._listeners):  # noqa: SLF001
+        while await heard(db) or any("activity:" in name for name in services.pubsub._listeners):  # noqa: SLF001
             pass

@@ -71,7 +71,7 @@ async def test_nothing_is_lost(
     start, load = await now(db), Load(members, POSTS)
     asked = [(query, breaks) for query in (STREAM, HOME) for breaks in ((), BREAKS)]
     async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
-        hearing = [group.create_task(hear(members[0], query, start, breaks)) for query, breaks in asked]
+        pubsub = [group.create_task(hear(members[0], query, start, breaks)) for query, breaks in asked]
         posting = group.create_task(load.post(CLIENTS))
         for answered in sorted((*CUTS, RESTART)):
             await until(lambda enough=answered: _has(load, enough))  # type: ignore[misc]
@@ -79,14 +79,14 @@ async def test_nothing_is_lost(
                 await store.stop()
                 await store.start()
             else:
-                await services.hearing.connected.wait()
+                await services.pubsub.connected.wait()
                 assert await db.one("CLIENT", "KILL", "TYPE", "pubsub") == 1
         await posting
         await work_off(db, worker)
     log = await events.between(db, start.removeprefix("event."))
     wanted = [global_ids.post_id(event.post, is_repost=False) for event in log if event.kind == "post"]
     assert sorted(wanted) == sorted(load.answered)
-    assert [task.result() for task in hearing] == [wanted] * len(asked)
+    assert [task.result() for task in pubsub] == [wanted] * len(asked)
 
 
 async def _has(load: Load, count: int) -> bool:

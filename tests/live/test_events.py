@@ -168,7 +168,7 @@ async def test_the_listening_connection_killed(db: Database, services: Services,
     await bob.follow(alice)
     async with watching(bob, db) as stream:
         for round_ in range(3):
-            await services.hearing.connected.wait()
+            await services.pubsub.connected.wait()
             posts = [await alice.post(f"before {round_}")]
             assert await db.one("CLIENT", "KILL", "TYPE", "pubsub") == 1
             posts += [await alice.post(f"{round_} {i}") for i in range(5)]

@@ -148,7 +148,7 @@ async def test_the_log_trimmed_unread(services: Services, db: Database, alice: M
 
 async def test_the_log_trimmed_at_the_start(services: Services, db: Database, alice: Member) -> None:
     """A process that has read nothing yet but the newest cursor notices as well that something was lost after it."""
-    log = Log(db, services.hearing)
+    log = Log(db, services.pubsub)
     await log.start()
     follower = log.follow([number(alice.id)])
     await lose_an_event(db)

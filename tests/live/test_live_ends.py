@@ -129,10 +129,10 @@ async def test_an_end_that_nobody_was_told_of(services: Services, alice: Member,
         await bob.post("heard by all")
         for one in (*held, stays):
             await one.next()
-        await services.hearing.close()
+        await services.pubsub.close()
         await alice.do("logOut")
         unheard = await bob.post("unheard")
-        services.hearing.start()
+        services.pubsub.start()
         assert (await stays.next())["post"]["id"] == unheard
         for one in held:
             assert (await one.refusal())[0] == "UNAUTHENTICATED"

@@ -197,9 +197,9 @@ async def test_what_is_no_number(services: Services, alice: Member, number: str)
 
 async def test_post_activity_and_notifications_leave_no_ear(services: Services, alice: Member) -> None:
     """Refused subscriptions to a post or to notifications have the store tell nothing."""
-    before = {name: len(heard) for name, heard in services.hearing._listeners.items()}  # noqa: SLF001
+    before = {name: len(heard) for name, heard in services.pubsub._listeners.items()}  # noqa: SLF001
     for transport in (SOCKET, POST):
         for query, asked in ((ACTIVITY, {"post": STATUS}), (NOTIFICATIONS, {"after": "x"})):
             async with line(transport, alice, query, **asked) as one:
                 assert (await one.refusal())[0] == "BAD_USER_INPUT"
-    assert {name: len(heard) for name, heard in services.hearing._listeners.items()} == before  # noqa: SLF001
+    assert {name: len(heard) for name, heard in services.pubsub._listeners.items()} == before  # noqa: SLF001

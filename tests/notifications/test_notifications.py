@@ -125,10 +125,12 @@ async def test_a_cause(alice: Member, bob: Member, carol: Member, worker: Worker
 
 @of_each_cause
 @pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
-async def test_whom_one_does_not_want(db: Database, alice: Member, bob: Member, bond: str, cause: Cause) -> None:
+async def test_whom_one_does_not_want(
+    db: Database, alice: Member, bob: Member, relationship: str, cause: Cause
+) -> None:
     """Nothing is written of whom the member has blocked or muted, or who blocks them."""
     post = await alice.post("hello")
-    await stand(db, bond, alice, bob)
+    await stand(db, relationship, alice, bob)
     await cause.act(bob, alice, post)
     assert await db.one("EXISTS", keys.notifications(number(alice.id))) == 0
     assert await unread(alice) == 0

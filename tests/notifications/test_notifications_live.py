@@ -139,10 +139,10 @@ async def test_more_than_is_kept_while_nobody_heard(
         await begun(db, alice)
         await bob.do("like", postId=post)
         assert await brief(stream) == ("LIKE", "bob", 1)
-        await services.hearing.close()
+        await services.pubsub.close()
         for member in members:
             await member.do("like", postId=post)
-        services.hearing.start()
+        services.pubsub.start()
         assert await brief(stream) == ("gap",)
         await bob.post("@alice")
         assert await brief(stream) == ("MENTION", "bob", KEPT)
@@ -183,4 +183,4 @@ async def test_nothing_is_left_of_who_leaves(services: Services, db: Database, a
         await begun(db, alice)
     while await db.one("PUBSUB", "CHANNELS", channel):
         pass
-    assert channel not in services.hearing._listeners  # noqa: SLF001  nobody else needs to know
+    assert channel not in services.pubsub._listeners  # noqa: SLF001  nobody else needs to know

@@ -139,11 +139,11 @@ async def test_a_notification_by_its_id(anonymous: Member, alice: Member, bob: M
 
 
 @pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
-async def test_what_is_seen_no_more(db: Database, alice: Member, bob: Member, bond: str) -> None:
+async def test_what_is_seen_no_more(db: Database, alice: Member, bob: Member, relationship: str) -> None:
     """What came before a block or a mute is not shown after it."""
     await busy(alice, [bob])
     assert len(await told(alice)) == 7
-    await stand(db, bond, alice, bob)
+    await stand(db, relationship, alice, bob)
     assert (await told(alice), await named(alice)) == ([], [])
 
 

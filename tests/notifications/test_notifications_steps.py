@@ -115,13 +115,13 @@ async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: 
 
 
 @pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
-async def test_who_names_a_member(db: Database, alice: Member, bob: Member, bond: str) -> None:
+async def test_who_names_a_member(db: Database, alice: Member, bob: Member, relationship: str) -> None:
     """Blocks keep a mention out of the list; of whom is muted it stands there for when they no longer are."""
-    await stand(db, bond, alice, bob)
+    await stand(db, relationship, alice, bob)
     post = await bob.post("hi @alice")
     assert await named(alice) == []
-    await db.one("DEL", getattr(keys, bond)(number(alice.id)))
-    assert await named(alice) == ([post] if bond == "muted" else [])
+    await db.one("DEL", getattr(keys, relationship)(number(alice.id)))
+    assert await named(alice) == ([post] if relationship == "muted" else [])
     assert await told(alice) == []
 
 

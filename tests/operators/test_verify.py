@@ -16,9 +16,9 @@ from store.client.database import Database
 from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
-from tests.support.damage.bond_damages import BONDS
 from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, look
 from tests.support.damage.post_damages import POSTS
+from tests.support.damage.relationship_damages import BONDS
 from tests.support.people import Member, sign_up
 from tests.support.work import dump, number
 

@@ -209,7 +209,7 @@ async def test_the_worker_sees_to_it(services: Services, alice: Member, bob: Mem
     post = number(identity := await alice.post("a post #tea"))
     await bob.do("like", postId=identity)
     await a_second_passes(services.db, post)
-    running = asyncio.create_task(worker.run(services.hearing))
+    running = asyncio.create_task(worker.run(services.pubsub))
 
     async def is_written() -> bool:
         return await due(services.db, post) is None

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from resolvers.rules.visibility import UNSEEN, Sight, Standing, seen, sees, standing, timeline
-from store.records import NO_BOND, Bond, Comment, Repost, Status, User
+from store.records import NO_RELATIONSHIP, Comment, Relationship, Repost, Status, User
 from tests.support.visibility.sights import CELLS, LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, State
 
 MEMBER_ID, OTHER_ID, VIEWER_ID = 1, 2, 3
 BONDS = {
-    "follower": Bond(follows=True),
-    "blocked by": Bond(is_blocked=True),
-    "blocking": Bond(blocks=True),
-    "muting": Bond(mutes=True),
-    "muting follower": Bond(follows=True, mutes=True),
+    "follower": Relationship(follows=True),
+    "blocked by": Relationship(is_blocked=True),
+    "blocking": Relationship(blocks=True),
+    "muting": Relationship(mutes=True),
+    "muting follower": Relationship(follows=True, mutes=True),
 }
 OPEN = State(private=False, suspended=False, hidden=False)
 CLOSED = State(private=True, suspended=True, hidden=True)
@@ -38,12 +38,12 @@ def member(cell: Cell) -> User:
     return User(MEMBER_ID, "member", "Member", "", 0, 0, 0, cell.state.private, cell.state.suspended)
 
 
-def sight(cell: Cell, *posts: Status, bond: Bond | None = None) -> Sight:
+def sight(cell: Cell, *posts: Status, relationship: Relationship | None = None) -> Sight:
     """Return the sight of a cell: of the member looked at and another one, public, whom nobody has anything against."""
     viewer, is_moderator = VIEWERS.get(cell.relation, VIEWER_ID), cell.relation == "moderator"
-    bonds = {MEMBER_ID: bond or BONDS.get(cell.relation, NO_BOND), OTHER_ID: NO_BOND}
+    relationships = {MEMBER_ID: relationship or BONDS.get(cell.relation, NO_RELATIONSHIP), OTHER_ID: NO_RELATIONSHIP}
     users = [member(cell), OTHER]
-    standings = {user.id: standing(user, bonds[user.id], viewer, is_moderator) for user in users}
+    standings = {user.id: standing(user, relationships[user.id], viewer, is_moderator) for user in users}
     return Sight(viewer, is_moderator, standings, {post.id: post for post in posts})
 
 
@@ -78,17 +78,22 @@ def test_a_quote_stays(cell: Cell) -> None:
 @pytest.mark.parametrize(
     ("bond", "is_moderator", "state", "expected"),
     [
-        (Bond(blocks=True, is_blocked=True), False, OPEN, UNSEEN),
-        (Bond(mutes=True, blocks=True), False, OPEN, Standing(member=True, lists=True)),
-        (Bond(is_blocked=True), True, OPEN, UNSEEN),
-        (Bond(blocks=True), True, CLOSED, Standing(member=True)),
-        (Bond(follows=True), True, CLOSED, Standing(member=True, words=True, lists=True, posts=True, is_wanted=True)),
+        (Relationship(blocks=True, is_blocked=True), False, OPEN, UNSEEN),
+        (Relationship(mutes=True, blocks=True), False, OPEN, Standing(member=True, lists=True)),
+        (Relationship(is_blocked=True), True, OPEN, UNSEEN),
+        (Relationship(blocks=True), True, CLOSED, Standing(member=True)),
+        (
+            Relationship(follows=True),
+            True,
+            CLOSED,
+            Standing(member=True, words=True, lists=True, posts=True, is_wanted=True),
+        ),
     ],
 )
-def test_several_at_once(bond: Bond, state: State, expected: Standing, *, is_moderator: bool) -> None:
+def test_several_at_once(relationship: Relationship, state: State, expected: Standing, *, is_moderator: bool) -> None:
     """Where several relations hold at once each takes away, also from moderators."""
     cell = Cell("moderator" if is_moderator else "stranger", state)
-    facts = sight(cell, bond=bond)
+    facts = sight(cell, relationship=relationship)
     assert facts.of(MEMBER_ID) == expected
     assert sees(facts, member(cell)) == expected.member
 
@@ -101,4 +106,4 @@ def test_what_is_not_there() -> None:
     assert not sees(facts, gone)
     assert not sees(facts, comment(11, MEMBER_ID, gone))
     assert not sees(facts, repost(12, MEMBER_ID, gone))
-    assert facts.of(99) == standing(None, NO_BOND, VIEWER_ID, is_moderator=True) == UNSEEN
+    assert facts.of(99) == standing(None, NO_RELATIONSHIP, VIEWER_ID, is_moderator=True) == UNSEEN

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers.operation.context import Context, Services
-from resolvers.operation.dataloader import Loader, Lookup, fetch
+from resolvers.operation.dataloader import DataLoader, Lookup, fetch
 from resolvers.operation.errors import ServiceUnavailable
 from store.client.database import Unavailable
 from tests.support.people import Member
@@ -36,7 +36,7 @@ async def _ended(*tasks: asyncio.Task[Any]) -> list[Any]:
 async def test_who_leaves(services: Services, alice: Member, kind: str, leaving: int) -> None:
     """Of three who want the same thing one leaves, at whatever moment: the other two get it."""
     for turns in range(TURNS):
-        loader: Loader[Any] = getattr(operation(services).load, kind)
+        loader: DataLoader[Any] = getattr(operation(services).load, kind)
         tasks = [asyncio.create_task(loader.load(number(alice.id))) for _ in range(3)]
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -49,7 +49,7 @@ async def test_who_leaves(services: Services, alice: Member, kind: str, leaving:
 async def test_all_leave(services: Services, alice: Member, kind: str) -> None:
     """Where all leave, each of them is cancelled and nothing else, and who comes after them gets what they wanted."""
     for turns in range(TURNS):
-        loader: Loader[Any] = getattr(operation(services).load, kind)
+        loader: DataLoader[Any] = getattr(operation(services).load, kind)
         tasks = [asyncio.create_task(loader.load(number(alice.id))) for _ in range(3)]
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -77,6 +77,6 @@ async def test_a_round_trip_that_fails(services: Services, monkeypatch: pytest.M
         [(load.credentials, [one, other]), (load.user, [other, one])],
         [(load.user, [other]), (load.credentials, [one])],
     ]
-    outcomes = await _ended(*(asyncio.create_task(fetch(context.reader, *some)) for some in wanted))
+    outcomes = await _ended(*(asyncio.create_task(fetch(context.batcher, *some)) for some in wanted))
     outcomes += await _ended(asyncio.create_task(load.user.load(one)))
     assert [type(outcome) for outcome in outcomes] == [ServiceUnavailable] * 4

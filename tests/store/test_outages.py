@@ -212,7 +212,7 @@ async def test_who_connects_while_it_is_busy(settings: Settings, alice: Member) 
         with pytest.raises(Unavailable, match="BUSY"):
             await late.read([("PING",)], [])
     assert await late.read([("PING",)], []) == (["PONG"], True)
-    assert late.mirror.is_on
+    assert late.cache.is_on
     await late.close()
 
 

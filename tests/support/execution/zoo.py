@@ -27,7 +27,7 @@ class Context:
     both_run: asyncio.Event = field(default_factory=asyncio.Event)
     fields: frozenset[str] | None = None
     selection: object | None = None
-    bonds: None = None
+    relationships: None = None
     fatal: None = None
     request_id: str = "request"
 

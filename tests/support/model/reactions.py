@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.model.bonds import Bonds
 from tests.support.model.model import Comment
+from tests.support.model.relationships import Bonds
 from tests.support.work import number
 
 

@@ -37,7 +37,7 @@ class PlainContext:
     counted: bool = True
     fatal: RequestError | None = None
     selection: object | None = None
-    bonds: None = None
+    relationships: None = None
     fields: frozenset[str] | None = None
     room: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 

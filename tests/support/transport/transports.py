@@ -147,7 +147,7 @@ def places(services: Services) -> int:
 
 def channels(services: Services) -> set[str]:
     """Return the Pub/Sub channels that anybody listens to."""
-    return set(services.hearing._listeners)  # noqa: SLF001  nobody else needs to know
+    return set(services.pubsub._listeners)  # noqa: SLF001  nobody else needs to know
 
 
 def connections(member: Member) -> int:

@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from resolvers.operation.context import Services
 from store import keys
-from store.client.cache import Changed, Mirror, Records
+from store.client.cache import Cache, Changed, Records
 from store.client.database import Database, Unavailable
 from store.settings import Settings
 from tests.support.people import Member, shrunk
@@ -30,8 +30,8 @@ STEPS = 150
 class Reading:
     """Commands about things, and what was said of them."""
 
-    def __init__(self, shelf: Records, *things: int, also: tuple[Any, ...] = ()) -> None:
-        self._shelf = shelf
+    def __init__(self, cached: Records, *things: int, also: tuple[Any, ...] = ()) -> None:
+        self._shelf = cached
         self._things = things
         self.commands = [("HGETALL", keys.user(thing)) for thing in things]
         if also:
@@ -45,8 +45,8 @@ class Reading:
 
 
 @pytest.fixture
-def mirror(db: Database) -> Mirror:
-    return db.mirror
+def cache(db: Database) -> Cache:
+    return db.cache
 
 
 @pytest.fixture
@@ -59,14 +59,14 @@ async def other(settings: Settings, services: Services) -> AsyncIterator[Databas
 
 async def current(db: Database) -> None:
     """Hear of all that has changed before now."""
-    told = await db.mirror.begin([])
+    told = await db.cache.begin([])
     assert told
     await told
 
 
-async def test_kept_until_changed(db: Database, other: Database, mirror: Mirror) -> None:
+async def test_kept_until_changed(db: Database, other: Database, cache: Cache) -> None:
     """What was read is kept, and gone once who changed it has had their answer: each of a hundred times."""
-    users = mirror.records("user")
+    users = cache.records("user")
     for i in range(100):
         await other.one("HSET", keys.user(1), "name", f"name {i}")
         await current(db)
@@ -78,9 +78,9 @@ async def test_kept_until_changed(db: Database, other: Database, mirror: Mirror)
     assert list(users.find([1, 2])) == [1]
 
 
-async def test_what_changes_between_two_replies(db: Database, other: Database, mirror: Mirror) -> None:
+async def test_what_changes_between_two_replies(db: Database, other: Database, cache: Cache) -> None:
     """A change that is heard of behind one reply and before the next of the same batch is not covered up by these."""
-    users = mirror.records("user")
+    users = cache.records("user")
     await other.one("HSET", keys.user(1), "name", "before")
     waits = ("BLPOP", "go on", 0)  # nobody else is served between two commands that come together, but while one waits
     reading = Reading(users, 1, 2, also=waits)
@@ -94,9 +94,9 @@ async def test_what_changes_between_two_replies(db: Database, other: Database, m
 
 
 @pytest.mark.parametrize("end", ["cut", "flush", "close"])
-async def test_everything_goes(db: Database, other: Database, mirror: Mirror, end: str) -> None:
+async def test_everything_goes(db: Database, other: Database, cache: Cache, end: str) -> None:
     """With the connection, with the whole database and at the end nothing is left of what was kept."""
-    users = mirror.records("user")
+    users = cache.records("user")
     await db.read([], [Reading(users, 1)])
     assert users.find([1])
     if end == "cut":
@@ -107,7 +107,7 @@ async def test_everything_goes(db: Database, other: Database, mirror: Mirror, en
         await other.one("FLUSHDB")
         await current(db)
     else:
-        await mirror.close()
+        await cache.close()
     assert users.find([1]) == {}
     if end == "cut":
         await other.one("HSET", keys.user(1), "name", "meanwhile")
@@ -118,12 +118,12 @@ async def test_everything_goes(db: Database, other: Database, mirror: Mirror, en
 async def test_bounds(db: Database, settings: Settings) -> None:
     """No more is kept than was allowed, and what was read longest ago goes first."""
     small = Database(settings.redis_url, shrunk(settings, records_kept=3))
-    users = small.mirror.records("user")
+    users = small.cache.records("user")
     for i in range(5):
         await small.read([], [Reading(users, i)])
     assert list(users.find(range(5))) == [2, 3, 4]
     await small.close()
-    relations = db.mirror.relations("following")
+    relations = db.cache.relations("following")
     for owner in range(1_100):
         relations.of(owner).keep(dict.fromkeys(range(10), True), set())
     assert relations.of(99).find([1]) == {}
@@ -147,11 +147,11 @@ async def test_without(db: Database, settings: Settings, plain: str, how: str) -
     await db.one("HSET", keys.user(1), "name", "here")
     url, most = (settings.redis_url, 0) if how == "off" else (plain, 10)
     bare = Database(url, shrunk(settings, records_kept=most))
-    users = bare.mirror.records("user")
+    users = bare.cache.records("user")
     reading = Reading(users, 1)
     replies, is_current = await bare.read([("PING",)], [reading])
     assert (replies, is_current, users.find([1])) == (["PONG"], False, {})
-    assert not bare.mirror.is_on
+    assert not bare.cache.is_on
     await bare.close()
 
 
@@ -160,7 +160,7 @@ async def test_who_leaves_before_it_is_refused(settings: Settings, plain: str) -
     is_open, turns = False, 0
     while not is_open:
         bare = Database(plain, settings)
-        users = bare.mirror.records("user")
+        users = bare.cache.records("user")
         opening = asyncio.create_task(bare.read([], [Reading(users, 1)]))
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -173,20 +173,20 @@ async def test_who_leaves_before_it_is_refused(settings: Settings, plain: str) -
         turns += 1
 
 
-async def test_away(db: Database, mirror: Mirror) -> None:
+async def test_away(db: Database, cache: Cache) -> None:
     """A server that cannot answer yet is away for who reads what may be kept, as for everybody else."""
-    users = mirror.records("user")
+    users = cache.records("user")
     loading = ("EVAL", "return redis.error_reply('LOADING the data')", 0)
     with pytest.raises(Unavailable, match="the data"):
         await db.read([], [Reading(users, 1, also=loading)])
 
 
-async def test_other_news(db: Database, mirror: Mirror) -> None:
+async def test_other_news(db: Database, cache: Cache) -> None:
     """Whatever else the server might push, and of however many parts, is passed over."""
-    users = mirror.records("user")
+    users = cache.records("user")
     await db.read([], [Reading(users, 1)])
-    assert mirror._wire is not None  # noqa: SLF001  no server that is tested with has other news for this connection
-    mirror._wire.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")  # noqa: SLF001
+    assert cache._tracked is not None  # noqa: SLF001  no server that is tested with has other news for this connection
+    cache._tracked.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")  # noqa: SLF001
     await current(db)
     assert users.find([1]) == {1: {}}
 
@@ -224,7 +224,7 @@ async def test_two_processes_agree(
                 kept = await keeping(member, HOME)
                 assert "errors" not in kept
                 assert kept == await bare(member, HOME), i
-    assert services.db.mirror.is_on
+    assert services.db.cache.is_on
 
 
 async def _act(dice: random.Random, actor: Member, another: Member, things: list[str], i: int) -> None:

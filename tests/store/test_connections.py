@@ -18,7 +18,7 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from store.client.cache import Changed
-from store.client.connection import Wires
+from store.client.connection import RedisConnections
 from store.client.database import Database
 from store.settings import Settings
 
@@ -33,26 +33,26 @@ class Noting:
 
 
 @pytest.fixture
-async def wires(settings: Settings, db: Database) -> AsyncIterator[Wires]:
+async def connections(settings: Settings, db: Database) -> AsyncIterator[RedisConnections]:
     """Two connections at most, and half a second's patience."""
     pool = redis.ConnectionPool.from_url(settings.redis_url, protocol=2)
-    made = Wires(pool.make_connection, 2, 0.5)
+    made = RedisConnections(pool.make_connection, 2, 0.5)
     yield made
     await made.close()
 
 
-async def test_many_at_once(wires: Wires) -> None:
+async def test_many_at_once(connections: RedisConnections) -> None:
     """Each batch gets its own replies, in order, however many cross in the same packets; errors stand among them."""
     batches = [[("ECHO", f"{i}"), ("NONSENSE",), ("ECHO", "é" * i)] for i in range(300)]
-    for i, (first, error, last) in enumerate(await asyncio.gather(*map(wires.run, batches))):
+    for i, (first, error, last) in enumerate(await asyncio.gather(*map(connections.run, batches))):
         assert (first, last) == (f"{i}", "é" * i)
         assert isinstance(error, ResponseError)
 
 
-async def test_what_leaves_together(wires: Wires) -> None:
+async def test_what_leaves_together(connections: RedisConnections) -> None:
     """What is sent in one turn leaves in one write, and so does all that comes while its replies are awaited."""
-    await wires.run([("PING",)])
-    (wire,) = wires._wires  # noqa: SLF001  what it writes is seen nowhere else
+    await connections.run([("PING",)])
+    (wire,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
     written: list[bytes] = []
     transport, wire._transport = wire._transport, Noting(written)  # noqa: SLF001
     first = [wire.send([("ECHO", f"{i}")]) for i in range(3)]
@@ -65,10 +65,10 @@ async def test_what_leaves_together(wires: Wires) -> None:
     assert await asyncio.gather(*first, *later) == [[f"{i}"] for i in range(6)]
 
 
-async def test_who_leaves(wires: Wires) -> None:
+async def test_who_leaves(connections: RedisConnections) -> None:
     """Replies to a caller that was cancelled are dropped in their turn, and nobody gets another's."""
-    leaving = [asyncio.create_task(wires.run([("ECHO", "gone")])) for _ in range(20)]
-    staying = [asyncio.create_task(wires.run([("ECHO", f"{i}")])) for i in range(20)]
+    leaving = [asyncio.create_task(connections.run([("ECHO", "gone")])) for _ in range(20)]
+    staying = [asyncio.create_task(connections.run([("ECHO", f"{i}")])) for i in range(20)]
     await asyncio.sleep(0)
     for one in leaving:
         one.cancel()
@@ -76,28 +76,28 @@ async def test_who_leaves(wires: Wires) -> None:
     assert all(one.cancelled() for one in await _ended(leaving))
 
 
-async def test_what_is_no_text(wires: Wires) -> None:
+async def test_what_is_no_text(connections: RedisConnections) -> None:
     """A reply that cannot be decoded fails alone."""
-    replies = await wires.run([("SET", "reply", b"\xff"), ("GET", "reply"), ("DEL", "reply")])
+    replies = await connections.run([("SET", "reply", b"\xff"), ("GET", "reply"), ("DEL", "reply")])
     assert [type(reply) for reply in replies] == [str, UnicodeDecodeError, int]
 
 
-async def test_silence(wires: Wires) -> None:
+async def test_silence(connections: RedisConnections) -> None:
     """A server that does not answer in time is given up by all who wait on that connection, and asked anew later."""
     with pytest.raises(RedisTimeoutError, match=r"no reply for 0\.5 s"):
-        await asyncio.gather(*(wires.run([SILENT]) for _ in range(3)))
-    assert await wires.run([("ECHO", "again")]) == ["again"]
+        await asyncio.gather(*(connections.run([SILENT]) for _ in range(3)))
+    assert await connections.run([("ECHO", "again")]) == ["again"]
 
 
-async def test_a_connection_that_is_cut(wires: Wires, db: Database) -> None:
+async def test_a_connection_that_is_cut(connections: RedisConnections, db: Database) -> None:
     """Who waits learns that the connection is gone; the next one to ask opens another."""
-    (own,) = await wires.run([("CLIENT", "ID")])
-    waiting = asyncio.create_task(wires.run([SILENT]))
+    (own,) = await connections.run([("CLIENT", "ID")])
+    waiting = asyncio.create_task(connections.run([SILENT]))
     await asyncio.sleep(0)
     await db.one("CLIENT", "KILL", "ID", own)
     with pytest.raises(RedisConnectionError, match="the connection was lost"):
         await waiting
-    (other,) = await wires.run([("CLIENT", "ID")])
+    (other,) = await connections.run([("CLIENT", "ID")])
     assert other != own
 
 
@@ -119,9 +119,11 @@ BAD: dict[str, Any] = {
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("connection", ["shared", "tracked"])
-async def test_what_cannot_be_sent(wires: Wires, db: Database, connection: str, kind: str, place: int) -> None:
+async def test_what_cannot_be_sent(
+    connections: RedisConnections, db: Database, connection: str, kind: str, place: int
+) -> None:
     """A value that cannot be encoded is refused where it is given, and nothing of its batch is sent."""
-    send = await _sender(wires, db, connection)
+    send = await _sender(connections, db, connection)
     before = [asyncio.ensure_future(send([("ECHO", f"before {i}")])) for i in range(3)]
     for part in range(2):  # the name of the command, or its argument
         batch = [["ECHO", f"{i}"] for i in range(3)]
@@ -133,15 +135,15 @@ async def test_what_cannot_be_sent(wires: Wires, db: Database, connection: str, 
     assert replies == [[f"{when} {i}"] for when in ("before", "after") for i in range(3)]
 
 
-async def test_numbers_that_are_none(wires: Wires) -> None:
+async def test_numbers_that_are_none(connections: RedisConnections) -> None:
     """A float that is no number is a text like any other."""
-    assert await wires.run([("ECHO", float("nan")), ("ECHO", float("-inf"))]) == ["nan", "-inf"]
+    assert await connections.run([("ECHO", float("nan")), ("ECHO", float("-inf"))]) == ["nan", "-inf"]
 
 
 @pytest.mark.parametrize("connection", ["shared", "tracked"])
-async def test_each_reply_belongs_to_its_command(wires: Wires, db: Database, connection: str) -> None:
+async def test_each_reply_belongs_to_its_command(connections: RedisConnections, db: Database, connection: str) -> None:
     """Each caller gets the replies to their own commands, among cancellations, bad commands and killed connections."""
-    send, lot = await _sender(wires, db, connection), random.Random(7)  # noqa: S311  an order of events
+    send, lot = await _sender(connections, db, connection), random.Random(7)  # noqa: S311  an order of events
     answered = Counter[str]()
 
     async def caller(name: int) -> None:
@@ -174,10 +176,10 @@ async def test_each_reply_belongs_to_its_command(wires: Wires, db: Database, con
     assert answered["lost"]
 
 
-async def test_what_is_written(wires: Wires) -> None:
+async def test_what_is_written(connections: RedisConnections) -> None:
     """The connection writes the commands of the batches awaited, in order, and nothing of those refused."""
-    await wires.run([("PING",)])
-    (wire,) = wires._wires  # noqa: SLF001  what it writes is seen nowhere else
+    await connections.run([("PING",)])
+    (wire,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
     written: list[bytes] = []
     transport, wire._transport = wire._transport, Noting(written)  # noqa: SLF001
     good = [[("ECHO", f"{i}.{k}") for k in range(i)] for i in range(1, 5)]
@@ -195,27 +197,27 @@ async def test_what_is_written(wires: Wires) -> None:
 
 
 @pytest.mark.parametrize("is_asking", [False, True])
-async def test_a_reply_too_many(wires: Wires, is_asking: bool) -> None:
+async def test_a_reply_too_many(connections: RedisConnections, is_asking: bool) -> None:
     """A reply that no command waits for ends the connection before the next command could take it for its own."""
-    (own,) = await wires.run([("CLIENT", "ID")])
-    (wire,) = wires._wires  # noqa: SLF001  no server sends one
+    (own,) = await connections.run([("CLIENT", "ID")])
+    (wire,) = connections._connections  # noqa: SLF001  no server sends one
     asking = wire.send([("ECHO", "mine")]) if is_asking else None  # it has not left yet
     wire.data_received(b"+another's\r\n")
     if asking:
         with pytest.raises(RedisConnectionError, match="no command waits for"):
             await asking
-    (other,) = await wires.run([("CLIENT", "ID")])
+    (other,) = await connections.run([("CLIENT", "ID")])
     assert other != own
 
 
-async def test_closed(wires: Wires) -> None:
+async def test_closed(connections: RedisConnections) -> None:
     """Closing waits for what is under way; afterwards nothing is opened any more."""
-    under_way = asyncio.create_task(wires.run([("ECHO", "last")]))
+    under_way = asyncio.create_task(connections.run([("ECHO", "last")]))
     await asyncio.sleep(0)
-    await wires.close()
+    await connections.close()
     assert await under_way == ["last"]
     with pytest.raises(RedisConnectionError, match="the connections were closed"):
-        await wires.run([("ECHO", "late")])
+        await connections.run([("ECHO", "late")])
 
 
 async def _ended(tasks: list[asyncio.Task[list[str]]]) -> list[asyncio.Task[list[str]]]:
@@ -226,13 +228,13 @@ async def _ended(tasks: list[asyncio.Task[list[str]]]) -> list[asyncio.Task[list
 Send = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
 
 
-async def _sender(wires: Wires, db: Database, connection: str) -> Send:
+async def _sender(connections: RedisConnections, db: Database, connection: str) -> Send:
     """Return what sends commands through the connections that all share, or through the one that tracks."""
     if connection == "shared":
-        return wires.run
+        return connections.run
 
     async def read(commands: list[tuple[Any, ...]]) -> list[Any]:
-        told = await db.mirror.begin([Raw(commands)])
+        told = await db.cache.begin([Raw(commands)])
         assert told
         return await told
 

@@ -77,21 +77,21 @@ async def test_what_hangs_on_a_blocked_member(services: Services, alice: Member,
 
 async def test_bonds_that_have_ended_leave_nothing(services: Services, alice: Member, bob: Member) -> None:
     """After an unblock or unmute an open stream keeps nothing of it, and gets again what is rendered for all."""
-    bonds: list[Any] = []
+    relationships: list[Any] = []
 
     def remember(*arguments: Any) -> Any:
-        bonds.append(arguments[0])
+        relationships.append(arguments[0])
         return live(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("resolvers.live.site.live", remember)
         async with listening(services, alice) as hers:
-            (context,) = bonds
+            (context,) = relationships
             for begin, end in CHANGES:
                 await alice.do(begin, userIds=[bob.id])
-                await until(lambda: set(context.bonds) == {number(bob.id)})
+                await until(lambda: set(context.relationships) == {number(bob.id)})
                 await alice.do(end, userIds=[bob.id])
-                await until(lambda: context.bonds == {})
+                await until(lambda: context.relationships == {})
             await alice.do("block", userIds=[bob.id])
             await alice.do("mute", userIds=[bob.id])
             await alice.do("unblock", userIds=[bob.id])
@@ -99,4 +99,4 @@ async def test_bonds_that_have_ended_leave_nothing(services: Services, alice: Me
             await alice.do("unmute", userIds=[bob.id])
             post = await bob.post("heard")
             assert (await hers.next())["post"]["id"] == post
-            assert context.bonds == {}
+            assert context.relationships == {}
