@@ -27,7 +27,7 @@ from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import backlog, commands, demo, imports, tail
 from resolvers.upkeep.commands import UpkeepRefused
 from resolvers.upkeep.imports import ImportRefused
-from resolvers.upkeep.tail import Asked, TailRefused
+from resolvers.upkeep.tail import TailOptions, TailRefused
 from serving import endpoint, logs, processes
 from serving.endpoint import StartError
 from serving.tables import tables
@@ -216,11 +216,11 @@ async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
     options = _options(asked)
     async with endpoint.opened(settings) as services:
         print("Perch follows the site; Ctrl-C ends it.", flush=True)
-        await _run_until_stopped(_print_lines(services, Asked(**options)))
+        await _run_until_stopped(_print_lines(services, TailOptions(**options)))
     return 0
 
 
-async def _print_lines(services: Services, asked: Asked) -> None:
+async def _print_lines(services: Services, asked: TailOptions) -> None:
     async with contextlib.aclosing(tail.lines(services, asked)) as lines:
         async for line in lines:
             # A terminal may not have every letter.

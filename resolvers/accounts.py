@@ -133,9 +133,9 @@ async def update_profile(
     if job:
         await dispatch.finish(context.db, job)
     if is_private is not None:
-        standing = await accounts.set_standing(context.db, member, "private", holds=is_private)
-        if standing:
-            await dispatch.finish(context.db, standing)
+        job = await accounts.set_account_state(context.db, member, "private", holds=is_private)
+        if job:
+            await dispatch.finish(context.db, job)
     context.forget()
     return {"viewer": context.claims}
 
@@ -170,7 +170,7 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
     member = await find(db, login)
     if member is None:
         return False
-    job = await accounts.set_standing(db, member, "suspended", holds=suspended)
+    job = await accounts.set_account_state(db, member, "suspended", holds=suspended)
     if job:
         await dispatch.finish(db, job)
     return True

@@ -9,7 +9,7 @@ from typing import Any
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
-from resolvers.operation.inputs import Place, checked_key, checked_location, checked_text, input_digest
+from resolvers.operation.inputs import Coordinates, checked_key, checked_location, checked_text, input_digest
 from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
@@ -24,7 +24,7 @@ async def post(
     *,
     text: str,
     in_reply_to_id: str | None = None,
-    location: Place | None = None,
+    location: Coordinates | None = None,
     idempotency_key: str | None = None,
 ) -> dict[str, object]:
     """Publish a status, which may answer a post. An answer to a plain repost is one to its original."""
@@ -36,10 +36,10 @@ async def post(
     try:
         answered = await _answered(context, in_reply_to_id)
     except Refused:
-        standing = await _made_before(context, "post", key, digest)
-        if standing is None:
+        earlier = await _made_before(context, "post", key, digest)
+        if earlier is None:
             raise
-        return {"status": standing}
+        return {"status": earlier}
     draft = Draft(
         author=author,
         text=words,
@@ -66,10 +66,10 @@ async def repost(
     try:
         original = await _passable(context, post_id)
     except Refused:
-        standing = await _made_before(context, "repost", key, digest)
-        if standing is None:
+        earlier = await _made_before(context, "repost", key, digest)
+        if earlier is None:
             raise
-        return {"repost": standing}
+        return {"repost": earlier}
     draft = Draft(
         author=author,
         text=words,

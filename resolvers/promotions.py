@@ -20,7 +20,7 @@ URL_MOST = 2000  # characters of an advertisement's address
 Result = TypeVar("Result")
 
 
-class Words(Protocol):
+class AdvertisementInput(Protocol):
     """An advertisement as a client sends it."""
 
     title: str
@@ -101,7 +101,7 @@ async def _status(context: Context, status_id: str) -> int:
     return found.id
 
 
-def _advertisement(context: Context, words: Words) -> dict[str, str | int]:
+def _advertisement(context: Context, words: AdvertisementInput) -> dict[str, str | int]:
     errors: list[UserError] = []
 
     def checked(name: str, check: Callable[[], str]) -> str:

@@ -78,19 +78,19 @@ async def update(
     return read_job(job[0], "names", job[1]) if job else None
 
 
-async def set_standing(db: Database, member: int, what: str, *, holds: bool) -> Job | None:
+async def set_account_state(db: Database, member: int, what: str, *, holds: bool) -> Job | None:
     """Make a member `private` or `suspended`, or end that; returns the job that moves what they have published.
 
     None when nothing changes. Suspension ends every session.
     """
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.sessions(member)]
-    reply = await db.call("set_standing", own, p, member, what, "1" if holds else "")
+    reply = await db.call("set_account_state", own, p, member, what, "1" if holds else "")
     if not reply:
         return None
     job, body, ended = reply
     await _announce(db, member, ended)
-    return read_job(job, "standing", body)
+    return read_job(job, "privacy_change", body)
 
 
 async def settle_names(db: Database, job: Job) -> None:

@@ -32,7 +32,7 @@ class Watcher(Protocol):
         """Learn that events up to a cursor were lost."""
 
 
-class Follower:
+class Subscriber:
     """One reader's place in the live log: a bounded queue of the events by those it follows."""
 
     def __init__(self, limit: int, since: str, owner: int | None = None) -> None:
@@ -92,21 +92,21 @@ class Follower:
         return event
 
 
-async def since(db: Database, follower: Follower, cursor: str) -> AsyncGenerator[Event | str, None]:
+async def since(db: Database, subscriber: Subscriber, cursor: str) -> AsyncGenerator[Event | str, None]:
     """Yield what comes after a cursor: all that the log has of it, then what the follower is handed.
 
     A text instead of an event is a gap, and the cursor to go on from. A queue that overflows while the log is read is
     no gap: that part is read in the log, too.
     """
-    to = follower.since
+    to = subscriber.since
     while to:
         async with aclosing(replay(db, cursor, to)) as past:
             async for event in past:
                 cursor = event.cursor if event else to
                 yield event or to
-        to = follower.reread()
+        to = subscriber.reread()
     while True:
-        taken = await follower.take()
+        taken = await subscriber.take()
         if isinstance(taken, str):
             cursor = taken
             yield taken
@@ -121,7 +121,7 @@ class Log:
     def __init__(self, db: Database, pubsub: PubSub) -> None:
         self._db = db
         self._hearing = pubsub
-        self._by_actor: dict[int, set[Follower]] = defaultdict(set)
+        self._by_actor: dict[int, set[Subscriber]] = defaultdict(set)
         self._woken = asyncio.Event()
         self._watchers: list[Watcher] = []
         self._task: asyncio.Task[None] | None = None
@@ -142,35 +142,35 @@ class Log:
         """Have every event handed to a watcher, and be told of those that were lost."""
         self._watchers.append(watcher)
 
-    def follow(self, actors: Iterable[int], owner: int | None = None) -> Follower:
+    def follow(self, actors: Iterable[int], owner: int | None = None) -> Subscriber:
         """Return a place in the log for events of some actors from now on.
 
         Of an owner, also for events of those they follow from then on: they count from the event of the follow, which
         may be evaluated much later.
         """
-        follower = Follower(self._db.settings.subscriber_queue, self.cursor, owner)
+        subscriber = Subscriber(self._db.settings.subscriber_queue, self.cursor, owner)
         for actor in actors:
-            self.add(follower, actor)
-        return follower
+            self.add(subscriber, actor)
+        return subscriber
 
-    def add(self, follower: Follower, actor: int) -> None:
+    def add(self, subscriber: Subscriber, actor: int) -> None:
         """Let a follower have the events of one more actor."""
-        follower.actors.add(actor)
-        self._by_actor[actor].add(follower)
+        subscriber.actors.add(actor)
+        self._by_actor[actor].add(subscriber)
 
-    def remove(self, follower: Follower, actor: int) -> None:
+    def remove(self, subscriber: Subscriber, actor: int) -> None:
         """Let a follower have no more events of an actor."""
-        follower.actors.discard(actor)
+        subscriber.actors.discard(actor)
         followers = self._by_actor.get(actor)
         if followers:
-            followers.discard(follower)
+            followers.discard(subscriber)
             if not followers:
                 del self._by_actor[actor]
 
-    def unfollow(self, follower: Follower) -> None:
+    def unfollow(self, subscriber: Subscriber) -> None:
         """Give a place up."""
-        for actor in list(follower.actors):
-            self.remove(follower, actor)
+        for actor in list(subscriber.actors):
+            self.remove(subscriber, actor)
 
     async def _read_on(self) -> None:
         while True:
@@ -195,8 +195,8 @@ class Log:
                 self._dispatch(event)
             return len(batch) >= events.READ_COUNT
         await self._skip()
-        for follower in set().union(*self._by_actor.values()):
-            follower.lose(self.cursor)
+        for subscriber in set().union(*self._by_actor.values()):
+            subscriber.lose(self.cursor)
         for watcher in self._watchers:
             watcher.lose(self.cursor)
         return False
@@ -209,9 +209,9 @@ class Log:
 
     def _dispatch(self, event: Event) -> None:
         self.cursor, self._has_read = event.cursor, True
-        for follower in list(self._by_actor.get(event.actor, ())):
-            if event.kind == "follow" and follower.owner == event.actor:
-                self.add(follower, event.member)
-            follower.offer(event)
+        for subscriber in list(self._by_actor.get(event.actor, ())):
+            if event.kind == "follow" and subscriber.owner == event.actor:
+                self.add(subscriber, event.member)
+            subscriber.offer(event)
         for watcher in self._watchers:
             watcher.offer(event)

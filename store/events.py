@@ -88,7 +88,7 @@ async def newest(db: Database) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LogPosition:
     """Where a cursor is: whether all that came after it is in the log, or whether no clock has come so far yet."""
 
     newest: str  # cursor of the newest event ever appended
@@ -96,13 +96,13 @@ class Place:
     is_future: bool
 
 
-async def locate(db: Database, cursor: str) -> Place:
+async def locate(db: Database, cursor: str) -> LogPosition:
     """Return where a cursor is; one that the log does not have, of an older store or a lost one, is not kept."""
     commands = [("XRANGE", keys.events(), cursor, cursor), ("XINFO", "STREAM", keys.events()), ("TIME",)]
     found, info, time = await db.run(commands)
     facts = {"last-generated-id": START} if isinstance(info, Exception) else read_pairs(info)
     last, is_trimmed = str(facts["last-generated-id"]), facts.get("entries-added") != facts.get("length")
-    return Place(
+    return LogPosition(
         last,
         is_kept=bool(found) or cursor == last or (cursor == START and not is_trimmed),
         is_future=position(cursor) > max(((int(time[0]) + CLOCK_SKEW.seconds) * 1000, 0), position(last)),

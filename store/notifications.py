@@ -106,7 +106,7 @@ def _logs(member: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class MentionSource:
     """A post that names members, or a comment below it; `private` is a member whose followers alone see it."""
 
     author: int
@@ -115,14 +115,14 @@ class Named:
     private: int | None = None
 
 
-async def mention(db: Database, named: Named, members: Iterable[int]) -> None:
+async def mention(db: Database, named: MentionSource, members: Iterable[int]) -> None:
     """Note for each member that they are named, and tell them."""
     kept = db.settings.mentions_kept
     what = [named.author, named.post, named.comment, named.private or "", kept]
     await db.ask(*(_mention(db, "mention", member, what) for member in members))
 
 
-async def unmention(db: Database, named: Named, members: Iterable[int]) -> None:
+async def unmention(db: Database, named: MentionSource, members: Iterable[int]) -> None:
     """Take a post or comment that is gone from the members whom it names."""
     what = [named.author, named.post, named.comment]
     await db.ask(*(_mention(db, "unmention", member, what) for member in members))

@@ -82,7 +82,7 @@ STEPS: dict[str, Steps] = {
     "unblock": relationships.unblock,
     "mute": relationships.mute,
     "unmute": relationships.mute,
-    "standing": privacy.settle,
+    "privacy_change": privacy.settle,
     "grow": big_authors.grow,
     "shrink": big_authors.shrink,
     "delete_account": _delete_account,

@@ -84,11 +84,11 @@ class Announcement:
         between = {member: relationships.get(member, NO_RELATIONSHIP) for member in self.members}
         if isinstance(self.told, PostDeleted):  # by a member who may be gone
             return all(map(visibility.hears, between.values()))
-        standings = [
-            visibility.standing(self.users.get(member), relationship, viewer, is_moderator=False)
+        permissions = [
+            visibility.permissions(self.users.get(member), relationship, viewer, is_moderator=False)
             for member, relationship in between.items()
         ]
-        return all(standing.is_wanted for standing in standings)
+        return all(permissions.is_wanted for permissions in permissions)
 
 
 async def of(context: Context, event: Event) -> Announcement | None:

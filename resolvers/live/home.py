@@ -25,7 +25,7 @@ from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
 from store import events, follows, posts, timelines
-from store.event_reader import Follower, since
+from store.event_reader import Subscriber, since
 from store.events import Event
 from store.records import Repost, Source
 
@@ -63,11 +63,11 @@ HomeEvent = StreamGap | TimelineEntryPut | TimelineEntryRemoved
 
 
 @dataclass(slots=True)
-class Subscriber:
+class HomeSubscription:
     """Whose events come to a subscriber, and which of them can change the home."""
 
     viewer: int
-    follower: Follower
+    subscriber: Subscriber
     following: set[int]
     former: dict[int, int]  # members followed no longer, each with the newest id in their partition at that look
     resume: str  # the cursor from which one can go on
@@ -95,25 +95,25 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
     viewer = await context.member()
     await build.read(context.db, viewer)
     position, gap = await begin(context.db, after)
-    subscriber = await _subscribe(context, viewer, position)
+    subscription = await _subscribe(context, viewer, position)
     try:
         if gap:
             yield gap
-        async with aclosing(since(context.db, subscriber.follower, position)) as coming:
+        async with aclosing(since(context.db, subscription.subscriber, position)) as coming:
             async for event in coming:
                 if isinstance(event, str):
-                    await _refollow(context, subscriber)  # first, so that nobody's events are missed after the gap
+                    await _refollow(context, subscription)  # first, so that nobody's events are missed after the gap
                     yield gap_at(event)
-                    subscriber.resume = event
-                elif not subscriber.follower.has_gap and subscriber.hears(event):
-                    async with aclosing(_changes(context, event, subscriber)) as changes:
+                    subscription.resume = event
+                elif not subscription.subscriber.has_gap and subscription.hears(event):
+                    async with aclosing(_changes(context, event, subscription)) as changes:
                         async for change in changes:
                             yield change
     finally:
-        context.services.log.unfollow(subscriber.follower)
+        context.services.log.unfollow(subscription.subscriber)
 
 
-async def _subscribe(context: Context, viewer: int, position: str) -> Subscriber:
+async def _subscribe(context: Context, viewer: int, position: str) -> HomeSubscription:
     """Take a place in the live log, for those the viewer follows and those they have unfollowed since a cursor."""
     # Read before the place is taken: what changes in between is replayed.
     following = set(await follows.following(context.db, viewer))
@@ -123,51 +123,51 @@ async def _subscribe(context: Context, viewer: int, position: str) -> Subscriber
         scanned = batch[-1].cursor
         unfollowed |= {event.member for event in batch if event.kind == "unfollow" and event.actor == viewer}
     former = await posts.newest_ids(context.db, unfollowed - following)
-    follower = context.services.log.follow({viewer, *following, *former}, viewer)
-    return Subscriber(viewer, follower, following, former, position)
+    subscriber = context.services.log.follow({viewer, *following, *former}, viewer)
+    return HomeSubscription(viewer, subscriber, following, former, position)
 
 
-async def _refollow(context: Context, subscriber: Subscriber) -> None:
+async def _refollow(context: Context, subscription: HomeSubscription) -> None:
     """Set right whom the viewer follows, after events that may have changed it were lost."""
-    log, follower = context.services.log, subscriber.follower
-    following = set(await follows.following(context.db, subscriber.viewer))
-    subscriber.following = following
-    subscriber.former.clear()
+    log, subscriber = context.services.log, subscription.subscriber
+    following = set(await follows.following(context.db, subscription.viewer))
+    subscription.following = following
+    subscription.former.clear()
     # Nobody is taken out of the queue: a follow handed out since may be newer than what was read.
-    for member in following - follower.actors:
-        log.add(follower, member)
+    for member in following - subscriber.actors:
+        log.add(subscriber, member)
 
 
-async def _changes(operation: Context, event: Event, subscriber: Subscriber) -> AsyncGenerator[HomeEvent, None]:
+async def _changes(operation: Context, event: Event, subscription: HomeSubscription) -> AsyncGenerator[HomeEvent, None]:
     """Yield what an event changes in the viewer's home; each post is looked at just before that is sent.
 
     Where too much changes, the queue is given up, and a gap is what comes next.
     """
-    affected = await _affected(operation, event, subscriber)
+    affected = await _affected(operation, event, subscription)
     if affected is None:
-        subscriber.follower.lose(operation.services.log.cursor)
+        subscription.subscriber.lose(operation.services.log.cursor)
         return
     last = next(reversed(affected), None)
     for post, sources in affected.items():
         async with operation.room:
             context = operation.fresh(counted=False)
-            found = await _look(context, event, subscriber, post, sources)
+            found = await _look(context, event, subscription, post, sources)
             # Who goes on from the middle of what one event changes gets all of it once more, and misses nothing.
             if post == last:
-                subscriber.move(event.cursor)
-            cursor = event_cursor(subscriber.resume)
+                subscription.move(event.cursor)
+            cursor = event_cursor(subscription.resume)
             if found and found.edge:
                 yield TimelineEntryPut(cursor, event.at, found.edge, context)
             elif found and not (event.kind in BEGINS or (found.post is None and _is_about_member(event))):
                 # Left out is what another event tells: what took a new post away again, what deleted a post meanwhile.
                 is_repost = isinstance(found.post, Repost) if found.post else _is_repost(event)
                 yield TimelineEntryRemoved(cursor, event.at, global_ids.post_id(post, is_repost=is_repost), context)
-    subscriber.move(event.cursor)
+    subscription.move(event.cursor)
 
 
-async def _affected(operation: Context, event: Event, subscriber: Subscriber) -> Affected | None:
+async def _affected(operation: Context, event: Event, subscription: HomeSubscription) -> Affected | None:
     """Return the posts that an event may concern; None where these are too many, or not all known."""
-    is_own = event.actor == subscriber.viewer
+    is_own = event.actor == subscription.viewer
     match event.kind:
         case "post" | "delete" | "hide" | "unhide":
             return {event.post: ()}
@@ -176,7 +176,9 @@ async def _affected(operation: Context, event: Event, subscriber: Subscriber) ->
         case "bond" | "suspend" if is_own == (event.kind == "bond"):
             return await _published(operation, event.member)
         case "follow" | "unfollow" if is_own:
-            return await _published(operation, event.member) if await _set_right(operation, event, subscriber) else None
+            return (
+                await _published(operation, event.member) if await _set_right(operation, event, subscription) else None
+            )
     return {}
 
 
@@ -188,25 +190,25 @@ def _is_repost(event: Event) -> bool:
     return bool(event.of_quote if event.kind in {"repost", "unrepost"} else event.original)
 
 
-async def _set_right(operation: Context, event: Event, subscriber: Subscriber) -> bool:
+async def _set_right(operation: Context, event: Event, subscription: HomeSubscription) -> bool:
     """Take over whether the viewer follows a member; returns whether the posts still there are all that changes.
 
     As it is now, whatever the event says: crashed work is finished late, and a follow logged after its own end.
     """
     member = event.member
-    was_heard = member in subscriber.follower.actors
-    operation.services.log.add(subscriber.follower, member)  # first: what changes after the look is heard of
+    was_heard = member in subscription.subscriber.actors
+    operation.services.log.add(subscription.subscriber, member)  # first: what changes after the look is heard of
     context = operation.fresh(counted=False)
     relationship = await context.load.relationship.load(member)
     if relationship.follows:
-        subscriber.following.add(member)
-        subscriber.former.pop(member, None)
+        subscription.following.add(member)
+        subscription.former.pop(member, None)
         return True
     newest, newest_ids = await asyncio.gather(events.newest(context.db), posts.newest_ids(context.db, [member]))
-    subscriber.following.discard(member)
-    subscriber.former |= newest_ids
+    subscription.following.discard(member)
+    subscription.former |= newest_ids
     # What they have taken back by now is found no more; who goes on amid the events of that must hear of it.
-    subscriber.held_until = newest
+    subscription.held_until = newest
     # False where the subscription began between the unfollow and its event: what they took back since was not heard.
     return was_heard or event.kind == "follow"
 
@@ -222,7 +224,7 @@ async def _published(operation: Context, member: int) -> Affected | None:
 
 
 async def _look(
-    context: Context, event: Event, subscriber: Subscriber, post: int, sources: tuple[Source, ...]
+    context: Context, event: Event, subscription: HomeSubscription, post: int, sources: tuple[Source, ...]
 ) -> Placed | None:
     """Return where a post stands in the viewer's home now, None where that says nothing; three round trips.
 
@@ -232,10 +234,10 @@ async def _look(
         return Placed(None, None)
     scanned = REPOSTS_MERGED if _is_about_member(event) else REPOSTS_SCANNED
     (floor,), found = await asyncio.gather(
-        context.batcher.run([timelines.floor_command(subscriber.viewer)]),
-        placed(context, subscriber.following, post, sources, scanned),
+        context.batcher.run([timelines.floor_command(subscription.viewer)]),
+        placed(context, subscription.following, post, sources, scanned),
     )
     if floor is None:  # let go of, though somebody listens to it: this one has not read it for many days
-        await build.read(context.db, subscriber.viewer)
-        floor = await timelines.floor(context.db, subscriber.viewer)
+        await build.read(context.db, subscription.viewer)
+        floor = await timelines.floor(context.db, subscription.viewer)
     return None if 0 < found.repost <= int(floor or 0) else found

@@ -80,13 +80,13 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
     """Yield what is wanted of the site's events, as the viewer sees them, or as somebody without a token."""
     listeners, viewer = context.services.listeners, context.viewer
     position, gap = await begin(context.db, after)
-    follower = listeners.listen(viewer, wanted)
+    subscriber = listeners.listen(viewer, wanted)
     try:
         # Read once the place is taken: what changes from now on comes as an event.
         relationships = context.relationships = await _relationships(context, viewer)
         if gap:
             yield gap
-        async with aclosing(since(context.db, follower, position)) as coming:
+        async with aclosing(since(context.db, subscriber, position)) as coming:
             async for event in coming:
                 if isinstance(event, str):
                     relationships.clear()
@@ -99,12 +99,14 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                         relationships.update(changed)
                 else:
                     async with context.room:
-                        if follower.has_changed:
-                            await _restrict(context, relationships, follower)
-                        if told := await _told(context, event, wanted, relationships, is_past=follower.is_past(event)):
+                        if subscriber.has_changed:
+                            await _restrict(context, relationships, subscriber)
+                        if told := await _told(
+                            context, event, wanted, relationships, is_past=subscriber.is_past(event)
+                        ):
                             yield told
     finally:
-        listeners.ignore(viewer, follower)
+        listeners.ignore(viewer, subscriber)
 
 
 async def _relationships(
@@ -115,9 +117,9 @@ async def _relationships(
     return {other: relationship for other, relationship in found.items() if relationship != NO_RELATIONSHIP}
 
 
-async def _restrict(context: Context, relationships: dict[int, Relationship], follower: Listener) -> None:
+async def _restrict(context: Context, relationships: dict[int, Relationship], subscriber: Listener) -> None:
     """Have new blocks and mutes count, though their events come behind this one; their ends wait for their events."""
-    while changed := follower.changed():
+    while changed := subscriber.changed():
         for member, new in (await _relationships(context, context.viewer, list(changed))).items():
             old = relationships.get(member, NO_RELATIONSHIP)
             relationships[member] = Relationship(

@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 KEY_MOST = 64  # characters of an idempotency key
 
 
-class Place(Protocol):
+class Coordinates(Protocol):
     """A place as a client sends it."""
 
     latitude: float
@@ -41,7 +41,7 @@ def checked_key(key: str | None) -> str | None:
     return key
 
 
-def checked_location(place: Place | None) -> Location | None:
+def checked_location(place: Coordinates | None) -> Location | None:
     """Return a place; raises the refusal of a coordinate that is no number or out of its range."""
     if place is None:
         return None

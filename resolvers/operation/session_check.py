@@ -20,7 +20,7 @@ from store.records import Role, Session
 ROLES = {role.value: role for role in Role}  # by name, without the cost of an enum's call
 
 
-class Standing(Struct, frozen=True):
+class SessionState(Struct, frozen=True):
     """How a session stands, and what its member may do."""
 
     expires: int = 0  # ms since 1970; 0 once it has ended, or its member is gone
@@ -43,7 +43,7 @@ class SessionCheck:
         self._kept = kept  # of the member's sessions
         self._counts = counts  # of this process, while the database refuses to count
         self._key = ""  # that counts the request
-        self._found: Standing | Exception | None = None
+        self._found: SessionState | Exception | None = None
 
     def counting(self) -> list[Command]:
         """Return the commands that count the request."""
@@ -93,7 +93,7 @@ class SessionCheck:
     def take(self, claims: Claims, replies: list[Any], changed: Changed | None) -> None:
         """Take what the store has of the session; never raises."""
         try:
-            self._found = _standing(claims.session, *replies)
+            self._found = _session_state(claims.session, *replies)
         except Exception as error:  # noqa: BLE001  `judge` raises it
             self._found = error
         else:
@@ -121,14 +121,14 @@ class _Reading:
         self._session_check.take(self._claims, replies, changed)
 
 
-def _standing(session: str, text: Any, credentials: Any) -> Standing:
+def _session_state(session: str, text: Any, credentials: Any) -> SessionState:
     for reply in (text, credentials):
         if isinstance(reply, Exception):
             raise reply
     role, suspended = credentials
     if text is None or role is None:
-        return Standing()
-    return Standing(Session.read(session, text).expires, ROLES[role], suspended is not None)
+        return SessionState()
+    return SessionState(Session.read(session, text).expires, ROLES[role], suspended is not None)
 
 
 def lives(session: str, text: str | None) -> bool:

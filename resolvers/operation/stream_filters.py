@@ -11,10 +11,10 @@ from typing import TypeVar
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
-from store.event_reader import Follower, Log
+from store.event_reader import Log, Subscriber
 from store.events import Event
 
-F = TypeVar("F", bound=Follower)
+F = TypeVar("F", bound=Subscriber)
 
 
 class StreamEventKind(Enum):
@@ -72,7 +72,7 @@ def facts_of(event: Event) -> Facts:
     return Facts(event.actor, event.text, event.place)
 
 
-class Listener(Follower):
+class Listener(Subscriber):
     """A place in the live log, and the members of whose bonds events may wait there.
 
     What such an event forbids counts for all that is yet to be decided, also for events before it.
@@ -105,9 +105,9 @@ class Listeners:
         """Begin to listen; `forget` is called when what is kept of earlier events may be wrong by now."""
         self._log = log
         self._limit = limit
-        self._wanted: dict[Follower, Wanted] = {}
-        self._filters = Filters[Follower]()
-        self._samples: dict[int, set[Follower]] = defaultdict(set)
+        self._wanted: dict[Subscriber, Wanted] = {}
+        self._filters = Filters[Subscriber]()
+        self._samples: dict[int, set[Subscriber]] = defaultdict(set)
         self._members: dict[int, set[Listener]] = defaultdict(set)
         self._forget = forget
         log.watch(self)
@@ -117,24 +117,24 @@ class Listeners:
 
     def listen(self, viewer: int | None, wanted: Wanted) -> Listener:
         """Return a place in the live log for what a subscriber wants, and for what changes how they stand to others."""
-        follower = Listener(self._limit, self._log.cursor)
-        self._wanted[follower] = wanted
+        subscriber = Listener(self._limit, self._log.cursor)
+        self._wanted[subscriber] = wanted
         if wanted.percent is None:
-            self._filters.add(follower, wanted.filter)
+            self._filters.add(subscriber, wanted.filter)
         else:
-            self._samples[wanted.percent].add(follower)
+            self._samples[wanted.percent].add(subscriber)
         if viewer is not None:
-            self._members[viewer].add(follower)
-        return follower
+            self._members[viewer].add(subscriber)
+        return subscriber
 
-    def ignore(self, viewer: int | None, follower: Listener) -> None:
+    def ignore(self, viewer: int | None, subscriber: Listener) -> None:
         """Give a place up."""
-        wanted = self._wanted.pop(follower)
-        self._filters.remove(follower)
+        wanted = self._wanted.pop(subscriber)
+        self._filters.remove(subscriber)
         if wanted.percent is not None:
-            _discard(self._samples, wanted.percent, follower)
+            _discard(self._samples, wanted.percent, subscriber)
         if viewer is not None:
-            _discard(self._members, viewer, follower)
+            _discard(self._members, viewer, subscriber)
 
     def offer(self, event: Event) -> None:
         """Hand an event to those who want it."""
@@ -147,25 +147,25 @@ class Listeners:
         kind = kind_of(event) if self._wanted else None
         if kind is None:
             return
-        for follower in self._filters.match(facts_of(event)):
-            if kind in self._wanted[follower].kinds:
-                follower.offer(event)
+        for subscriber in self._filters.match(facts_of(event)):
+            if kind in self._wanted[subscriber].kinds:
+                subscriber.offer(event)
         if kind in SAMPLED:
             self._offer_samples(event)
 
     def _offer_samples(self, event: Event) -> None:
         for percent, followers in self._samples.items():
             if in_sample(event.post, percent):
-                for follower in followers:
-                    follower.offer(event)
+                for subscriber in followers:
+                    subscriber.offer(event)
 
     def lose(self, cursor: str) -> None:
         """Let all know that events were lost."""
-        for follower in self._wanted:
-            follower.lose(cursor)
+        for subscriber in self._wanted:
+            subscriber.lose(cursor)
 
 
-def _discard(places: dict[int, set[F]], key: int, follower: F) -> None:
-    places[key].discard(follower)
+def _discard(places: dict[int, set[F]], key: int, subscriber: F) -> None:
+    places[key].discard(subscriber)
     if not places[key]:
         del places[key]

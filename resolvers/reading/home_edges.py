@@ -111,32 +111,32 @@ class _Home(Struct, frozen=True):
         has_author = post.author == self.sight.viewer or self.relationships[post.author].follows
         if has_author and not sources and place == stored == post.id:
             return TimelineEdge(paging.cursor("home", place), post)  # as almost all are: the rules say the same
-        standing = self._standing(post, sources)
-        facts = merging.Standing(
+        existing = self._existing(post, sources)
+        facts = merging.PlaceFacts(
             post=post.id,
             has_author=has_author,
             is_pulled=post.author in self.big,
             stored=stored,
-            sources=standing,
-            pulled=frozenset([source.repost for source in standing if source.author in self.big]),
+            sources=existing,
+            pulled=frozenset([source.repost for source in existing if source.author in self.big]),
             floor=self.floor or 0,
         )
-        shown = shown_sources(self.sight, standing)
+        shown = shown_sources(self.sight, existing)
         stands = self.floor is None or merging.stands_at(place, facts)
         if not stands or not (has_author or shown):
             return None
         return TimelineEdge(paging.cursor("home", place), post, shown)
 
-    def _standing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
+    def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
         def brings(source: Source) -> bool:
             return (source.repost, post.id) in self.passed_on and self.relationships[source.author].follows
 
         return merging.sources_of(sources, brings=brings)
 
 
-def shown_sources(sight: Sight, standing: Sequence[Source]) -> tuple[Source, ...]:
+def shown_sources(sight: Sight, existing: Sequence[Source]) -> tuple[Source, ...]:
     """Return the sources that the viewer wants to hear of. A post stands where the others put it, all the same."""
-    return tuple(source for source in standing if sight.of(source.author).is_wanted)
+    return tuple(source for source in existing if sight.of(source.author).is_wanted)
 
 
 class Placed(Struct, frozen=True):
@@ -179,17 +179,17 @@ async def _sources(
     (reply,), stored = await asyncio.gather(
         context.batcher.run([posts.first_reposts(thing, scanned)]), context.load.sources.load(thing)
     )
-    standing = set(posts.read_reposts(reply))
-    reposts = {*standing, *stored, *brought}
-    unsure = [source for source in reposts - standing if source.author in following]
+    existing = set(posts.read_reposts(reply))
+    reposts = {*existing, *stored, *brought}
+    unsure = [source for source in reposts - existing if source.author in following]
     bringers = {source.author for source in reposts if source.author in following}
     records, sight = await asyncio.gather(
         context.load.post.load_many([source.repost for source in unsure]), hydrate.sight_of(context, bringers)
     )
     there = {user.id for user in context.load.user.known(bringers) if user}
-    standing |= {source for source, record in zip(unsure, records, strict=True) if record}
+    existing |= {source for source, record in zip(unsure, records, strict=True) if record}
 
     def brings(source: Source) -> bool:
-        return source.author in there and source in standing
+        return source.author in there and source in existing
 
     return merging.sources_of(reposts, brings=brings), sight

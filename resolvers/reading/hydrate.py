@@ -145,7 +145,7 @@ def _decide(context: Context, members: Sequence[int]) -> None:
     load, viewer, is_moderator = context.load, context.viewer, context.is_moderator
     facts = zip(members, load.user.known(members), load.relationship.known(members), strict=True)
     load.decided |= {
-        member: visibility.standing(user, relationship, viewer, is_moderator) for member, user, relationship in facts
+        member: visibility.permissions(user, relationship, viewer, is_moderator) for member, user, relationship in facts
     }
 
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from resolvers.rules import places
 from resolvers.rules.places import Box
 from resolvers.rules.text import TextRefused, normalise
-from resolvers.rules.words import Phrase, Words, phrase_of, words_of
+from resolvers.rules.words import Phrase, TextTerms, phrase_of, words_of
 from store.records import Location
 
 FOLLOW_MOST = 5_000  # members of a filter
@@ -45,7 +45,7 @@ class Facts:
     place: Location | None = None
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> TextTerms:
         """The words of the text, read when they are first asked for."""
         return words_of(self.text)
 

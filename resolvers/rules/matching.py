@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.places import Box, Cell, cells_at
-from resolvers.rules.words import Phrase, Words
+from resolvers.rules.words import Phrase, TextTerms
 from store.records import Location
 
 S = TypeVar("S", bound=Hashable)  # a subscriber
@@ -43,7 +43,7 @@ class PhraseIndex(Generic[S]):
         if _discard(self._subscribers, phrase, subscriber):
             _discard(self._filed, self._term.pop(phrase), phrase)
 
-    def match(self, words: Words) -> set[S]:
+    def match(self, words: TextTerms) -> set[S]:
         """Return those who have a phrase that stands in a text."""
         found: set[S] = set()
         for term in words.terms:

@@ -92,7 +92,7 @@ def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int)
     return 0
 
 
-class Standing(Struct, frozen=True):
+class PlaceFacts(Struct, frozen=True):
     """What decides whether a post stands at a place of a home that is put together when it is read."""
 
     post: int
@@ -104,7 +104,7 @@ class Standing(Struct, frozen=True):
     floor: int
 
 
-def stands_at(place: int, s: Standing) -> bool:
+def stands_at(place: int, s: PlaceFacts) -> bool:
     """Return whether a post stands at one of the places where it was found.
 
     A stored place is taken as it is, unless what is not pushed brings the post earlier: where work is still to be done

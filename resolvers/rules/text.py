@@ -115,7 +115,7 @@ def is_login(login: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class TextReference:
     """A mention or hashtag in a text: the login or tag in normal form, and where it stands, its sign included."""
 
     name: str
@@ -128,13 +128,13 @@ def mentions(text: str) -> tuple[str, ...]:
     return tuple(mention.name for mention in mentions_at(normalize("NFC", text)))
 
 
-def mentions_at(text: str) -> Iterator[Named]:
+def mentions_at(text: str) -> Iterator[TextReference]:
     """Yield the mentions in a text that is in NFC."""
     if not any(sign in text for sign in _MENTION_SIGNS):
         return
     for match in _MENTION.finditer(text):
         if match[1] and not _AFTER_NO_MENTION.match(text, match.end()):
-            yield Named(match[1].lower(), *match.span())
+            yield TextReference(match[1].lower(), *match.span())
 
 
 def hashtag_name(name: str) -> str | None:
@@ -155,7 +155,7 @@ def hashtags(text: str) -> tuple[str, ...]:
     return tuple(tag.name for tag in hashtags_at(normalize("NFC", text)))
 
 
-def hashtags_at(text: str) -> Iterator[Named]:
+def hashtags_at(text: str) -> Iterator[TextReference]:
     """Yield the hashtags in a text that is in NFC."""
     if not any(sign in text for sign in _HASHTAG_SIGNS):
         return
@@ -163,4 +163,4 @@ def hashtags_at(text: str) -> Iterator[Named]:
         if match[1] and not text.startswith(_AFTER_NO_HASHTAG, match.end()):
             name = hashtag_name(match[1])
             if name is not None:
-                yield Named(name, *match.span())
+                yield TextReference(name, *match.span())

@@ -23,7 +23,7 @@ from msgspec import Struct
 from store.records import Comment, Post, Relationship, Repost, Status, User
 
 
-class Standing(Struct, frozen=True):
+class Permissions(Struct, frozen=True):
     """What the viewer sees of a member, hidden posts aside."""
 
     member: bool = False
@@ -33,11 +33,11 @@ class Standing(Struct, frozen=True):
     is_wanted: bool = False  # what they do belongs into timelines, notifications and streams
 
 
-UNSEEN = Standing()
-OPEN = Standing(member=True, words=True, lists=True, posts=True, is_wanted=True)
+UNSEEN = Permissions()
+OPEN = Permissions(member=True, words=True, lists=True, posts=True, is_wanted=True)
 
 
-def standing(user: User | None, relationship: Relationship, viewer: int | None, is_moderator: bool) -> Standing:
+def permissions(user: User | None, relationship: Relationship, viewer: int | None, is_moderator: bool) -> Permissions:
     """Return what a viewer sees of a member by the bond between them; of one who is gone, nothing."""
     if user is None:
         return UNSEEN
@@ -48,7 +48,7 @@ def standing(user: User | None, relationship: Relationship, viewer: int | None, 
     words, lists = not relationship.blocks, relationship.follows or not user.is_private
     if words and lists and not relationship.mutes:
         return OPEN
-    return Standing(member=True, words=words, lists=lists, posts=words and lists, is_wanted=hears(relationship))
+    return Permissions(member=True, words=words, lists=lists, posts=words and lists, is_wanted=hears(relationship))
 
 
 def hears(relationship: Relationship) -> bool:
@@ -61,12 +61,12 @@ class Sight(Struct, frozen=True):
 
     viewer: int | None
     is_moderator: bool
-    standings: Mapping[int, Standing]  # of members
+    permissions: Mapping[int, Permissions]  # of members
     posts: Mapping[int, Post | None]
 
-    def of(self, member: int) -> Standing:
+    def of(self, member: int) -> Permissions:
         """Return what is seen of a member."""
-        return self.standings.get(member, UNSEEN)
+        return self.permissions.get(member, UNSEEN)
 
 
 def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
@@ -92,7 +92,7 @@ def seen(sight: Sight, posts: Sequence[Post | None], *, wanted: bool = False) ->
     for post in posts:
         is_shown = False
         if post is not None:
-            author = sight.standings.get(post.author, UNSEEN)
+            author = sight.permissions.get(post.author, UNSEEN)
             # Nothing but its author decides whether a status is seen that is not hidden.
             is_plain = type(post) is Status and not post.is_hidden
             is_shown = author.posts and (author.is_wanted or not wanted) and (is_plain or sees(sight, post))

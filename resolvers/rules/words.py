@@ -42,7 +42,7 @@ _PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextTerms:
     """What a text says: its words, `#tag` and `@login` of its hashtags and mentions, and pairs of characters."""
 
     terms: frozenset[str]
@@ -56,12 +56,12 @@ class Phrase:
     terms: frozenset[str]
     runs: frozenset[str]  # of three characters and more: of shorter ones the terms say all
 
-    def stands_in(self, words: Words) -> bool:
+    def stands_in(self, words: TextTerms) -> bool:
         """Return whether every word of the phrase stands in a text."""
         return self.terms <= words.terms and all(run in words.runs for run in self.runs)
 
 
-def words_of(text: str) -> Words:
+def words_of(text: str) -> TextTerms:
     """Return the words of a text; those of its hashtags and mentions stand in it with their sign and without."""
     text = normalize("NFC", text)
     terms, runs = _split(text)
@@ -69,7 +69,7 @@ def words_of(text: str) -> Words:
     terms.update("@" + mention.name for mention in mentions_at(text))
     for run in runs:
         terms.update(run, map("".join, pairwise(run)))
-    return Words(frozenset(terms), "".join(map(_side_by_side, runs)))
+    return TextTerms(frozenset(terms), "".join(map(_side_by_side, runs)))
 
 
 def phrase_of(text: str) -> Phrase:

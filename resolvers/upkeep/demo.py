@@ -53,14 +53,14 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class DemoText:
     """A post, quote or comment, with what is said below it; `answers` are posts of their own."""
 
     by: str
     text: str
-    replies: tuple[Words, ...] = ()
-    quotes: tuple[Words, ...] = ()
-    answers: tuple[Words, ...] = ()
+    replies: tuple[DemoText, ...] = ()
+    quotes: tuple[DemoText, ...] = ()
+    answers: tuple[DemoText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Community:
 
     login: Login
     people: tuple[Person, ...]
-    posts: tuple[Words, ...]
+    posts: tuple[DemoText, ...]
 
 
 async def fill(services: Services) -> Login | None:
@@ -93,14 +93,14 @@ def read() -> Community:
     """Return the community of the data file."""
     raw = tomllib.loads(resources.files(__package__).joinpath("demo.toml").read_text("utf-8"))
     people = [Person(**member) for member in raw["members"]]
-    words = [Words(person.login, text) for person in people for text in person.posts]
+    words = [DemoText(person.login, text) for person in people for text in person.posts]
     words += [_words(thread) for thread in raw["threads"]]
     return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words))
 
 
-def _words(raw: Mapping[str, Any]) -> Words:
+def _words(raw: Mapping[str, Any]) -> DemoText:
     below = (tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes", "answers"))
-    return Words(raw["by"], raw["text"], *below)
+    return DemoText(raw["by"], raw["text"], *below)
 
 
 async def _has_members(db: Database) -> bool:
@@ -168,7 +168,13 @@ class Crowd:
         return sorted(delays, key=delays.__getitem__)
 
     async def publish(
-        self, words: Words, original: int | None = None, whose: str = "", *, reply_to: int | None = None, root: int = 0
+        self,
+        words: DemoText,
+        original: int | None = None,
+        whose: str = "",
+        *,
+        reply_to: int | None = None,
+        root: int = 0,
     ) -> int:
         """Publish a post, or a quote or plain repost of an original, or an answer; returns its id.
 
@@ -190,13 +196,13 @@ class Crowd:
             await dispatch.finish(self._db, job)
         return post
 
-    async def react(self, words: Words, post: int, root: int = 0) -> None:
+    async def react(self, words: DemoText, post: int, root: int = 0) -> None:
         """Have the others like a post, pass it on, comment on it, quote and answer it, and react to that likewise."""
         followers, chance = self._followers[words.by], _chance(words.text)
         fans = chance.sample(followers, int(len(followers) * chance.random() ** 2))  # most posts get few
         await asyncio.gather(*(likes_and_comments.like(self._db, post, self._ids[login]) for login in fans))
         for login in fans[: chance.choice(REPOSTS)]:
-            await self.publish(Words(login, ""), post, words.by)
+            await self.publish(DemoText(login, ""), post, words.by)
         for reply in words.replies:
             await self._comment(reply, post, None)
         for quote in words.quotes:
@@ -205,7 +211,7 @@ class Crowd:
             made = await self.publish(answer, whose=words.by, reply_to=post, root=root or post)
             await self.react(answer, made, root or post)
 
-    async def _comment(self, words: Words, post: int, reply_to: int | None) -> None:
+    async def _comment(self, words: DemoText, post: int, reply_to: int | None) -> None:
         draft = CommentDraft(post, self._ids[words.by], words.text, reply_to)
         _, comment, _ = await likes_and_comments.create_comment(self._db, draft)
         for reply in words.replies:

@@ -37,7 +37,7 @@ class TailRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TailOptions:
     """What to follow, as it is asked for on the command line: logins, phrases, and south, west, north, east."""
 
     follow: Sequence[str] | None = None
@@ -48,7 +48,7 @@ class Asked:
     after: str | None = None
 
 
-async def lines(services: Services, asked: Asked) -> AsyncGenerator[str, None]:
+async def lines(services: Services, asked: TailOptions) -> AsyncGenerator[str, None]:
     """Yield a line for each event from now on, or since a cursor, also of while the store was away.
 
     Raises TailRefused.
@@ -71,7 +71,7 @@ async def lines(services: Services, asked: Asked) -> AsyncGenerator[str, None]:
         raise TailRefused(str(refusal)) from None
 
 
-async def _wanted(db: Database, asked: Asked) -> Wanted:
+async def _wanted(db: Database, asked: TailOptions) -> Wanted:
     parts = (asked.follow, asked.track, asked.box)
     if asked.sample is not None:
         if any(parts) or asked.kind:

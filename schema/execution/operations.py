@@ -22,7 +22,7 @@ from schema.execution.documents import Document, DocumentCache
 from schema.execution.errors import present
 from schema.execution.live_costs import EventCost
 from schema.execution.parameters import Parameters
-from schema.execution.plans import Asked, Planner
+from schema.execution.plans import PlannedOperation, Planner
 from schema.execution.ports import Context
 from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
@@ -222,7 +222,7 @@ class Schema(strawberry.Schema):
             assert not isinstance(executor, list)  # of errors: its variables fit
             return executor
 
-        asked = Asked(prepared.operation, prepared.variables, root_value, context, build)
+        asked = PlannedOperation(prepared.operation, prepared.variables, root_value, context, build)
         data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
         if data is not None:
             fatal = await _close(context)
@@ -299,7 +299,7 @@ class Schema(strawberry.Schema):
         operation, variables = executor.operation, executor.variable_values
         if not operation.loc:
             return None
-        asked = Asked(operation, variables, executor.root_value, executor.context_value, lambda: executor)
+        asked = PlannedOperation(operation, variables, executor.root_value, executor.context_value, lambda: executor)
         return await self.planner.run(asked, self.documents.get(operation.loc.source.body).plans)
 
     async def _handle_execution_result(

@@ -39,8 +39,8 @@ from store.embedded.launch import (
     SUPERVISOR_LOCK,
     EmbeddedStoreError,
     Launch,
-    Place,
     StartOptions,
+    StoreLocation,
     launch,
     open_lock,
     opened,
@@ -124,7 +124,7 @@ class Attachment:
                 if launched is not None and launched.has_failed():
                     log.error("store_cannot_start", reason=launched.failure())
                 log.warning("store_starts_again", data_dir=str(self.data_dir))
-            return launch(Place(self.data_dir, self.socket), self._options, lock)
+            return launch(StoreLocation(self.data_dir, self.socket), self._options, lock)
 
 
 async def attach(
@@ -149,7 +149,7 @@ async def attach(
         holder = open_lock(data_dir / HOLDERS_LOCK)
         try:
             await _share(holder, data_dir, timeout)
-            started = await _until_ready(Place(data_dir, socket), options, timeout)
+            started = await _until_ready(StoreLocation(data_dir, socket), options, timeout)
         except BaseException:  # also when cancelled: a supervisor already started sees that nobody holds the store
             os.close(holder)
             raise
@@ -205,7 +205,7 @@ async def _share(holder: int, data_dir: Path, seconds: float) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _until_ready(place: Place, options: StartOptions, silence: float) -> bool:
+async def _until_ready(place: StoreLocation, options: StartOptions, silence: float) -> bool:
     """Return, once the server answers, whether it was started here; `silence` is in s."""
     data_dir, socket = place
     launched: Launch | None = None
@@ -227,7 +227,7 @@ async def _until_ready(place: Place, options: StartOptions, silence: float) -> b
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _launch_unless_running(place: Place, options: StartOptions) -> Launch | None:
+def _launch_unless_running(place: StoreLocation, options: StartOptions) -> Launch | None:
     # This process's copies of both locks are closed at the end; the supervisor's keep them held.
     with opened(place.data_dir / SUPERVISOR_LOCK) as lock:
         return launch(place, options, lock) if supervisor.try_lock(lock, fcntl.LOCK_EX) else None

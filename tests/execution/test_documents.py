@@ -15,7 +15,7 @@ from strawberry.execution import optimized_is_awaitable
 import schema
 from schema.execution.documents import Document, DocumentCache
 from schema.execution.operations import PerEventExecutor, Schema
-from schema.execution.plans import Asked
+from schema.execution.plans import PlannedOperation
 from schema.execution.plans.selection import Selection
 from store.settings import Settings
 from tests.support.execution.documents import cache
@@ -76,7 +76,7 @@ def plan(of: Schema, document: Document, variables: dict[str, Any]) -> Selection
             is_awaitable=is_awaitable,
         )
 
-    asked = Asked(prepared.operation, prepared.variables, None, None, build)
+    asked = PlannedOperation(prepared.operation, prepared.variables, None, None, build)
     return document.plans.get(asked)
 
 

@@ -113,7 +113,7 @@ async def _remove_followers(db: Database, s: Scene) -> Job | None:
 
 
 async def _request(db: Database, s: Scene) -> Job | None:
-    if standing := await accounts.set_standing(db, s.cat, "private", holds=True):
+    if standing := await accounts.set_account_state(db, s.cat, "private", holds=True):
         await dispatch.finish(db, standing)
     job, _ = await follows.follow(db, s.ann, [s.cat, s.dan], [s.cat])
     return job
@@ -153,7 +153,7 @@ async def _restore(db: Database, s: Scene) -> Job | None:
 
 async def _stand(db: Database, s: Scene, what: str, *, holds: bool) -> Job | None:
     await _deliver(db, s)
-    return await accounts.set_standing(db, s.cat, what, holds=holds)
+    return await accounts.set_account_state(db, s.cat, what, holds=holds)
 
 
 async def _block(db: Database, s: Scene) -> Job | None:

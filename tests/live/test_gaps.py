@@ -12,7 +12,7 @@ import pytest
 from resolvers.operation.context import Services
 from store import events, keys
 from store.client.database import Database
-from store.event_reader import Follower, Log
+from store.event_reader import Log, Subscriber
 from store.settings import Settings
 from tests.support.people import Member, make_private, shrunk
 from tests.support.transport.live import HOME, PATIENCE, Stream, followers, now, subscribed, until
@@ -48,7 +48,7 @@ def listening_to(name: str, member: Member, after: str | None) -> Any:
     return subscribed(member, query, after=after, **asked)
 
 
-def places(services: Services, alice: Member) -> set[Follower]:
+def places(services: Services, alice: Member) -> set[Subscriber]:
     """Return the places in the live log of all who listen."""
     return followers(services, alice) | set(services.listeners._wanted)  # noqa: SLF001  nobody else needs to know
 

@@ -124,7 +124,7 @@ async def test_a_cause(alice: Member, bob: Member, carol: Member, worker: Worker
 
 
 @of_each_cause
-@pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
+@pytest.mark.parametrize("relationship", ["blocked", "blocked_by", "muted"])
 async def test_whom_one_does_not_want(
     db: Database, alice: Member, bob: Member, relationship: str, cause: Cause
 ) -> None:

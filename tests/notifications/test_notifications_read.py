@@ -138,7 +138,7 @@ async def test_a_notification_by_its_id(anonymous: Member, alice: Member, bob: M
     assert await alice.ask(one, id=node["id"]) is None
 
 
-@pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
+@pytest.mark.parametrize("relationship", ["blocked", "blocked_by", "muted"])
 async def test_what_is_seen_no_more(db: Database, alice: Member, bob: Member, relationship: str) -> None:
     """What came before a block or a mute is not shown after it."""
     await busy(alice, [bob])

@@ -10,7 +10,7 @@ from resolvers.jobs.worker import Worker
 from store import follows, keys, likes_and_comments, notifications, posts
 from store.client.database import Database
 from store.likes_and_comments import CommentDraft
-from store.notifications import Named
+from store.notifications import MentionSource
 from store.posts import Draft
 from tests.support.account_probes import traces
 from tests.support.damage.damages import look
@@ -114,7 +114,7 @@ async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: 
     assert (await told(alice), await unread(alice)) == ([], 0)
 
 
-@pytest.mark.parametrize("bond", ["blocked", "blocked_by", "muted"])
+@pytest.mark.parametrize("relationship", ["blocked", "blocked_by", "muted"])
 async def test_who_names_a_member(db: Database, alice: Member, bob: Member, relationship: str) -> None:
     """Blocks keep a mention out of the list; of whom is muted it stands there for when they no longer are."""
     await stand(db, relationship, alice, bob)
@@ -149,5 +149,5 @@ async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bo
 async def test_who_is_gone(db: Database, alice: Member, bob: Member) -> None:
     """Nothing is written for a member who does not exist."""
     nobody = 4_242 << 12
-    await notifications.mention(db, Named(number(bob.id), number(await bob.post("hello"))), [nobody])
+    await notifications.mention(db, MentionSource(number(bob.id), number(await bob.post("hello"))), [nobody])
     assert await db.one("EXISTS", keys.mentions(nobody), keys.notifications(nobody)) == 0

@@ -13,7 +13,7 @@ from resolvers.operation.context import Services
 from resolvers.operation.errors import ServiceUnavailable
 from resolvers.rules.text import on_one_line
 from resolvers.upkeep import tail
-from resolvers.upkeep.tail import Asked
+from resolvers.upkeep.tail import TailOptions
 from store.client.database import Unavailable
 from tests.support.people import Member
 from tests.support.transport.live import PATIENCE, now
@@ -26,7 +26,7 @@ END = "the end: green tea at the Cape"
 async def lines(services: Services, ends: Sequence[str], **asked: Any) -> list[str]:
     """Return the lines before the first one that is an end, without their times and cursors."""
     said: list[str] = []
-    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, Asked(**asked))) as told:
+    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, TailOptions(**asked))) as told:
         async for line in told:
             said.append(line.split(" ", 1)[1].rpartition("  [")[0])
             if said[-1] in ends:

@@ -46,11 +46,11 @@ async def _remove(db: Database, follower: int, member: int) -> Job | None:
 
 
 async def _public(db: Database, _: int, member: int) -> Job | None:
-    return await accounts.set_standing(db, member, "private", holds=False)
+    return await accounts.set_account_state(db, member, "private", holds=False)
 
 
 async def _private(db: Database, _: int, member: int) -> Job | None:
-    return await accounts.set_standing(db, member, "private", holds=True)
+    return await accounts.set_account_state(db, member, "private", holds=True)
 
 
 async def _block(db: Database, follower: int, member: int) -> Job | None:

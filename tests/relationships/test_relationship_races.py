@@ -78,7 +78,7 @@ def cat_is(what: str, *, holds: bool) -> Act:
     """Return the act by which cat becomes private or suspended, or is so no longer."""
 
     async def act(db: Database, s: Scene) -> None:
-        await _finish(db, await accounts.set_standing(db, s.cat, what, holds=holds))
+        await _finish(db, await accounts.set_account_state(db, s.cat, what, holds=holds))
 
     return act
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers.rules.visibility import UNSEEN, Sight, Standing, seen, sees, standing, timeline
+from resolvers.rules.visibility import UNSEEN, Permissions, Sight, permissions, seen, sees, timeline
 from store.records import NO_RELATIONSHIP, Comment, Relationship, Repost, Status, User
 from tests.support.visibility.sights import CELLS, LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, State
 
@@ -43,8 +43,8 @@ def sight(cell: Cell, *posts: Status, relationship: Relationship | None = None) 
     viewer, is_moderator = VIEWERS.get(cell.relation, VIEWER_ID), cell.relation == "moderator"
     relationships = {MEMBER_ID: relationship or BONDS.get(cell.relation, NO_RELATIONSHIP), OTHER_ID: NO_RELATIONSHIP}
     users = [member(cell), OTHER]
-    standings = {user.id: standing(user, relationships[user.id], viewer, is_moderator) for user in users}
-    return Sight(viewer, is_moderator, standings, {post.id: post for post in posts})
+    found = {user.id: permissions(user, relationships[user.id], viewer, is_moderator) for user in users}
+    return Sight(viewer, is_moderator, found, {post.id: post for post in posts})
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
@@ -54,7 +54,7 @@ def test_the_rule(cell: Cell) -> None:
     facts = sight(cell, mine, theirs)
     assert sees(facts, member(cell)) == MEMBER.is_seen(cell)
     kinds = (MEMBER, WORDS, LISTS, REPOSTS, WANTED)
-    assert facts.of(MEMBER_ID) == Standing(*(kind.is_seen(cell) for kind in kinds))
+    assert facts.of(MEMBER_ID) == Permissions(*(kind.is_seen(cell) for kind in kinds))
     quote = repost(12, MEMBER_ID, theirs, "words", hidden=cell.state.hidden)
     brought = repost(13, OTHER_ID, mine)
     answers = [comment(14, MEMBER_ID, mine), comment(15, OTHER_ID, mine)]
@@ -76,21 +76,23 @@ def test_a_quote_stays(cell: Cell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bond", "is_moderator", "state", "expected"),
+    ("relationship", "is_moderator", "state", "expected"),
     [
         (Relationship(blocks=True, is_blocked=True), False, OPEN, UNSEEN),
-        (Relationship(mutes=True, blocks=True), False, OPEN, Standing(member=True, lists=True)),
+        (Relationship(mutes=True, blocks=True), False, OPEN, Permissions(member=True, lists=True)),
         (Relationship(is_blocked=True), True, OPEN, UNSEEN),
-        (Relationship(blocks=True), True, CLOSED, Standing(member=True)),
+        (Relationship(blocks=True), True, CLOSED, Permissions(member=True)),
         (
             Relationship(follows=True),
             True,
             CLOSED,
-            Standing(member=True, words=True, lists=True, posts=True, is_wanted=True),
+            Permissions(member=True, words=True, lists=True, posts=True, is_wanted=True),
         ),
     ],
 )
-def test_several_at_once(relationship: Relationship, state: State, expected: Standing, *, is_moderator: bool) -> None:
+def test_several_at_once(
+    relationship: Relationship, state: State, expected: Permissions, *, is_moderator: bool
+) -> None:
     """Where several relations hold at once each takes away, also from moderators."""
     cell = Cell("moderator" if is_moderator else "stranger", state)
     facts = sight(cell, relationship=relationship)
@@ -106,4 +108,4 @@ def test_what_is_not_there() -> None:
     assert not sees(facts, gone)
     assert not sees(facts, comment(11, MEMBER_ID, gone))
     assert not sees(facts, repost(12, MEMBER_ID, gone))
-    assert facts.of(99) == standing(None, NO_RELATIONSHIP, VIEWER_ID, is_moderator=True) == UNSEEN
+    assert facts.of(99) == permissions(None, NO_RELATIONSHIP, VIEWER_ID, is_moderator=True) == UNSEEN

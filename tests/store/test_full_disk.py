@@ -27,7 +27,7 @@ VIEWER = "{ viewer { user { login } } }"
 SECRET_WITHOUT_ROOM = """
 import resource, sys
 from pathlib import Path
-from store.launch import EmbeddedStoreError
+from store.embedded.launch import EmbeddedStoreError
 from store.opening import secret
 from store.settings import Settings
 

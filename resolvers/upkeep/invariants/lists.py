@@ -73,8 +73,8 @@ async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
     records = await db.ask(*(("HMGET", keys.status(post), "author", "hidden") for post in posts))
     authors = list({int(author) for author, _ in records if author})
-    standings = await db.ask(*(("HMGET", keys.user(author), "private", "suspended") for author in authors))
-    apart = {author for author, standing in zip(authors, standings, strict=True) if any(standing)}
+    states = await db.ask(*(("HMGET", keys.user(author), "private", "suspended") for author in authors))
+    apart = {author for author, state in zip(authors, states, strict=True) if any(state)}
     gone = [post for post, (author, _) in zip(posts, records, strict=True) if not author]
     kept = [
         post for post, (author, hid) in zip(posts, records, strict=True) if author and (hid or int(author) in apart)

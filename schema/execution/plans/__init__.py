@@ -36,10 +36,10 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
 from schema.execution.plans.completion import BY_CLASS
-from schema.execution.plans.run import Asked, Memory, Row, Run
+from schema.execution.plans.run import Memory, PlannedOperation, Row, Run
 from schema.execution.plans.selection import BATCHED, STEADY, Parents, Selection
 
-__all__ = ["BATCHED", "BY_CLASS", "STEADY", "Asked", "Parents", "Planner", "Plans"]
+__all__ = ["BATCHED", "BY_CLASS", "STEADY", "Parents", "PlannedOperation", "Planner", "Plans"]
 
 PLAN_BYTES = 6_000  # of a plan without its selections, and of the key it has
 PLANS_KEPT = 8  # of one document; they differ by operation and by the variables of @skip and @include
@@ -54,7 +54,7 @@ class Planner:
         self.given_up = 0  # of the runs, those that graphql-core had to end
         self._memory = Memory(ROWS_KEPT)
 
-    async def run(self, asked: Asked, plans: Plans) -> Row | None:
+    async def run(self, asked: PlannedOperation, plans: Plans) -> Row | None:
         """Return the data of an operation; None where graphql-core's executor has to execute it."""
         selection = plans.get(asked)
         if selection is None:
@@ -80,7 +80,7 @@ class Plans:
     def __len__(self) -> int:
         return len(self._plans)
 
-    def get(self, asked: Asked) -> Selection | None:
+    def get(self, asked: PlannedOperation) -> Selection | None:
         """Return what an operation selects; None where that cannot be planned."""
         name = asked.operation.name.value if asked.operation.name else None
         directives = self._directives.get(name)

@@ -20,7 +20,7 @@ from strawberry.types.base import StrawberryOptional
 from strawberry.types.enum import StrawberryEnumDefinition
 from strawberry.types.field import StrawberryField
 
-from schema.execution.plans.run import Asked
+from schema.execution.plans.run import PlannedOperation
 
 Arguments: TypeAlias = dict[str, Any]
 
@@ -32,7 +32,7 @@ _UNCHANGED = {int, float, str, bool, strawberry.ID}  # types of arguments that r
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
 
 
-class Told:
+class LazyInfo:
     """What a resolver is told of its field: the context at once, all else when it asks for it, as hardly any does."""
 
     __slots__ = ("_inform", "context")
@@ -67,7 +67,7 @@ class Resolver:
             info_class = executor.schema.extensions[GraphQLCoreConverter.DEFINITION_BACKREF].config.info_class
             self._direct = _direct(self._declared, info_class)
 
-    def bound(self, asked: Asked) -> Callable[[Any, Any], Any]:
+    def bound(self, asked: PlannedOperation) -> Callable[[Any, Any], Any]:
         """Return what resolves an object, told its info, with the arguments that the field has in an operation."""
         simple = self._simple(asked) if self._declared and self._names is not None else None
         if simple is not None:
@@ -75,7 +75,7 @@ class Resolver:
         resolve, given = self._resolve, self._coerced
         return lambda one, info: resolve(one, info, **given(asked))
 
-    def _simple(self, asked: Asked) -> Arguments | None:
+    def _simple(self, asked: PlannedOperation) -> Arguments | None:
         """Return the arguments by the names that the resolver has for them; None where one of them may be changed."""
         if not self._definition.args:
             return {}
@@ -100,7 +100,7 @@ class Resolver:
         self._kept[key] = simple
         return simple
 
-    def _coerced(self, asked: Asked) -> Arguments:
+    def _coerced(self, asked: PlannedOperation) -> Arguments:
         """Return the arguments, made anew each time: a resolver may change what it is given."""
         if not self._definition.args:
             return {}

@@ -52,7 +52,7 @@ class Memory:
         self._keepers.add(keeper)
 
 
-class Asked:
+class PlannedOperation:
     """An operation, and what it is asked with."""
 
     def __init__(
@@ -78,7 +78,7 @@ class Asked:
 class Run:
     """One attempt."""
 
-    def __init__(self, asked: Asked, memory: Memory) -> None:
+    def __init__(self, asked: PlannedOperation, memory: Memory) -> None:
         self.asked = asked
         self.memory = memory
         self._done: dict[str, Any] = {}  # what fields with effects have come to, by their keys

@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from schema.execution.encoding import encode
 from schema.execution.plans.completion import completion
-from schema.execution.plans.resolving import Resolver, Told, attribute, declaration, resolver_of_root
+from schema.execution.plans.resolving import LazyInfo, Resolver, attribute, declaration, resolver_of_root
 from schema.execution.plans.rows import Columns, Filled, Taker
 from schema.execution.plans.run import Paths, Row, Run, Unusual, close
 
@@ -235,7 +235,11 @@ class Field:
         return self._selections[name].begin(run, objects, paths)
 
     def _told(self, run: Run, above: Path | None = None) -> Any:
-        return Told(run.asked.context, partial(self._info, run, above)) if self._is_declared else self._info(run, above)
+        return (
+            LazyInfo(run.asked.context, partial(self._info, run, above))
+            if self._is_declared
+            else self._info(run, above)
+        )
 
     def _info(self, run: Run, above: Path | None = None) -> GraphQLResolveInfo[Any]:
         """Return what a resolver is told; where there is no one path above it, its path is the field alone."""

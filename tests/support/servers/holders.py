@@ -29,7 +29,7 @@ from pathlib import Path
 from redis.asyncio import Redis
 from redis.exceptions import BusyLoadingError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from store.embedded import attach
+from store.embedded.attach import attach
 
 async def hold():
     attachment = await attach(Path(sys.argv[1]))

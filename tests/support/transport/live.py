@@ -14,7 +14,7 @@ from resolvers.operation.context import Services
 from serving.http.app import SERVICES
 from store import events, keys
 from store.client.database import Database
-from store.event_reader import Follower
+from store.event_reader import Subscriber
 from tests.support.people import Member
 from tests.support.work import number
 
@@ -161,7 +161,7 @@ async def until(condition: Callable[[], Any]) -> None:
             await asyncio.sleep(0)
 
 
-def followers(services: Services, member: Member) -> set[Follower]:
+def followers(services: Services, member: Member) -> set[Subscriber]:
     """Return the places in the live log that events by a member come to."""
     return set(services.log._by_actor.get(number(member.id), ()))  # noqa: SLF001  nobody else needs to know
 

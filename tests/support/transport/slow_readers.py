@@ -18,7 +18,7 @@ from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters
 from serving.streaming.deliver import deliver
 from store import events
-from store.event_reader import Follower
+from store.event_reader import Subscriber
 from tests.support.people import Member
 from tests.support.transport.live import HOME, Held, fetched, followers, now, until
 
@@ -40,7 +40,7 @@ class SlowReader:
         self._wanted = 0
         self._has_more = False  # whether the server waits to send
         self._reads = asyncio.Event()
-        self._place: Follower | None = None
+        self._place: Subscriber | None = None
         self._operation: asyncio.Task[None] | None = None
 
     # ------------------------------------------------------------ what the server sees
@@ -110,7 +110,7 @@ class SlowReader:
         await asyncio.wait({self._operation})
 
     @property
-    def _places(self) -> set[Follower]:
+    def _places(self) -> set[Subscriber]:
         """The places in the log of whoever listens to what the member does, or to the whole site."""
         wanted = self._services.listeners._wanted  # noqa: SLF001  nobody else needs to know
         return followers(self._services, self._member) | set(wanted)

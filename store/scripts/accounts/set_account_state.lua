@@ -25,5 +25,5 @@ if ARGV[3] == 'suspended' then
 end
 local id = mint(KEYS[1], ARGV[1])
 local body = cjson.encode({member = ARGV[2], what = ARGV[3]})
-commit(KEYS[2], id, 'standing', body)
+commit(KEYS[2], id, 'privacy_change', body)
 return {str(id), body, ended}
