@@ -5,13 +5,13 @@ from __future__ import annotations
 import strawberry
 
 
-@strawberry.type(description="In degrees, north and east positive.")
+@strawberry.type(description="A place on earth.")
 class Location:
-    latitude: float
-    longitude: float
+    latitude: float = strawberry.field(description="Degrees, -90 to 90, north positive.")
+    longitude: float = strawberry.field(description="Degrees, -180 to 180, east positive.")
 
 
-@strawberry.input(description="In degrees, north and east positive: latitude -90 to 90, longitude -180 to 180.")
+@strawberry.input(description="A place on earth.")
 class LocationInput:
-    latitude: float
-    longitude: float
+    latitude: float = strawberry.field(description="Degrees, -90 to 90, north positive.")
+    longitude: float = strawberry.field(description="Degrees, -180 to 180, east positive.")

@@ -16,31 +16,53 @@ from resolvers.operation.errors import UserErrorCode
 from resolvers.reading import global_ids
 from resolvers.reading.paging import Page
 from schema.execution.plans import BATCHED, BY_CLASS, Parents
+from schema.types.descriptions import enum, limit
 from store.ids import made_at
 
 Info: TypeAlias = strawberry.Info[Context, None]
-First: TypeAlias = Annotated[int | None, strawberry.argument(description="How many, 1 to 100.")]
-After: TypeAlias = Annotated[str | None, strawberry.argument(description="The cursor to go on from.")]
+First: TypeAlias = Annotated[
+    int | None, strawberry.argument(description=f"How many entries, 1 to {limit('max_page')}. The default is 20.")
+]
+TimelineFirst: TypeAlias = Annotated[
+    int | None,
+    strawberry.argument(
+        description=f"How many entries forward, 1 to {limit('max_page')}. Without `first` and `last` the page has 20. "
+        "Both together are refused with BAD_USER_INPUT."
+    ),
+]
+Last: TypeAlias = Annotated[
+    int | None,
+    strawberry.argument(
+        description=f"How many entries backward, 1 to {limit('max_page')}: those nearest to `before`, or else to the "
+        "end of the list."
+    ),
+]
+Before: TypeAlias = Annotated[
+    str | None,
+    strawberry.argument(description="A cursor of this list. The page ends before it, or else where the list ends."),
+]
+After: TypeAlias = Annotated[
+    str | None,
+    strawberry.argument(description="A cursor of this list. The page begins after it, or else where the list begins."),
+]
 
 MINUTES_KEPT = 10_000  # whose text is remembered: those of a week
 
-_REFUSALS = {
-    UserErrorCode.BLANK: "A text that must say something is empty.",
-    UserErrorCode.TOO_LONG: "A text has more characters than the limit that the message names.",
-    UserErrorCode.INVALID: "A value breaks the rule that the message names.",
-    UserErrorCode.TAKEN: "Another member has this login or e-mail address.",
-    UserErrorCode.WEAK_PASSWORD: "The password is too short, too common, or a name of the member.",
-    UserErrorCode.WRONG_CREDENTIALS: "The password or the refresh token is wrong, or no longer valid.",
-    UserErrorCode.NOT_FOUND: "There is no such member, post, comment, notification or promotion for the viewer.",
-    UserErrorCode.NOT_ALLOWED: "The viewer may not do this.",
-    UserErrorCode.SELF: "The member named is the viewer.",
-    UserErrorCode.LIMIT_REACHED: "The viewer has as many of these as the limit allows.",
-    UserErrorCode.CONFLICT: "The `idempotencyKey` was used with other input.",
-}
-
-strawberry.enum(UserErrorCode)
-for _value in vars(UserErrorCode)["__strawberry_definition__"].values:
-    _value.description = _REFUSALS[UserErrorCode(_value.value)]
+enum(
+    UserErrorCode,
+    "Why a mutation was refused.",
+    BLANK="A text that must say something is empty.",
+    TOO_LONG="A text has more characters than the limit that the message names.",
+    INVALID="A value breaks the rule that the message names.",
+    TAKEN="Another member has this login or e-mail address.",
+    WEAK_PASSWORD="The password is too short, too common, or a name of the member.",  # noqa: S106  a description
+    WRONG_CREDENTIALS="The password or the refresh token is wrong, or no longer valid.",
+    NOT_FOUND="There is no such member, post, comment, notification or promotion for the viewer.",
+    NOT_ALLOWED="The viewer may not do this.",
+    SELF="The member named is the viewer.",
+    LIMIT_REACHED="The viewer has as many of these as the limit allows.",
+    CONFLICT="The `idempotencyKey` was used with other input.",
+)
 
 
 def created_at(root: Any) -> int:
@@ -87,22 +109,33 @@ def _global_id(root: Any) -> str:
     description="Anything with an identity. Ids are opaque, unique across all types, and usable with `node`."
 )
 class Node:
-    id = strawberry.field(resolver=_global_id, graphql_type=strawberry.ID)
+    id = strawberry.field(
+        resolver=_global_id,
+        graphql_type=strawberry.ID,
+        description="The identity of this object. It never changes, and no other object ever gets it.",
+    )
 
 
-@strawberry.type
+@strawberry.type(description="Where a page lies in its list, as the Relay cursor specification defines it.")
 class PageInfo:
-    has_next_page: bool
-    has_previous_page: bool
-    start_cursor: str | None
-    end_cursor: str | None
+    has_next_page: bool = strawberry.field(description="Whether entries follow after `endCursor`.")
+    has_previous_page: bool = strawberry.field(description="Whether entries lie before `startCursor`.")
+    start_cursor: str | None = strawberry.field(
+        description="The cursor of the first entry read for this page, shown or not. Null when none was read."
+    )
+    end_cursor: str | None = strawberry.field(
+        description="The cursor of the last entry read for this page, shown or not. Pass it as `after` to go on. "
+        "Null when none was read."
+    )
 
 
-@strawberry.type(description="An expected refusal. `field` is the path in the input; null when it concerns the whole.")
+@strawberry.type(description="An expected refusal, answered as data.")
 class UserError:
-    code: UserErrorCode
-    message: str
-    field: list[str] | None
+    code: UserErrorCode = strawberry.field(description="The kind of refusal, for programs.")
+    message: str = strawberry.field(description="The rule that was broken, in English, for people.")
+    field: list[str] | None = strawberry.field(
+        description='The path in the input, such as `["login"]`. Null when the refusal concerns the whole input.'
+    )
 
 
 def nodes_of(root: Page[Any]) -> list[Any]:

@@ -10,15 +10,26 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers import notifications
+from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum
 from schema.types.nodes import Info, Node, PageInfo, created_at, is_a, nodes_of
 from schema.types.posts import Comment, Post
-from schema.types.streams import StreamEvent, StreamGap
+from schema.types.streams import Resume, StreamEvent, StreamGap
 from schema.types.users import User
 from store import notifications as stored
 
-strawberry.enum(
+enum(
     stored.NotificationKind,
-    description="Of one post or comment a member is told once: QUOTE, REPLY and COMMENT stand for the MENTION in it.",
+    "What another member did. One post or comment causes one notification: QUOTE, REPLY and COMMENT include a mention.",
+    FOLLOW="The actor follows the viewer.",
+    FOLLOW_REQUEST="The actor asks to follow the viewer, who is private.",
+    FOLLOW_APPROVED="The actor, who is private, approved the viewer's request to follow.",
+    LIKE="The actor likes a post of the viewer.",
+    REPOST="The actor reposted a post of the viewer plainly.",
+    QUOTE="The actor quoted a post of the viewer.",
+    COMMENT="The actor commented on a post of the viewer.",
+    REPLY="The actor replied to a post of the viewer.",
+    MENTION="The actor named the viewer with @login in a post or comment.",
+    GROUP_INVITE="Reserved for invitations to groups. No notification has it yet.",
 )
 
 
@@ -38,65 +49,84 @@ def _is_read(root: stored.Notification, info: Info) -> Awaitable[bool]:
     return notifications.is_read(info.context, root)
 
 
-@strawberry.type(description="Something that somebody did to the viewer. It goes when that is taken back.")
+@strawberry.type(
+    description="Something that another member did to the viewer. It disappears when that is undone. Nobody else sees "
+    "it."
+)
 class Notification(Node):
-    kind: stored.NotificationKind
-    actor = strawberry.field(resolver=_actor, graphql_type=User | None)
+    kind: stored.NotificationKind = strawberry.field(description="What was done.")
+    actor = strawberry.field(
+        resolver=_actor,
+        graphql_type=User | None,
+        description="The member who did it. Null where the viewer may not see them.",
+    )
     post = strawberry.field(
         resolver=_post,
         graphql_type=Post | None,
-        description="What was liked, passed on or commented; or what quotes, answers or names the viewer, or has the "
-        "comment below it that does.",
+        description="The post that was liked, reposted or commented on, or that quotes, answers or names the viewer. "
+        "For a mention in a comment, the post that it is on. Null for kinds that concern no post.",
     )
-    comment = strawberry.field(resolver=_comment, graphql_type=Comment | None)
-    created_at = strawberry.field(resolver=created_at, graphql_type=datetime)
-    is_read = strawberry.field(resolver=_is_read, graphql_type=bool)
+    comment = strawberry.field(
+        resolver=_comment,
+        graphql_type=Comment | None,
+        description="The comment that was written. Null for kinds that concern no comment.",
+    )
+    created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
+    is_read = strawberry.field(
+        resolver=_is_read, graphql_type=bool, description="Whether the viewer has marked it read."
+    )
 
     is_type_of = is_a(stored.Notification)
 
 
-@strawberry.type
+@strawberry.type(description=edge("a notification"))
 class NotificationEdge:
-    cursor: str
-    node: Notification
+    cursor: str = strawberry.field(description=CURSOR)
+    node: Notification = strawberry.field(description="The notification.")
 
 
-@strawberry.type
+@strawberry.type(description=connection("notifications"))
 class NotificationConnection:
-    edges: list[NotificationEdge]
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Notification])
-    page_info: PageInfo
+    edges: list[NotificationEdge] = strawberry.field(description=EDGES)
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Notification], description=NODES)
+    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
 
 
-@strawberry.input
+@strawberry.input(description="Which notifications to mark read.")
 class MarkNotificationsReadInput:
     up_to_id: strawberry.ID | None = strawberry.field(
-        default=None, description="All up to this one; all of them when left out."
+        default=None, description="The id of the newest one to mark read. Without it, all are marked read."
     )
 
 
-@strawberry.type
+UNREAD_COUNT = (
+    "How many notifications are newer than the newest one marked read, also those that are out of sight by now."
+)
+
+
+@strawberry.type(description="The viewer has a new notification.")
 class NotificationReceived(StreamEvent):
-    notification: Notification
-    unread_count: int
+    notification: Notification = strawberry.field(description="The notification.")
+    unread_count: int = strawberry.field(description=UNREAD_COUNT)
 
     is_type_of = is_a(notifications.NotificationReceived)
 
 
-@strawberry.type
+@strawberry.type(description="What a notification tells was undone, so the notification is gone.")
 class NotificationWithdrawn(StreamEvent):
-    notification_id: strawberry.ID
-    unread_count: int
+    notification_id: strawberry.ID = strawberry.field(description="The id of the notification.")
+    unread_count: int = strawberry.field(description=UNREAD_COUNT)
 
     is_type_of = is_a(notifications.NotificationWithdrawn)
 
 
 NotificationEvent = Annotated[
-    NotificationReceived | NotificationWithdrawn | StreamGap, strawberry.union("NotificationEvent")
+    NotificationReceived | NotificationWithdrawn | StreamGap,
+    strawberry.union("NotificationEvent", description="A change in the viewer's notifications."),
 ]
 
 
-async def live(info: Info, after: str | None = None) -> AsyncGenerator[Any, None]:
+async def live(info: Info, after: Resume = None) -> AsyncGenerator[Any, None]:
     async with aclosing(notifications.live(info.context, after)) as events:
         async for event in events:
             yield event

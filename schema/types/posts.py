@@ -11,11 +11,17 @@ import strawberry
 from resolvers import favourites, likes_and_comments, posts, replies
 from resolvers.reading import hydrate
 from resolvers.reading.paging import NodeEdge
-from schema.types.locations import Location, LocationInput
-from schema.types.nodes import After, First, Info, Node, PageInfo, UserError, batched, created_at, is_a, later, nodes_of
+from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, limit
+from schema.types.locations import Location
+from schema.types.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
 from schema.types.users import User
 from store import records
 
+LIKE_COUNT = "How many members like it, the same for every viewer."
+QUOTE_COUNT = "How many quotes it has, the same for every viewer."
+COMMENT_COUNT = "How many comments it has, the same for every viewer."
+REPLY_COUNT = "How many direct replies it has, the same for every viewer."
+REPOST_COUNT = "How many plain reposts it has, the same for every viewer. Quotes are counted apart."
 TIMELINES = "schema.types.timelines"  # has the connections of posts, and needs this module
 
 
@@ -81,28 +87,59 @@ def _replies(root: records.Post, info: Info, first: First = 20, after: After = N
 
 @strawberry.interface(description="What members publish: a `Status`, or a `Repost` of one.")
 class Post(Node):
-    author = batched(_author, graphql_type=User)
-    text: str
-    mentions = batched(_mentions, graphql_type=list[User])
+    author = batched(_author, graphql_type=User, description="The member who published it.")
+    text: str = strawberry.field(
+        description=f"At most {limit('max_text')} characters in NFC. Empty for a plain repost, and for nothing else."
+    )
+    mentions = batched(
+        _mentions,
+        graphql_type=list[User],
+        description="Members whom the text names with @login, in order of appearance, repeated as often as in the "
+        "text. Members whom the viewer may not see are left out.",
+    )
     hashtags: list[str] = strawberry.field(
         description="Lower-cased, without the leading #, in order of appearance, repeated as often as in the text."
     )
-    created_at = strawberry.field(resolver=created_at, graphql_type=datetime)
-    like_count: int
-    repost_count: int = strawberry.field(description="Plain reposts; quotes are counted apart.")
-    quote_count: int
-    comment_count: int
-    reply_count: int
+    created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
+    like_count: int = strawberry.field(description=LIKE_COUNT)
+    repost_count: int = strawberry.field(description=REPOST_COUNT)
+    quote_count: int = strawberry.field(description=QUOTE_COUNT)
+    comment_count: int = strawberry.field(description=COMMENT_COUNT)
+    reply_count: int = strawberry.field(description=REPLY_COUNT)
     is_hidden: bool = strawberry.field(
-        description="Hidden by its author: until it is shown again, nobody else sees it."
+        description="Whether its author has hidden it. Until it is shown again, only the author and moderators see it."
     )
-    viewer_has_liked = batched(_viewer_has_liked, graphql_type=bool)
-    viewer_has_reposted = batched(_viewer_has_reposted, graphql_type=bool)
-    viewer_has_favourited = batched(_viewer_has_favourited, graphql_type=bool)
-    liked_by = strawberry.field(resolver=_liked_by, graphql_type=later("LikeConnection", __name__))
-    reposts = strawberry.field(resolver=_reposts, graphql_type=later("RepostConnection", __name__))
-    quotes = strawberry.field(resolver=_quotes, graphql_type=later("RepostConnection", __name__))
-    comments = strawberry.field(resolver=_comments, graphql_type=later("CommentConnection", __name__))
+    viewer_has_liked = batched(
+        _viewer_has_liked, graphql_type=bool, description="Whether the viewer likes it. False for an anonymous request."
+    )
+    viewer_has_reposted = batched(
+        _viewer_has_reposted,
+        graphql_type=bool,
+        description="Whether the viewer has reposted it plainly. False for an anonymous request.",
+    )
+    viewer_has_favourited = batched(
+        _viewer_has_favourited,
+        graphql_type=bool,
+        description="Whether it is among the viewer's favourites. False for an anonymous request.",
+    )
+    liked_by = strawberry.field(
+        resolver=_liked_by,
+        graphql_type=later("LikeConnection", __name__),
+        description="Members who like it, newest like first.",
+    )
+    reposts = strawberry.field(
+        resolver=_reposts,
+        graphql_type=later("RepostConnection", __name__),
+        description="Its plain reposts, newest first.",
+    )
+    quotes = strawberry.field(
+        resolver=_quotes, graphql_type=later("RepostConnection", __name__), description="Its quotes, newest first."
+    )
+    comments = strawberry.field(
+        resolver=_comments,
+        graphql_type=later("CommentConnection", __name__),
+        description="The comments on it, newest first.",
+    )
     replies = strawberry.field(
         resolver=_replies, graphql_type=later("PostConnection", TIMELINES), description="Direct replies, oldest first."
     )
@@ -116,19 +153,22 @@ def _conversation(root: records.Status, info: Info, first: First = 20, after: Af
     return replies.conversation(info.context, root, first, after)
 
 
-@strawberry.type(description="A post of a member's own words.")
+@strawberry.type(description="A post in a member's own words.")
 class Status(Post):
     in_reply_to = strawberry.field(
         resolver=_in_reply_to,
         graphql_type=Post | None,
-        description="The post this one answers; null when it answers none, or that one is gone or hidden.",
+        description="The post this one answers. Null when it answers none, or one that is gone or that the viewer may "
+        "not see.",
     )
     conversation = strawberry.field(
         resolver=_conversation,
         graphql_type=later("PostConnection", TIMELINES),
-        description="The whole conversation this status belongs to, oldest first, from its root down.",
+        description="The whole conversation that this status belongs to, oldest first, from its root down.",
     )
-    location: Location | None
+    location: Location | None = strawberry.field(
+        description="Where it was posted, as the author says. Null when the author did not say."
+    )
 
     is_type_of = is_a(records.Status)
 
@@ -138,50 +178,54 @@ def _original(roots: list[records.Repost], info: Info) -> Awaitable[Any]:
 
 
 @strawberry.type(
-    description="A post passed on. With text it is a quote: a post of its own. With empty `text` it is a plain repost: "
-    "liking, favouriting, commenting, answering or reposting it does so to its original, whose numbers and lists it "
-    "shows, and it goes when the original goes."
+    description="A post passed on. With text it is a quote: a post of its own, which stays when the original is "
+    "deleted. With empty `text` it is a plain repost. Likes, favourites, comments, replies and reposts of a plain "
+    "repost apply to its original. It shows the original's counts and lists, and disappears with the original."
 )
 class Repost(Post):
-    like_count = batched(_like_count, graphql_type=int)
-    repost_count = batched(_repost_count, graphql_type=int, description="Plain reposts; quotes are counted apart.")
-    quote_count = batched(_quote_count, graphql_type=int)
-    comment_count = batched(_comment_count, graphql_type=int)
-    reply_count = batched(_reply_count, graphql_type=int)
-    original = batched(_original, graphql_type=Post | None, description="The post passed on; null once it is deleted.")
+    like_count = batched(_like_count, graphql_type=int, description=LIKE_COUNT)
+    repost_count = batched(_repost_count, graphql_type=int, description=REPOST_COUNT)
+    quote_count = batched(_quote_count, graphql_type=int, description=QUOTE_COUNT)
+    comment_count = batched(_comment_count, graphql_type=int, description=COMMENT_COUNT)
+    reply_count = batched(_reply_count, graphql_type=int, description=REPLY_COUNT)
+    original = batched(
+        _original,
+        graphql_type=Post | None,
+        description="The post passed on. Null once it is deleted, and where the viewer may not see it.",
+    )
 
     is_type_of = is_a(records.Repost)
 
 
-@strawberry.type
+@strawberry.type(description=edge("a repost"))
 class RepostEdge:
-    cursor: str
-    node: Repost
+    cursor: str = strawberry.field(description=CURSOR)
+    node: Repost = strawberry.field(description="The repost.")
 
 
-@strawberry.type
+@strawberry.type(description=connection("reposts"))
 class RepostConnection:
-    edges: list[RepostEdge]
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Repost])
-    page_info: PageInfo
+    edges: list[RepostEdge] = strawberry.field(description=EDGES)
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Repost], description=NODES)
+    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
 
 
 def _at(root: NodeEdge[Any]) -> datetime:
     return root.at
 
 
-@strawberry.type
+@strawberry.type(description=edge("a member who likes a post"))
 class LikeEdge:
-    cursor: str
-    node: User
-    liked_at = strawberry.field(resolver=_at)
+    cursor: str = strawberry.field(description=CURSOR)
+    node: User = strawberry.field(description="The member who likes the post.")
+    liked_at = strawberry.field(resolver=_at, description="When the like was given.")
 
 
-@strawberry.type
+@strawberry.type(description=connection("likes"))
 class LikeConnection:
-    edges: list[LikeEdge]
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[User])
-    page_info: PageInfo
+    edges: list[LikeEdge] = strawberry.field(description=EDGES)
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[User], description=NODES)
+    page_info: PageInfo = strawberry.field(description=PAGE_INFO)
 
 
 def _comment_post(root: records.Comment, info: Info) -> Awaitable[Any]:
@@ -192,104 +236,37 @@ def _comment_answered(root: records.Comment, info: Info) -> Awaitable[Any]:
     return likes_and_comments.comment_answered(info.context, root)
 
 
-@strawberry.type
+@strawberry.type(
+    description="A comment on a post. Everybody who may see the post sees it. A block in either direction hides it, "
+    "and so does the suspension of its author."
+)
 class Comment(Node):
-    author = batched(_author, graphql_type=User)
-    text: str
-    created_at = strawberry.field(resolver=created_at, graphql_type=datetime)
-    post = strawberry.field(resolver=_comment_post, graphql_type=Post | None)
-    reply_to = strawberry.field(resolver=_comment_answered, graphql_type=later("Comment", __name__) | None)
+    author = batched(_author, graphql_type=User, description="The member who wrote it.")
+    text: str = strawberry.field(description=f"1 to {limit('max_text')} characters in NFC.")
+    created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
+    post = strawberry.field(
+        resolver=_comment_post,
+        graphql_type=Post | None,
+        description="The post that it is on. Null where the viewer may not see that post.",
+    )
+    reply_to = strawberry.field(
+        resolver=_comment_answered,
+        graphql_type=later("Comment", __name__) | None,
+        description="The comment on the same post that this one answers. Null when it answers none, or one that is "
+        "gone or that the viewer may not see.",
+    )
 
     is_type_of = is_a(records.Comment)
 
 
-@strawberry.type
+@strawberry.type(description=edge("a comment"))
 class CommentEdge:
-    cursor: str
-    node: Comment
+    cursor: str = strawberry.field(description=CURSOR)
+    node: Comment = strawberry.field(description="The comment.")
 
 
-@strawberry.type
+@strawberry.type(description=connection("comments"))
 class CommentConnection:
-    edges: list[CommentEdge]
-    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Comment])
-    page_info: PageInfo
-
-
-IDEMPOTENCY = (
-    "1 to 64 characters, the member's own. A retry with the same key and input within a day returns the first result "
-    "instead of acting again; with other input it is a CONFLICT."
-)
-
-
-@strawberry.input
-class PostInput:
-    text: str = strawberry.field(description="1 to 500 characters after NFC normalisation and trimming.")
-    in_reply_to_id: strawberry.ID | None = None
-    location: LocationInput | None = None
-    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
-
-
-@strawberry.input
-class RepostInput:
-    post_id: strawberry.ID
-    text: str | None = ""
-    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
-
-
-@strawberry.input
-class PostIdInput:
-    post_id: strawberry.ID
-
-
-@strawberry.input
-class CommentInput:
-    post_id: strawberry.ID
-    text: str
-    reply_to_id: strawberry.ID | None = None
-    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY)
-
-
-@strawberry.input
-class DeleteCommentInput:
-    comment_id: strawberry.ID
-
-
-@strawberry.type
-class PostPayload:
-    status: Status | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class RepostPayload:
-    repost: Repost | None = None
-    original: Post | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class PostIdPayload:
-    post: Post | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class DeletePostPayload:
-    deleted_post_id: strawberry.ID | None = None
-    author: User | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class CommentPayload:
-    comment: Comment | None = None
-    post: Post | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class DeleteCommentPayload:
-    deleted_comment_id: strawberry.ID | None = None
-    post: Post | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
+    edges: list[CommentEdge] = strawberry.field(description=EDGES)
+    nodes = strawberry.field(resolver=nodes_of, graphql_type=list[Comment], description=NODES)
+    page_info: PageInfo = strawberry.field(description=PAGE_INFO)

@@ -8,23 +8,31 @@ from typing import Annotated, Any
 
 import strawberry
 
+from resolvers.promotions import TITLE_MOST, URL_MOST
 from resolvers.reading import hydrate, promoted_page
-from schema.types.nodes import Info, Node, UserError, is_a
+from schema.types.descriptions import limit
+from schema.types.nodes import Info, Node, is_a
 from schema.types.posts import Status
 from schema.types.users import User
 from store import promotions
 
+TITLE = f"The title, 1 to {TITLE_MOST} characters in one line."
+TEXT = f"The text, 1 to {limit('max_text')} characters."
+URL = f"The http or https address that it leads to, at most {URL_MOST:,} characters."
 
-@strawberry.type
+
+@strawberry.type(description="What a sponsor has to say who promotes neither a status nor a member.")
 class Advertisement:
-    title: str
-    text: str
-    url: str
+    title: str = strawberry.field(description=TITLE)
+    text: str = strawberry.field(description=TEXT)
+    url: str = strawberry.field(description=URL)
 
     is_type_of = is_a(promotions.Advertisement)
 
 
-PromotionSubject = Annotated[Status | User | Advertisement, strawberry.union("PromotionSubject")]
+PromotionSubject = Annotated[
+    Status | User | Advertisement, strawberry.union("PromotionSubject", description="What a promotion shows.")
+]
 
 
 def _sponsor(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
@@ -36,47 +44,52 @@ def _subject(root: promotions.Promotion, info: Info) -> Awaitable[Any]:
 
 
 @strawberry.type(
-    description="Something a sponsor pays to show, placed when a timeline is read: the tenth, twentieth, … entry of a "
-    "page of the home, the public or a hashtag's timeline in the order RECENT, for as many as run. A page with fewer "
-    "than ten entries has none. Its edge repeats the cursor of the entry before it; it counts within `first` and "
-    "`last`."
+    description="Something that a sponsor pays to show. It is every tenth entry on a page of the home, the public "
+    "timeline or a hashtag's timeline in the order RECENT. A page with fewer than ten entries has none. A promotion "
+    "counts within `first` and `last`."
 )
 class Promotion(Node):
-    sponsor = strawberry.field(resolver=_sponsor, graphql_type=User | None, description="Null once they are gone.")
+    sponsor = strawberry.field(
+        resolver=_sponsor,
+        graphql_type=User | None,
+        description="The member who pays. Null where the viewer may not see them.",
+    )
     subject = strawberry.field(
-        resolver=_subject, graphql_type=PromotionSubject | None, description="Null where the viewer cannot see it."
+        resolver=_subject,
+        graphql_type=PromotionSubject | None,
+        description="What is shown. Null where the viewer may not see it.",
     )
 
     is_type_of = is_a(promotions.Promotion)
 
 
-@strawberry.input
+@strawberry.input(description="A new advertisement.")
 class AdvertisementInput:
-    title: str = strawberry.field(description="1 to 100 characters.")
-    text: str = strawberry.field(description="1 to 500 characters.")
-    url: str = strawberry.field(description="An http or https address of up to 2000 characters.")
+    title: str = strawberry.field(description=TITLE)
+    text: str = strawberry.field(description=TEXT)
+    url: str = strawberry.field(description=URL)
 
 
-@strawberry.input(one_of=True)
+@strawberry.input(one_of=True, description="What a promotion shows: exactly one of these.")
 class PromotionSubjectInput:
-    status_id: strawberry.ID | None = strawberry.UNSET
-    user_id: strawberry.ID | None = strawberry.UNSET
-    advertisement: AdvertisementInput | None = strawberry.UNSET
+    status_id: strawberry.ID | None = strawberry.field(
+        default=strawberry.UNSET, description="The id of a status that the administrator may see."
+    )
+    user_id: strawberry.ID | None = strawberry.field(
+        default=strawberry.UNSET, description="The id of a member whom the administrator may see."
+    )
+    advertisement: AdvertisementInput | None = strawberry.field(
+        default=strawberry.UNSET, description="An advertisement of its own."
+    )
 
 
-@strawberry.input
+@strawberry.input(description="A new promotion, which runs at once.")
 class CreatePromotionInput:
-    sponsor_id: strawberry.ID
-    subject: PromotionSubjectInput
-    ends_at: datetime
+    sponsor_id: strawberry.ID = strawberry.field(description="The id of the member who pays.")
+    subject: PromotionSubjectInput = strawberry.field(description="What is shown.")
+    ends_at: datetime = strawberry.field(description="When it ends by itself, in the future.")
 
 
-@strawberry.input
+@strawberry.input(description="A promotion to end.")
 class EndPromotionInput:
-    promotion_id: strawberry.ID
-
-
-@strawberry.type
-class PromotionPayload:
-    promotion: Promotion | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
+    promotion_id: strawberry.ID = strawberry.field(description="The id of the promotion.")

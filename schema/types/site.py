@@ -4,97 +4,121 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
 from resolvers.live import announcements, site
 from resolvers.operation.stream_filters import StreamEventKind
+from resolvers.rules import filters
+from schema.types.descriptions import enum
 from schema.types.nodes import Info, is_a
 from schema.types.posts import Post
-from schema.types.streams import StreamEvent, StreamGap
+from schema.types.streams import Resume, StreamEvent, StreamGap
 from schema.types.users import User
 
-strawberry.enum(StreamEventKind)
+enum(
+    StreamEventKind,
+    "What happens on the site.",
+    POST_CREATED="A public post was published, or is shown again.",
+    POST_DELETED="A public post was deleted or hidden.",
+    USER_FOLLOWED="A member began to follow another one. Neither is private.",
+    USER_UNFOLLOWED="A member ended a follow. Neither is private.",
+)
 
 
-@strawberry.type
+@strawberry.type(description="A public post was published, or is shown again.")
 class PostCreated(StreamEvent):
-    post: Post
+    post: Post = strawberry.field(description="The post.")
 
     is_type_of = is_a(announcements.PostCreated)
 
 
-@strawberry.type(description="Reaches exactly those whom its PostCreated reached or would have.")
+@strawberry.type(
+    description="A public post was deleted or hidden. It reaches exactly those whom its PostCreated reached, or would "
+    "have reached."
+)
 class PostDeleted(StreamEvent):
-    post_id: strawberry.ID
-    author_id: strawberry.ID
+    post_id: strawberry.ID = strawberry.field(description="The id of the post.")
+    author_id: strawberry.ID = strawberry.field(description="The id of the member who published it.")
 
     is_type_of = is_a(announcements.PostDeleted)
 
 
-@strawberry.type
+@strawberry.type(description="A member began to follow another one. Neither is private.")
 class UserFollowed(StreamEvent):
-    follower: User
-    followed: User
+    follower: User = strawberry.field(description="The member who follows.")
+    followed: User = strawberry.field(description="The member who is followed.")
 
     is_type_of = is_a(announcements.UserFollowed)
 
 
-@strawberry.type
+@strawberry.type(description="A member ended a follow. Neither is private.")
 class UserUnfollowed(StreamEvent):
-    follower: User
-    unfollowed: User
+    follower: User = strawberry.field(description="The member who followed.")
+    unfollowed: User = strawberry.field(description="The member who was followed.")
 
     is_type_of = is_a(announcements.UserUnfollowed)
 
 
 SiteEvent = Annotated[
-    PostCreated | PostDeleted | UserFollowed | UserUnfollowed | StreamGap, strawberry.union("SiteEvent")
+    PostCreated | PostDeleted | UserFollowed | UserUnfollowed | StreamGap,
+    strawberry.union("SiteEvent", description="What happens in public on the site."),
 ]
 
 
-@strawberry.input
+@strawberry.input(description="An area on earth. It crosses the date line when west is greater than east.")
 class BoundingBox:
-    south: float
-    west: float
-    north: float
-    east: float
+    south: float = strawberry.field(description="The least latitude in degrees, -90 to 90, not above `north`.")
+    west: float = strawberry.field(description="The western longitude in degrees, -180 to 180.")
+    north: float = strawberry.field(description="The greatest latitude in degrees, -90 to 90.")
+    east: float = strawberry.field(description="The eastern longitude in degrees, -180 to 180.")
 
 
 @strawberry.input(
-    description="An event matches when it matches any of the given parts; an empty list is refused. Without a filter "
-    "it is the firehose."
+    description="An event matches when it matches any part that is given. At least one part is needed, and an empty "
+    "list is refused."
 )
 class StreamFilter:
     follow: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Events by any of these members; at most 5,000."
+        default=None, description=f"Events by any of these members, at most {filters.FOLLOW_MOST:,} ids."
     )
     track: list[str] | None = strawberry.field(
         default=None,
-        description="At most 400 phrases of up to 60 characters. A phrase matches when every word of it stands in the "
-        "text as a word, #hashtag or @mention, in any order and case, punctuation aside. In scripts written without "
-        "spaces each character is a word, and those of a phrase must stand side by side.",
+        description=f"At most {filters.TRACK_MOST} phrases of up to {filters.PHRASE_MOST} characters. A phrase matches "
+        "when the text has each of its words as a word, #hashtag or @mention, in any order and case, punctuation "
+        "aside. In scripts written without spaces each character is a word, and those of a phrase must be side by "
+        "side.",
     )
     locations: list[BoundingBox] | None = strawberry.field(
-        default=None,
-        description="Posts located inside any of these boxes, at most 25; west greater than east crosses the date "
-        "line.",
+        default=None, description=f"Posts located inside any of these boxes, at most {filters.BOXES_MOST}."
     )
+
+
+Wanted: TypeAlias = Annotated[
+    StreamFilter | None, strawberry.argument(description="Only events that match it. Without it, all events come.")
+]
+Kinds: TypeAlias = Annotated[
+    list[StreamEventKind] | None,
+    strawberry.argument(description="Only events of these kinds, at least one. Without it, events of all kinds come."),
+]
+Percent: TypeAlias = Annotated[
+    int, strawberry.argument(description="The share of all public posts, 1 to 100 percent. The default is 1.")
+]
 
 
 async def stream(
     info: Info,
-    filter: StreamFilter | None = None,  # noqa: A002  the argument's name in the contract
-    kinds: list[StreamEventKind] | None = None,
-    after: str | None = None,
+    filter: Wanted = None,  # noqa: A002  the argument's name in the contract
+    kinds: Kinds = None,
+    after: Resume = None,
 ) -> AsyncGenerator[Any, None]:
     async with aclosing(site.stream(info.context, filter, kinds, after)) as events:
         async for event in events:
             yield event
 
 
-async def sample(info: Info, percent: int = 1, after: str | None = None) -> AsyncGenerator[Any, None]:
+async def sample(info: Info, percent: Percent = 1, after: Resume = None) -> AsyncGenerator[Any, None]:
     async with aclosing(site.sample(info.context, percent, after)) as events:
         async for event in events:
             yield event

@@ -5,72 +5,88 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
 from resolvers.live import cursors, home
 from resolvers.live import post_activity as activity
+from schema.types.descriptions import limit
 from schema.types.nodes import Info, is_a
-from schema.types.posts import Post
+from schema.types.posts import COMMENT_COUNT, LIKE_COUNT, QUOTE_COUNT, REPLY_COUNT, REPOST_COUNT, Post
 from schema.types.timelines import TimelineEdge
 
 
 @strawberry.interface(
-    description="What a subscription delivers. Every one starts with what came since `after`, then goes on live."
+    description="What a subscription delivers: first the events since `after`, then live events, each once and in "
+    "order."
 )
 class StreamEvent:
     cursor: str = strawberry.field(description="Pass it as `after` to go on from here without a gap.")
-    at: datetime
+    at: datetime = strawberry.field(description="When it happened. For a gap, when the loss was noticed.")
 
 
 @strawberry.type(
-    description="Events were lost: the cursor is older than what is kept, or this client read too slowly; or one event "
-    "changed too much to tell each change. Refetch."
+    description="Events were lost, so the client has to fetch its list again. The cursor is older than the newest "
+    f"{limit('events_kept')} events, the client was more than {limit('subscriber_queue')} events behind, the store "
+    "lost its last moments, or one event changed too much to deliver each change."
 )
 class StreamGap(StreamEvent):
     is_type_of = is_a(cursors.StreamGap)
 
 
 @strawberry.type(
-    description="An entry came to the viewer's home timeline or changed there; "
-    "it replaces the one with the same node id."
+    description="An entry was added to the viewer's home timeline, or changed there. It replaces the entry with the "
+    "same node id."
 )
 class TimelineEntryPut(StreamEvent):
-    edge: TimelineEdge
+    edge: TimelineEdge = strawberry.field(description="The entry as it is now. Its cursor says where it is listed.")
 
     is_type_of = is_a(home.TimelineEntryPut)
 
 
-@strawberry.type
+@strawberry.type(description="An entry left the viewer's home timeline.")
 class TimelineEntryRemoved(StreamEvent):
-    node_id: strawberry.ID
+    node_id: strawberry.ID = strawberry.field(description="The id of the post that left.")
 
     is_type_of = is_a(home.TimelineEntryRemoved)
 
 
 HomeTimelineEvent = Annotated[
-    TimelineEntryPut | TimelineEntryRemoved | StreamGap, strawberry.union("HomeTimelineEvent")
+    TimelineEntryPut | TimelineEntryRemoved | StreamGap,
+    strawberry.union("HomeTimelineEvent", description="A change in the viewer's home timeline."),
 ]
 
 
-@strawberry.type(description="How a post's numbers stand after a change; the latest only, none of them queued.")
+@strawberry.type(description="The counts of a post after a change. A slow client gets the latest counts only.")
 class PostActivity:
-    post: Post
-    like_count: int
-    repost_count: int
-    quote_count: int
-    comment_count: int
-    reply_count: int
+    post: Post = strawberry.field(description="The post. For a plain repost, its original.")
+    like_count: int = strawberry.field(description=LIKE_COUNT)
+    repost_count: int = strawberry.field(description=REPOST_COUNT)
+    quote_count: int = strawberry.field(description=QUOTE_COUNT)
+    comment_count: int = strawberry.field(description=COMMENT_COUNT)
+    reply_count: int = strawberry.field(description=REPLY_COUNT)
 
 
-async def home_timeline(info: Info, after: str | None = None) -> AsyncGenerator[Any, None]:
+Resume: TypeAlias = Annotated[
+    str | None,
+    strawberry.argument(
+        description="The cursor of an event of this subscription, to go on after it. Without it, only new events come."
+    ),
+]
+ActivePost: TypeAlias = Annotated[
+    strawberry.ID,
+    strawberry.argument(description="The id of a post that the viewer may see. A plain repost acts for its original."),
+]
+
+
+async def home_timeline(info: Info, after: Resume = None) -> AsyncGenerator[Any, None]:
     async with aclosing(home.home_timeline(info.context, after)) as events:
         async for event in events:
             yield event
 
 
-async def post_activity(info: Info, post_id: strawberry.ID) -> AsyncGenerator[Any, None]:
+async def post_activity(info: Info, post_id: ActivePost) -> AsyncGenerator[Any, None]:
     async with aclosing(activity.post_activity(info.context, post_id)) as events:
         async for event in events:
             yield event

@@ -1,4 +1,4 @@
-"""The signed-in member: what only they may see, and the inputs and payloads of their account."""
+"""The signed-in member, with what only they may see."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from typing import Any
 import strawberry
 
 from resolvers import accounts, blocks, favourites, follows, notifications, sessions, timelines
+from resolvers.credentials import USER_AGENT_MOST
 from resolvers.operation.tokens import Claims
-from schema.types.nodes import After, First, Info, UserError, later
+from schema.types.descriptions import enum, limit
+from schema.types.nodes import After, Before, First, Info, Last, TimelineFirst, later
 from schema.types.users import User, UserConnection
 from store import records
-from store.secret import Secret
 
-Role = strawberry.enum(records.Role, name="Role")
+Role = enum(
+    records.Role,
+    "What a member may do on the whole site.",
+    MEMBER="What every member may do.",
+    MODERATOR="Also see suspended members and hidden posts.",
+    ADMIN="What moderators may do, and create and end promotions.",
+)
 
 
 def _user(root: Claims, info: Info) -> Awaitable[Any]:
@@ -54,13 +61,23 @@ def _session_is_current(root: tuple[records.Session, bool]) -> bool:
     return root[1]
 
 
-@strawberry.type
+@strawberry.type(description="A device on which the viewer is signed in. Nobody else sees it.")
 class Session:
-    id = strawberry.field(resolver=_session_id, graphql_type=strawberry.ID)
-    created_at = strawberry.field(resolver=_session_created_at)
-    expires_at = strawberry.field(resolver=_session_expires_at)
-    user_agent = strawberry.field(resolver=_session_user_agent)
-    is_current = strawberry.field(resolver=_session_is_current)
+    id = strawberry.field(
+        resolver=_session_id,
+        graphql_type=strawberry.ID,
+        description="The identity of this session. `node` does not take it.",
+    )
+    created_at = strawberry.field(resolver=_session_created_at, description="When the viewer logged in or signed up.")
+    expires_at = strawberry.field(
+        resolver=_session_expires_at,
+        description=f"When the session ends by itself: {limit('session_days')} days after it was last refreshed.",
+    )
+    user_agent = strawberry.field(
+        resolver=_session_user_agent,
+        description=f"The `User-Agent` header of the log-in, at most {USER_AGENT_MOST} characters.",
+    )
+    is_current = strawberry.field(resolver=_session_is_current, description="Whether this request belongs to it.")
 
 
 def _follow_requests(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
@@ -82,10 +99,10 @@ def _favourites(root: Claims, info: Info, first: First = 20, after: After = None
 def _mentions(
     root: Claims,
     info: Info,
-    first: int | None = None,
-    after: str | None = None,
-    last: int | None = None,
-    before: str | None = None,
+    first: TimelineFirst = None,
+    after: After = None,
+    last: Last = None,
+    before: Before = None,
 ) -> Awaitable[Any]:
     return timelines.mentions(info.context, root, timelines.Span(first, after, last, before))
 
@@ -98,141 +115,47 @@ def _unread_notification_count(root: Claims, info: Info) -> Awaitable[int]:
     return notifications.unread_count(info.context, root)
 
 
-@strawberry.type(description="The signed-in member, with what only they may see.")
+@strawberry.type(description="The signed-in member, with what nobody else may see.")
 class Viewer:
-    user = strawberry.field(resolver=_user, graphql_type=User)
-    email = strawberry.field(resolver=_email)
-    role = strawberry.field(resolver=_role, graphql_type=Role)
-    follow_requests = strawberry.field(resolver=_follow_requests, graphql_type=UserConnection)
-    blocked = strawberry.field(resolver=_blocked, graphql_type=UserConnection)
-    muted = strawberry.field(resolver=_muted, graphql_type=UserConnection)
+    user = strawberry.field(resolver=_user, graphql_type=User, description="The member as others see them.")
+    email = strawberry.field(resolver=_email, description="The e-mail address, with which the viewer can log in.")
+    role = strawberry.field(resolver=_role, graphql_type=Role, description="What the viewer may do on the whole site.")
+    follow_requests = strawberry.field(
+        resolver=_follow_requests,
+        graphql_type=UserConnection,
+        description="Members who ask to follow the viewer, newest request first.",
+    )
+    blocked = strawberry.field(
+        resolver=_blocked,
+        graphql_type=UserConnection,
+        description="Members whom the viewer blocks, newest block first.",
+    )
+    muted = strawberry.field(
+        resolver=_muted, graphql_type=UserConnection, description="Members whom the viewer mutes, newest mute first."
+    )
     favourites = strawberry.field(
         resolver=_favourites,
         graphql_type=later("PostConnection", "schema.types.timelines"),
-        description="Posts this member has favourited (bookmarked). Nobody else can see them.",
+        description="Posts that the viewer has favourited (bookmarked), newest favourite first.",
     )
     mentions = strawberry.field(
         resolver=_mentions,
         graphql_type=later("Timeline", "schema.types.timelines"),
-        description="Posts and comments that name this member with @login.",
+        description=f"The newest {limit('mentions_kept')} posts and comments that name the viewer with @login.",
     )
     notifications = strawberry.field(
-        resolver=_received, graphql_type=later("NotificationConnection", "schema.types.notifications")
+        resolver=_received,
+        graphql_type=later("NotificationConnection", "schema.types.notifications"),
+        description=f"The newest {limit('notifications_kept')} notifications, newest first.",
     )
     unread_notification_count = strawberry.field(
         resolver=_unread_notification_count,
         graphql_type=int,
-        description="Those that came after the newest one marked read, also where what they are about is hidden since.",
+        description="How many notifications are newer than the newest one marked read, also those that are out of "
+        "sight by now.",
     )
-    sessions = strawberry.field(resolver=_sessions, graphql_type=list[Session])
-
-
-@strawberry.input
-class SignUpInput:
-    login: str
-    name: str
-    email: str
-    password: Secret
-
-
-@strawberry.input
-class LogInInput:
-    identifier: str = strawberry.field(description="A login or an email address.")
-    password: Secret
-    device_token: Secret | None = strawberry.field(
-        default=None,
-        description="The member's token from an earlier session on this device: guesses of others don't hold it up.",
+    sessions = strawberry.field(
+        resolver=_sessions,
+        graphql_type=list[Session],
+        description=f"Where the viewer is signed in, newest first, at most {limit('sessions_per_member')}.",
     )
-
-
-@strawberry.input
-class RefreshSessionInput:
-    refresh_token: Secret
-
-
-@strawberry.input
-class LogOutInput:
-    everywhere: bool | None = strawberry.field(default=False, description="End every session, not only this one.")
-
-
-@strawberry.input
-class ChangePasswordInput:
-    current_password: Secret
-    new_password: Secret
-
-
-@strawberry.input
-class UpdateProfileInput:
-    login: str | None = None
-    name: str | None = None
-    bio: str | None = None
-    is_private: bool | None = None
-
-
-@strawberry.input
-class ChangeEmailInput:
-    email: str
-    current_password: Secret
-
-
-@strawberry.input
-class DeleteAccountInput:
-    password: Secret
-
-
-@strawberry.input(
-    description="One or many members at once, at least one; what can be done is done, each refusal is named."
-)
-class UsersInput:
-    user_ids: list[strawberry.ID]
-
-
-def _access_token(root: SessionPayload) -> str | None:
-    return root.access.reveal() if root.access else None
-
-
-def _refresh_token(root: SessionPayload) -> str | None:
-    return root.refresh.reveal() if root.refresh else None
-
-
-def _device_token(root: SessionPayload) -> str | None:
-    return root.device.reveal() if root.device else None
-
-
-@strawberry.type
-class SessionPayload:
-    access: strawberry.Private[Secret | None] = None
-    refresh: strawberry.Private[Secret | None] = None
-    device: strawberry.Private[Secret | None] = None
-    access_token: str | None = strawberry.field(resolver=_access_token)
-    refresh_token: str | None = strawberry.field(resolver=_refresh_token)
-    device_token: str | None = strawberry.field(
-        resolver=_device_token, description="Kept on the device, also after log-out, and sent with the next log-in."
-    )
-    expires_at: datetime | None = strawberry.field(default=None, description="When `accessToken` stops being accepted.")
-    viewer: Viewer | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class LogOutPayload:
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class ViewerPayload:
-    viewer: Viewer | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class DeleteAccountPayload:
-    deleted_user_id: strawberry.ID | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
-
-
-@strawberry.type
-class UsersPayload:
-    users: list[User] = strawberry.field(default_factory=list)
-    viewer: Viewer | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)

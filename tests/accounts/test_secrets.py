@@ -18,7 +18,8 @@ from graphql import GraphQLInputField, GraphQLInputObjectType
 import schema
 from schema.execution.parameters import Parameters
 from schema.execution.secret_inputs import is_secret
-from schema.types.viewer import LogInInput, SessionPayload
+from schema.types.account_inputs import LogInInput
+from schema.types.payloads import SessionPayload
 from serving.streaming.connections import Peer
 from store import keys, urls
 from store.client.database import Database

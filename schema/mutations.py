@@ -1,0 +1,264 @@
+"""Every mutation: a table of contents."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import fields
+from typing import Annotated, Any
+
+import strawberry
+
+from resolvers import (
+    accounts,
+    blocks,
+    favourites,
+    follows,
+    likes_and_comments,
+    notifications,
+    posts,
+    promotions,
+    sessions,
+)
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused
+from schema.types import account_inputs as i
+from schema.types import notifications as n
+from schema.types import payloads as p
+from schema.types import post_inputs as o
+from schema.types import promotions as a
+from schema.types.descriptions import limit
+
+Act = Callable[..., Awaitable[dict[str, object]]]
+
+
+def _mutation(
+    act: Act,
+    takes: type,
+    gives: type,
+    *,
+    description: str,
+    optional: bool = False,
+    suspended: bool = False,
+) -> Any:
+    """Declare a mutation: its input's fields become arguments, a refusal becomes `userErrors`.
+
+    Those open to `suspended` members concern nothing but their own account.
+    """
+
+    async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
+        arguments = {f.name: getattr(input, f.name) for f in fields(takes)} if input else {}
+        try:
+            if not suspended:
+                await info.context.active()
+            return gives(**await act(info.context, **arguments))
+        except Refused as refused:
+            return gives(user_errors=refused.errors)
+
+    argument = strawberry.argument(description="What the mutation needs to know.")
+    if optional:
+        resolve.__annotations__["input"] = Annotated[takes | None, argument]
+    else:
+        resolve.__annotations__["input"] = Annotated[takes, argument]
+        resolve.__defaults__ = None
+    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+
+
+@strawberry.type(
+    description="What can be changed. All but `signUp`, `logIn` and `refreshSession` need a token, and are refused "
+    "with UNAUTHENTICATED without one. Suspended members may change their own account only. Repeating a change that is "
+    "already made changes nothing and is no error. What is deleted already is NOT_FOUND."
+)
+class Mutation:
+    sign_up = _mutation(
+        accounts.sign_up,
+        i.SignUpInput,
+        p.SessionPayload,
+        description="Creates an account and begins a session. One address may do so "
+        f"{limit('sign_ups_per_hour')} times an hour.",
+        suspended=True,
+    )
+    log_in = _mutation(
+        sessions.log_in,
+        i.LogInInput,
+        p.SessionPayload,
+        description="Begins a session. After too many failed attempts it is refused with RATE_LIMITED: "
+        f"{limit('log_in_attempts')} in a quarter of an hour per identifier.",
+        suspended=True,
+    )
+    refresh_session = _mutation(
+        sessions.refresh_session,
+        i.RefreshSessionInput,
+        p.SessionPayload,
+        description="Trades a refresh token for new tokens. The old refresh token stops working.",
+        suspended=True,
+    )
+    log_out = _mutation(
+        sessions.log_out,
+        i.LogOutInput,
+        p.LogOutPayload,
+        optional=True,
+        description="Ends the session at once, its open websockets and event streams too.",
+        suspended=True,
+    )
+    change_password = _mutation(
+        sessions.change_password,
+        i.ChangePasswordInput,
+        p.SessionPayload,
+        description="Changes the password, and ends every other session of the viewer.",
+        suspended=True,
+    )
+    update_profile = _mutation(
+        accounts.update_profile,
+        i.UpdateProfileInput,
+        p.ViewerPayload,
+        description="Changes the viewer's profile.",
+    )
+    change_email = _mutation(
+        accounts.change_email,
+        i.ChangeEmailInput,
+        p.ViewerPayload,
+        description="Changes the viewer's e-mail address at once. The former one is free.",
+        suspended=True,
+    )
+    delete_account = _mutation(
+        accounts.delete_account,
+        i.DeleteAccountInput,
+        p.DeleteAccountPayload,
+        description="Deletes the account and everything that the member ever did, and ends every session. The login is "
+        "free again.",
+        suspended=True,
+    )
+
+    follow = _mutation(
+        follows.follow,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Follows members at once, or asks private ones. A member follows and asks at most "
+        f"{limit('max_following')} others.",
+    )
+    unfollow = _mutation(
+        follows.unfollow,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Ends the viewer's follows, and takes back requests.",
+    )
+    approve_follow_requests = _mutation(
+        follows.approve_follow_requests,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Lets members follow the viewer who asked to.",
+    )
+    reject_follow_requests = _mutation(
+        follows.reject_follow_requests,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Rejects the requests of members to follow the viewer.",
+    )
+    remove_followers = _mutation(
+        follows.remove_followers,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Ends the follows of members to the viewer.",
+    )
+    block = _mutation(
+        blocks.block,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Ends any follow in both directions. Neither member sees the other's posts, comments and likes, "
+        f"and the blocked one does not see the viewer. A member blocks at most {limit('max_blocked')} others.",
+    )
+    unblock = _mutation(
+        blocks.unblock,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Ends the viewer's blocks. Follows that they ended stay ended.",
+    )
+    mute = _mutation(
+        blocks.mute,
+        i.UsersInput,
+        p.UsersPayload,
+        description="Leaves members out of the viewer's timelines, notifications and streams. They are not notified. A "
+        f"member mutes at most {limit('max_blocked')} others.",
+    )
+    unmute = _mutation(blocks.unmute, i.UsersInput, p.UsersPayload, description="Ends the viewer's mutes.")
+
+    post = _mutation(posts.post, o.PostInput, p.PostPayload, description="Publishes a status, which may answer a post.")
+    repost = _mutation(
+        posts.repost,
+        o.RepostInput,
+        p.RepostPayload,
+        description="Passes a post on, plainly or as a quote. Hidden posts, and other members' private posts, cannot "
+        "be passed on. A member has at most one plain repost of a post.",
+    )
+    unrepost = _mutation(
+        posts.unrepost, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's plain repost of a post."
+    )
+    delete_post = _mutation(
+        posts.delete_post,
+        o.PostIdInput,
+        p.DeletePostPayload,
+        description="Deletes a post of the viewer's own, everywhere and for good. Its plain reposts disappear with it, "
+        "its quotes and replies stay.",
+    )
+    hide_post = _mutation(
+        posts.hide_post,
+        o.PostIdInput,
+        p.PostIdPayload,
+        description="Hides a status or quote of the viewer's own. Until it is shown again, only the author and "
+        "moderators see it.",
+    )
+    unhide_post = _mutation(
+        posts.unhide_post,
+        o.PostIdInput,
+        p.PostIdPayload,
+        description="Shows a hidden post of the viewer's own again.",
+    )
+    like = _mutation(likes_and_comments.like, o.PostIdInput, p.PostIdPayload, description="Likes a post.")
+    unlike = _mutation(
+        likes_and_comments.unlike, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's like of a post."
+    )
+    favourite = _mutation(
+        favourites.favourite,
+        o.PostIdInput,
+        p.PostIdPayload,
+        description="Adds a post to the viewer's favourites, which nobody else sees. A member has at most "
+        f"{limit('max_favourites')}.",
+    )
+    unfavourite = _mutation(
+        favourites.unfavourite,
+        o.PostIdInput,
+        p.PostIdPayload,
+        description="Removes a post from the viewer's favourites, also one that they may not see any more.",
+    )
+    comment = _mutation(
+        likes_and_comments.comment,
+        o.CommentInput,
+        p.CommentPayload,
+        description="Comments on a post, or answers a comment on it.",
+    )
+    delete_comment = _mutation(
+        likes_and_comments.delete_comment,
+        o.DeleteCommentInput,
+        p.DeleteCommentPayload,
+        description="Deletes a comment. Only its author and the author of the post may do so.",
+    )
+    mark_notifications_read = _mutation(
+        notifications.mark_notifications_read,
+        n.MarkNotificationsReadInput,
+        p.ViewerPayload,
+        optional=True,
+        description="Marks notifications read. Those marked read stay so.",
+    )
+
+    create_promotion = _mutation(
+        promotions.create_promotion,
+        a.CreatePromotionInput,
+        p.PromotionPayload,
+        description=f"Begins a promotion. Administrators only. At most {limit('max_promotions')} run at one time.",
+    )
+    end_promotion = _mutation(
+        promotions.end_promotion,
+        a.EndPromotionInput,
+        p.PromotionPayload,
+        description="Ends a promotion at once and for good. Administrators only.",
+    )

@@ -1,0 +1,98 @@
+"""Inputs of the mutations of accounts, sessions and relationships."""
+
+from __future__ import annotations
+
+import strawberry
+
+from resolvers.credentials import EMAIL_MOST, PASSWORD_LEAST, PASSWORD_MOST
+from schema.types.descriptions import limit
+from store.secret import Secret
+
+LOGIN = "1 to 20 of a-z, A-Z, 0-9 and _, which no other member has in any case."
+NAME = f"The display name, 1 to {limit('max_name')} characters in one line."
+EMAIL = f"An e-mail address of at most {EMAIL_MOST} characters that no other member has."
+NEW_PASSWORD = (
+    f"{PASSWORD_LEAST} to {PASSWORD_MOST:,} characters. Common passwords, one character repeated, and the login, name "
+    "or e-mail address are refused with WEAK_PASSWORD."
+)
+CONFIRMATION = "The viewer's password, as a confirmation."
+
+
+@strawberry.input(description="A new account.")
+class SignUpInput:
+    login: str = strawberry.field(description=LOGIN)
+    name: str = strawberry.field(description=NAME)
+    email: str = strawberry.field(description=EMAIL)
+    password: Secret = strawberry.field(description=NEW_PASSWORD)
+
+
+@strawberry.input(description="Who logs in.")
+class LogInInput:
+    identifier: str = strawberry.field(description="A login or an e-mail address, in any case.")
+    password: Secret = strawberry.field(description="The member's password.")
+    device_token: Secret | None = strawberry.field(
+        default=None,
+        description="The member's token from an earlier session on this device. With it, other people's failed "
+        "attempts do not delay the log-in.",
+    )
+
+
+@strawberry.input(description="A session to go on with.")
+class RefreshSessionInput:
+    refresh_token: Secret = strawberry.field(
+        description="The newest refresh token of the session. The one before it works for "
+        f"{limit('refresh_grace_seconds')} more seconds."
+    )
+
+
+@strawberry.input(description="Which sessions to end.")
+class LogOutInput:
+    everywhere: bool | None = strawberry.field(
+        default=False,
+        description="Whether to end every session of the viewer, not only this one. The default is false.",
+    )
+
+
+@strawberry.input(description="A new password.")
+class ChangePasswordInput:
+    current_password: Secret = strawberry.field(description=CONFIRMATION)
+    new_password: Secret = strawberry.field(description=NEW_PASSWORD)
+
+
+@strawberry.input(description="What to change of the viewer's profile. What is left out or null stays as it is.")
+class UpdateProfileInput:
+    login: str | None = strawberry.field(
+        default=None,
+        description=f"{LOGIN} The former login stays reserved for {limit('login_release_days')} days, at most "
+        f"{limit('former_logins')} at a time.",
+    )
+    name: str | None = strawberry.field(default=None, description=NAME)
+    bio: str | None = strawberry.field(
+        default=None,
+        description=f"What the viewer says about themselves, at most {limit('max_bio')} characters. It may be empty.",
+    )
+    is_private: bool | None = strawberry.field(
+        default=None,
+        description="Whether the viewer approves each follower. True keeps the followers, false approves all requests.",
+    )
+
+
+@strawberry.input(description="A new e-mail address.")
+class ChangeEmailInput:
+    email: str = strawberry.field(description=EMAIL)
+    current_password: Secret = strawberry.field(description=CONFIRMATION)
+
+
+@strawberry.input(description="The confirmation that the account is to be deleted.")
+class DeleteAccountInput:
+    password: Secret = strawberry.field(description=CONFIRMATION)
+
+
+@strawberry.input(
+    description="One or many members at once. What can be done is done, and `userErrors` names each refusal."
+)
+class UsersInput:
+    user_ids: list[strawberry.ID] = strawberry.field(
+        description=f"The ids of the members, at least one and at most {limit('max_ids')}. More are refused with "
+        "BAD_USER_INPUT."
+    )

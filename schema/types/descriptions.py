@@ -1,0 +1,50 @@
+"""Descriptions that many elements of the schema share, and the limits that they state."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from enum import EnumMeta
+from typing import Any
+
+import strawberry
+
+from store.settings import Settings
+
+CURSOR = "The place of this entry in the list, for `after` or `before`. It stays right while other entries come and go."
+EDGES = "The entries of this page, each with its cursor."
+NODES = "The entries of this page without their edges."
+PAGE_INFO = "Where this page lies in the list, and whether the list goes on."
+USER_ERRORS = "Why the mutation was refused. Empty when everything was done."
+CREATED_AT = "When it was created."
+POST_ID = "The id of a status or repost. A plain repost acts for its original."
+IDEMPOTENCY_KEY = (
+    "1 to 64 characters, the member's own. A retry with the same key and input within a day returns the first result "
+    "instead of acting again. With other input it is refused with CONFLICT."
+)
+
+_DEFAULTS: dict[str, Any] = {setting.name: setting.default for setting in fields(Settings)}
+
+
+def limit(setting: str) -> str:
+    """Return a limit as descriptions state it: the default of a setting, and its name, as in "500 (`MAX_TEXT`)"."""
+    return f"{_DEFAULTS[setting]:,} (`{setting.upper()}`)"
+
+
+def connection(entries: str) -> str:
+    """Return the description of a page of a list, whose entries are named in the plural."""
+    return f"A page of {entries}, as the Relay cursor specification defines it."
+
+
+def edge(entry: str) -> str:
+    """Return the description of an entry of a list."""
+    return f"{entry[0].upper()}{entry[1:]} in a list, with its place there."
+
+
+def enum(kind: EnumMeta, description: str, **values: str) -> Any:
+    """Declare an enum with a description of each value; raises ValueError when the descriptions name other values."""
+    if set(kind.__members__) != values.keys():
+        raise ValueError(f"{kind.__name__} has the values {', '.join(kind.__members__)}, and each has a description")
+    declared: Any = strawberry.enum(kind, description=description)
+    for value in declared.__strawberry_definition__.values:
+        value.description = values[value.name]
+    return declared
