@@ -199,6 +199,9 @@ async def node(context: Context, thing: str) -> Post | User | object | None:
     if kind == "notification":
         (told,) = await hydrate.notifications(context, [number])
         return told
+    if kind == "viewer":
+        (viewer,) = await hydrate.viewers(context, [number])
+        return viewer
     found = await (hydrate.comment if kind == "comment" else hydrate.post)(context, number)
     return found if global_ids.is_of(thing, found) else None
 
@@ -214,6 +217,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
         (("comment",), hydrate.comments),
         (("promotion",), hydrate.promotions),
         (("notification",), hydrate.notifications),
+        (("viewer",), hydrate.viewers),
     ):
         wanted = [name for name in named if name[0] in kinds]
         records = await load(context, [number for _, number in wanted])

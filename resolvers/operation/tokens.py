@@ -47,6 +47,11 @@ class Claims(Struct, frozen=True):
     session: str
     expires: int
 
+    @property
+    def id(self) -> int:
+        """The member's id, of which the viewer's global id is made."""
+        return self.member
+
 
 class RefreshClaims(Struct, frozen=True):
     """The content of a refresh token: its member and session, and whether Perch issued it for that session."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.operation.tokens import Claims
 from store.ids import LARGEST
 from store.notifications import Notification
 from store.promotions import Promotion
@@ -13,12 +14,12 @@ from store.records import Comment, Post, Repost, Status, User
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits that hold 53 bits; always as many, so that a truncated id is recognised
-_FORM = re.compile(r"(user|status|repost|comment|promotion|notification)_([0-9a-f]{14})")
+_FORM = re.compile(r"(user|status|repost|comment|promotion|notification|viewer)_([0-9a-f]{14})")
 
 POSTS = ("status", "repost")
 
 
-Record = User | Post | Comment | Promotion | Notification
+Record = User | Post | Comment | Promotion | Notification | Claims
 
 
 _KINDS: dict[type, str] = {
@@ -28,6 +29,7 @@ _KINDS: dict[type, str] = {
     Comment: "comment",
     Promotion: "promotion",
     Notification: "notification",
+    Claims: "viewer",
 }
 
 

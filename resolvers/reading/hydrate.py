@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Lookup
 from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
@@ -226,6 +227,11 @@ async def promotions(context: Context, ids: Sequence[int]) -> list[Promotion | N
     """Return promotions, None for those that have ended; one round trip."""
     found = await context.load.promotion.load_many(ids)
     return [promotion if promotion and promotion.runs else None for promotion in found]
+
+
+async def viewers(context: Context, members: Sequence[int]) -> list[Claims | None]:
+    """Return the viewer wherever they are asked for, None for other members; no round trip."""
+    return [context.claims if member == context.viewer else None for member in members]
 
 
 def acts_for(post: Post) -> int:

@@ -12,7 +12,7 @@ from resolvers import accounts, blocks, favourites, follows, notifications, sess
 from resolvers.credentials import USER_AGENT_MOST
 from resolvers.operation.tokens import Claims
 from schema.types.descriptions import enum, limit
-from schema.types.nodes import After, Before, First, Info, Last, TimelineFirst, later
+from schema.types.nodes import After, Before, First, Info, Last, Node, TimelineFirst, is_a, later
 from schema.types.users import User, UserConnection
 from store import records
 
@@ -115,8 +115,11 @@ def _unread_notification_count(root: Claims, info: Info) -> Awaitable[int]:
     return notifications.unread_count(info.context, root)
 
 
-@strawberry.type(description="The signed-in member, with what nobody else may see.")
-class Viewer:
+@strawberry.type(
+    description="The signed-in member, with what nobody else may see. Its id stays the same for the life of the "
+    "account, and `node` finds it for that member alone."
+)
+class Viewer(Node):
     user = strawberry.field(resolver=_user, graphql_type=User, description="The member as others see them.")
     email = strawberry.field(resolver=_email, description="The e-mail address, with which the viewer can log in.")
     role = strawberry.field(resolver=_role, graphql_type=Role, description="What the viewer may do on the whole site.")
@@ -159,3 +162,5 @@ class Viewer:
         graphql_type=list[Session],
         description=f"Where the viewer is signed in, newest first, at most {limit('sessions_per_member')}.",
     )
+
+    is_type_of = is_a(Claims)
