@@ -7,7 +7,7 @@ from datetime import datetime
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.types.scalar import DEFAULT_SCALAR_REGISTRY
 
-from schema.execution import secret_inputs
+from schema.execution import optional, secret_inputs
 from schema.execution.operations import Schema
 from schema.root import Mutation, Query, Subscription
 from schema.types.nodes import DATE_TIME
@@ -31,5 +31,7 @@ def build(settings: Settings) -> Schema:
         types=[User, Status, Repost, Comment, Promotion, Notification],
         config=StrawberryConfig(scalar_map={datetime: DATE_TIME, Secret: _STRING}),
     )
-    secret_inputs.wrap(schema._schema)  # noqa: SLF001  strawberry offers no other way to it
+    core = schema._schema  # noqa: SLF001  strawberry offers no other way to it
+    secret_inputs.wrap(core)
+    optional.drop_null_defaults(core)
     return schema
