@@ -17,6 +17,7 @@ from resolvers.operation.errors import (
     refuse,
     refuse_all,
 )
+from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, ViewerPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
@@ -58,7 +59,7 @@ async def is_login_available(context: Context, login: str) -> bool:
     return await context.load.login.load(login.lower()) is None
 
 
-async def sign_up(context: Context, *, login: str, name: str, email: str, password: Secret) -> dict[str, object]:
+async def sign_up(context: Context, *, login: str, name: str, email: str, password: Secret) -> SessionPayload:
     """Create a member and open a session; all that is wrong with the input is named at once."""
     await context.proved()
     fields = await _check_sign_up(context, login, name, email, password)
@@ -77,7 +78,7 @@ async def _hash(context: Context, password: Secret) -> Secret:
     return await context.services.passwords.hash(password, context.address)
 
 
-async def change_email(context: Context, *, email: str, current_password: Secret) -> dict[str, object]:
+async def change_email(context: Context, *, email: str, current_password: Secret) -> ViewerPayload:
     """Set a new e-mail address; the old one is free at once."""
     member = await context.member()
     errors: list[UserError] = []
@@ -85,7 +86,7 @@ async def change_email(context: Context, *, email: str, current_password: Secret
     refuse_all(errors)
     found = await credentials.confirm(context, member, current_password)
     if address == found.email:
-        return {"viewer": context.claims}
+        return ViewerPayload(viewer=context.claims)
     if address.lower() != found.email.lower() and not await accounts.reserve(
         context.db, keys.email(address.lower()), member
     ):
@@ -94,7 +95,7 @@ async def change_email(context: Context, *, email: str, current_password: Secret
     if job:
         await dispatch.finish(context.db, job)
     context.forget()
-    return {"viewer": context.claims}
+    return ViewerPayload(viewer=context.claims)
 
 
 async def update_profile(
@@ -104,7 +105,7 @@ async def update_profile(
     name: str | None = None,
     bio: str | None = None,
     is_private: bool | None = None,
-) -> dict[str, object]:
+) -> ViewerPayload:
     """Change what is given of the profile; a login given up stays reserved for a while.
 
     Who is private no longer lets in all who have asked; who becomes private keeps their followers.
@@ -137,7 +138,7 @@ async def update_profile(
         if job:
             await dispatch.finish(context.db, job)
     context.forget()
-    return {"viewer": context.claims}
+    return ViewerPayload(viewer=context.claims)
 
 
 async def _limit_former_logins(context: Context, member: int, current: str, wanted: str) -> None:
@@ -176,7 +177,7 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
     return True
 
 
-async def delete_account(context: Context, *, password: Secret) -> dict[str, object]:
+async def delete_account(context: Context, *, password: Secret) -> DeleteAccountPayload:
     """Delete the viewer's account: out of sight at once, and soon gone with all that they ever did."""
     member = await context.member()
     found = await credentials.confirm(context, member, password, "password")
@@ -186,7 +187,7 @@ async def delete_account(context: Context, *, password: Secret) -> dict[str, obj
     await dispatch.finish(context.db, job)
     context.claims = None  # what follows in the same document is anonymous
     context.forget()
-    return {"deleted_user_id": global_ids.user_id(member)}
+    return DeleteAccountPayload(deleted_user_id=global_ids.user_id(member))
 
 
 async def create_member(

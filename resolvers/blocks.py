@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
+from resolvers.operation.payloads import UsersPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import hydrate, paging
 from resolvers.reading.named_members import Targets, targets
@@ -16,35 +17,33 @@ from store.blocks import Results
 from store.records import Job, User
 
 
-async def block(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Block members: ends every follow between them and the viewer, and hides each from the other."""
     named = await targets(context, user_ids)
     return await _done(context, named, await blocks.block(context.db, named.viewer, named.members), "blocks")
 
 
-async def unblock(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def unblock(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """End blocks; the follows that they ended stay ended."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.blocked(viewer)])
     return await _done(context, named, await blocks.unblock(context.db, viewer, named.members))
 
 
-async def mute(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def mute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Leave members out of the viewer's timelines, notifications and streams; they are not told."""
     named = await targets(context, user_ids)
     return await _done(context, named, await blocks.mute(context.db, named.viewer, named.members), "mutes")
 
 
-async def unmute(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def unmute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """End mutes."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.muted(viewer)])
     return await _done(context, named, await blocks.unmute(context.db, viewer, named.members))
 
 
-async def _done(
-    context: Context, named: Targets, change: tuple[Job | None, Results], verb: str = ""
-) -> dict[str, object]:
+async def _done(context: Context, named: Targets, change: tuple[Job | None, Results], verb: str = "") -> UsersPayload:
     job, results = change
     for member, result in results.items():
         if result == "limit":

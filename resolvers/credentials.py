@@ -11,6 +11,7 @@ from email_validator import EmailNotValidError, validate_email
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse
+from resolvers.operation.payloads import SessionPayload
 from resolvers.operation.tokens import Claims, digest, new_session
 from store import accounts
 from store.records import Credentials, Session
@@ -25,7 +26,7 @@ NOTHING = Secret("")
 UNKNOWN = "this login or e-mail and this password do not belong together"
 
 
-async def sign_in(context: Context, member: int, proved: Secret | None = None) -> dict[str, object]:
+async def sign_in(context: Context, member: int, proved: Secret | None = None) -> SessionPayload:
     """Open a session and return its tokens; raises the refusal of a member who is gone.
 
     `proved` is the hash of the password that was right: where it has been changed since, there is no session.
@@ -46,18 +47,18 @@ async def sign_in(context: Context, member: int, proved: Secret | None = None) -
     return session_answer(context, member, session, refresh_token)
 
 
-def session_answer(context: Context, member: int, session: str, refresh_token: Secret) -> dict[str, object]:
+def session_answer(context: Context, member: int, session: str, refresh_token: Secret) -> SessionPayload:
     """Return the tokens of a session with its viewer; what is read from now on is read anew."""
     tokens = context.services.tokens
     access_token, expires = tokens.sign(member, session)
     context.forget()
-    return {
-        "access": access_token,
-        "refresh": refresh_token,
-        "device": tokens.device_token(member, session),
-        "expires_at": datetime.fromtimestamp(expires, UTC),
-        "viewer": Claims(member, session, expires),
-    }
+    return SessionPayload(
+        access_token=access_token,
+        refresh_token=refresh_token,
+        device_token=tokens.device_token(member, session),
+        expires_at=datetime.fromtimestamp(expires, UTC),
+        viewer=Claims(member, session, expires),
+    )
 
 
 async def confirm(context: Context, member: int, password: Secret, field: str = "currentPassword") -> Credentials:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.payloads import PostIdPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
@@ -14,7 +15,7 @@ from store import keys
 from store.records import Post
 
 
-async def favourite(context: Context, *, post_id: str) -> dict[str, object]:
+async def favourite(context: Context, *, post_id: str) -> PostIdPayload:
     """Keep a post among the viewer's favourites; doing it twice changes nothing."""
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
@@ -25,10 +26,10 @@ async def favourite(context: Context, *, post_id: str) -> dict[str, object]:
         most = context.settings.max_favourites
         raise refuse(UserErrorCode.LIMIT_REACHED, f"postId: at most {most} posts can be favourites", "postId")
     context.forget()
-    return {"post": await hydrate.post(context, post.id)}
+    return PostIdPayload(post=await hydrate.post(context, post.id))
 
 
-async def unfavourite(context: Context, *, post_id: str) -> dict[str, object]:
+async def unfavourite(context: Context, *, post_id: str) -> PostIdPayload:
     """Take a post from the viewer's favourites; doing it twice changes nothing.
 
     A favourite that they do not see any more can be named by its own id alone: a plain repost of it that they do not
@@ -41,10 +42,10 @@ async def unfavourite(context: Context, *, post_id: str) -> dict[str, object]:
         unseen = await _unseen(context, post_id)
         if unseen is None or not await stored.remove(context.db, viewer, unseen):
             raise
-        return {"post": None}
+        return PostIdPayload(post=None)
     await stored.remove(context.db, viewer, post.id)
     context.forget()
-    return {"post": await hydrate.post(context, post.id)}
+    return PostIdPayload(post=await hydrate.post(context, post.id))
 
 
 async def _unseen(context: Context, post_id: str) -> int | None:

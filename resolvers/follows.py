@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
+from resolvers.operation.payloads import UsersPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
@@ -20,7 +21,7 @@ COMMON_COUNTED = 20_000  # members of the smaller set up to which common followe
 COMMON_SCANNED = 1_000  # members of the smaller set looked at per page of what two members have in common
 
 
-async def follow(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Follow members, or ask private ones; what can be done is done, each refusal is named."""
     named = await targets(context, user_ids)
     users = await hydrate.users(context, named.members)
@@ -37,21 +38,21 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> dict[str, obje
     return await _done(context, named, job)
 
 
-async def unfollow(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def unfollow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """End follows of the viewer, and take back requests."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.following(viewer), keys.requested(viewer)])
     return await _done(context, named, await follows.unfollow(context.db, viewer, named.members))
 
 
-async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """End follows of others to the viewer."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.followers(viewer)])
     return await _done(context, named, await follows.remove_followers(context.db, viewer, named.members))
 
 
-async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Let in who has asked to follow the viewer; who follows already stays, who has not asked is refused."""
     named = await targets(context, user_ids)
     job = await follows.approve(context.db, named.viewer, named.members)
@@ -64,14 +65,14 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
     return await _done(context, named, job)
 
 
-async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -> dict[str, object]:
+async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Turn away who has asked to follow the viewer; doing it twice changes nothing."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.requests(viewer)])
     return await _done(context, named, await follows.reject(context.db, viewer, named.members))
 
 
-async def _done(context: Context, named: Targets, job: Job | None) -> dict[str, object]:
+async def _done(context: Context, named: Targets, job: Job | None) -> UsersPayload:
     if job:
         await dispatch.finish(context.db, job)
     return await named.answer(context)

@@ -6,6 +6,7 @@ from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest
+from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
 from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import keys, likes_and_comments
@@ -15,17 +16,17 @@ from store.records import Comment, Post, User
 UNSEEN = -1  # an id that no comment has
 
 
-async def like(context: Context, *, post_id: str) -> dict[str, object]:
+async def like(context: Context, *, post_id: str) -> PostIdPayload:
     """Like a post; doing it twice changes nothing."""
     return await _toggle(context, post_id, liked=True)
 
 
-async def unlike(context: Context, *, post_id: str) -> dict[str, object]:
+async def unlike(context: Context, *, post_id: str) -> PostIdPayload:
     """Take a like back; doing it twice changes nothing."""
     return await _toggle(context, post_id, liked=False)
 
 
-async def _toggle(context: Context, post_id: str, *, liked: bool) -> dict[str, object]:
+async def _toggle(context: Context, post_id: str, *, liked: bool) -> PostIdPayload:
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
     change = likes_and_comments.like if liked else likes_and_comments.unlike
@@ -35,12 +36,12 @@ async def _toggle(context: Context, post_id: str, *, liked: bool) -> dict[str, o
     flags = [(context.load.has_liked, [post.id])] if context.wants("viewerHasLiked") else []
     # All in one round trip: `hydrate` then finds what it would look up one after the other.
     await context.load.all((context.load.post, [post.id]), *hydrate.ahead(context, [post.id]), *flags)
-    return {"post": await hydrate.post(context, post.id)}
+    return PostIdPayload(post=await hydrate.post(context, post.id))
 
 
 async def comment(
     context: Context, *, post_id: str, text: str, reply_to_id: str | None = None, idempotency_key: str | None = None
-) -> dict[str, object]:
+) -> CommentPayload:
     """Comment on a post, or answer a comment on it."""
     author = await context.member()
     key = checked_key(idempotency_key)
@@ -76,10 +77,10 @@ async def comment(
     made = await hydrate.comment(context, thing)
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, "the comment has been deleted since")
-    return {"comment": made, "post": await hydrate.post(context, post.id)}
+    return CommentPayload(comment=made, post=await hydrate.post(context, post.id))
 
 
-async def delete_comment(context: Context, *, comment_id: str) -> dict[str, object]:
+async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:
     """Delete a comment: by its author, or by the author of the post."""
     viewer = await context.member()
     thing = global_ids.expect(comment_id, ("comment",), "commentId")
@@ -96,7 +97,7 @@ async def delete_comment(context: Context, *, comment_id: str) -> dict[str, obje
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    return {"deleted_comment_id": comment_id, "post": await hydrate.post(context, found.post_id)}
+    return DeleteCommentPayload(deleted_comment_id=comment_id, post=await hydrate.post(context, found.post_id))
 
 
 def _conflict() -> Exception:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from resolvers.live.cursors import StreamGap
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
@@ -47,14 +48,14 @@ async def unread_count(context: Context, who: Claims) -> int:
     return int(count)
 
 
-async def mark_notifications_read(context: Context, *, up_to_id: str | None = None) -> dict[str, object]:
+async def mark_notifications_read(context: Context, *, up_to_id: str | None = None) -> ViewerPayload:
     """Mark notifications read, all of them or all up to one; what is read stays read."""
     viewer = await context.member()
     until = None if up_to_id is None else global_ids.expect(up_to_id, ("notification",), "upToId")
     if not await notifications.mark_read(context.db, viewer, until):
         raise refuse(UserErrorCode.NOT_FOUND, "upToId: there is no such notification", "upToId")
     context.forget()
-    return {"viewer": context.claims}
+    return ViewerPayload(viewer=context.claims)
 
 
 async def is_read(context: Context, notification: Notification) -> bool:

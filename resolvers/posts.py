@@ -10,6 +10,7 @@ from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import Coordinates, checked_key, checked_location, checked_text, input_digest
+from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
 from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
@@ -26,7 +27,7 @@ async def post(
     in_reply_to_id: str | None = None,
     location: Coordinates | None = None,
     idempotency_key: str | None = None,
-) -> dict[str, object]:
+) -> PostPayload:
     """Publish a status, which may answer a post. An answer to a plain repost is one to its original."""
     author = await context.member()
     key = checked_key(idempotency_key)
@@ -39,7 +40,7 @@ async def post(
         earlier = await _made_before(context, "post", key, digest)
         if earlier is None:
             raise
-        return {"status": earlier}
+        return PostPayload(status=earlier)
     draft = Draft(
         author=author,
         text=words,
@@ -52,12 +53,12 @@ async def post(
         idempotency_key=key,
         digest=digest,
     )
-    return {"status": await _publish(context, draft, "status")}
+    return PostPayload(status=await _publish(context, draft, "status"))
 
 
 async def repost(
     context: Context, *, post_id: str, text: str | None = "", idempotency_key: str | None = None
-) -> dict[str, object]:
+) -> RepostPayload:
     """Pass a post on: plainly, or with words as a quote. A plain repost of a plain repost is one of its original."""
     author = await context.member()
     key = checked_key(idempotency_key)
@@ -69,7 +70,7 @@ async def repost(
         earlier = await _made_before(context, "repost", key, digest)
         if earlier is None:
             raise
-        return {"repost": earlier}
+        return RepostPayload(repost=earlier)
     draft = Draft(
         author=author,
         text=words,
@@ -82,7 +83,7 @@ async def repost(
         digest=digest,
     )
     made = await _publish(context, draft, "repost")
-    return {"repost": made, "original": await hydrate.post(context, original.id)}
+    return RepostPayload(repost=made, original=await hydrate.post(context, original.id))
 
 
 async def _passable(context: Context, post_id: str) -> Post:
@@ -97,7 +98,7 @@ async def _passable(context: Context, post_id: str) -> Post:
     return original
 
 
-async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
+async def unrepost(context: Context, *, post_id: str) -> PostIdPayload:
     """Take back the viewer's plain repost of a post; doing it twice changes nothing."""
     viewer = await context.member()
     original = await hydrate.acted_on(context, post_id)
@@ -106,10 +107,10 @@ async def unrepost(context: Context, *, post_id: str) -> dict[str, object]:
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    return {"post": await hydrate.post(context, original.id)}
+    return PostIdPayload(post=await hydrate.post(context, original.id))
 
 
-async def delete_post(context: Context, *, post_id: str) -> dict[str, object]:
+async def delete_post(context: Context, *, post_id: str) -> DeletePostPayload:
     """Delete a post of the viewer's own, everywhere and for good."""
     viewer = await context.member()
     found = await _own(context, post_id, viewer, "delete")
@@ -118,20 +119,20 @@ async def delete_post(context: Context, *, post_id: str) -> dict[str, object]:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    return {"deleted_post_id": post_id, "author": await hydrate.user(context, viewer)}
+    return DeletePostPayload(deleted_post_id=post_id, author=await hydrate.user(context, viewer))
 
 
-async def hide_post(context: Context, *, post_id: str) -> dict[str, object]:
+async def hide_post(context: Context, *, post_id: str) -> PostIdPayload:
     """Hide a post of the viewer's own from everybody else; doing it twice changes nothing."""
     return await _hide(context, post_id, hidden=True)
 
 
-async def unhide_post(context: Context, *, post_id: str) -> dict[str, object]:
+async def unhide_post(context: Context, *, post_id: str) -> PostIdPayload:
     """Show a hidden post again; doing it twice changes nothing."""
     return await _hide(context, post_id, hidden=False)
 
 
-async def _hide(context: Context, post_id: str, *, hidden: bool) -> dict[str, object]:
+async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayload:
     viewer = await context.member()
     found = await _own(context, post_id, viewer, "hide")
     if isinstance(found, Repost) and found.is_plain:
@@ -143,7 +144,7 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> dict[str, ob
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    return {"post": await hydrate.post(context, found.id)}
+    return PostIdPayload(post=await hydrate.post(context, found.id))
 
 
 async def _own(context: Context, post_id: str, viewer: int, verb: str) -> Post:

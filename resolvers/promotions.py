@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.payloads import PromotionPayload
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import TextRefused, normalise
 from store import promotions
@@ -38,7 +39,7 @@ class Subject(Protocol):
 
 async def create_promotion(
     context: Context, *, sponsor_id: str, subject: Subject, ends_at: datetime
-) -> dict[str, object]:
+) -> PromotionPayload:
     """Have something shown in timelines from now on; all that is wrong with the input is named at once."""
     await context.administrator()
     errors: list[UserError] = []
@@ -54,10 +55,10 @@ async def create_promotion(
     if made is None:
         most = context.settings.max_promotions
         raise refuse(UserErrorCode.LIMIT_REACHED, f"at most {most} promotions can run at one time")
-    return {"promotion": made}
+    return PromotionPayload(promotion=made)
 
 
-async def end_promotion(context: Context, *, promotion_id: str) -> dict[str, object]:
+async def end_promotion(context: Context, *, promotion_id: str) -> PromotionPayload:
     """End a promotion at once, for good; doing it twice changes nothing."""
     await context.administrator()
     promotion = global_ids.expect(promotion_id, ("promotion",), "promotionId")
@@ -65,7 +66,7 @@ async def end_promotion(context: Context, *, promotion_id: str) -> dict[str, obj
     if ended is None:
         raise refuse(UserErrorCode.NOT_FOUND, "promotionId: there is no such promotion", "promotionId")
     context.forget()
-    return {"promotion": ended}
+    return PromotionPayload(promotion=ended)
 
 
 async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Result]) -> Result | None:

@@ -7,6 +7,7 @@ from resolvers.credentials import EMAIL_MOST, NOTHING, UNKNOWN
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
+from resolvers.operation.payloads import LogOutPayload, SessionPayload
 from resolvers.operation.tokens import Claims, digest
 from store import accounts, keys
 from store.records import Session
@@ -23,7 +24,7 @@ async def sessions(context: Context, who: Claims) -> list[Session]:
 
 async def log_in(
     context: Context, *, identifier: str, password: Secret, device_token: Secret | None = None
-) -> dict[str, object]:
+) -> SessionPayload:
     """Open a session by login or e-mail; a wrong password and an unknown member look and cost the same."""
     await context.proved()
     wanted = (
@@ -44,7 +45,7 @@ async def log_in(
     return await credentials.sign_in(context, member, stored)
 
 
-async def refresh_session(context: Context, *, refresh_token: Secret) -> dict[str, object]:
+async def refresh_session(context: Context, *, refresh_token: Secret) -> SessionPayload:
     """Trade a refresh token for a new pair; an issued one that was traded long ago ends its session."""
     await context.proved()
     tokens = context.services.tokens
@@ -69,17 +70,17 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> dict[st
     return credentials.session_answer(context, claims.member, claims.session, successor)
 
 
-async def log_out(context: Context, *, everywhere: bool = False) -> dict[str, object]:
+async def log_out(context: Context, *, everywhere: bool | None = False) -> LogOutPayload:
     """End the session that asks, or all of the member's."""
     member = await context.member()
     assert context.claims
     await accounts.end_sessions(context.db, member, only=None if everywhere else context.claims.session)
     context.claims = None  # what follows in the same document is anonymous
     context.forget()
-    return {}
+    return LogOutPayload()
 
 
-async def change_password(context: Context, *, current_password: Secret, new_password: Secret) -> dict[str, object]:
+async def change_password(context: Context, *, current_password: Secret, new_password: Secret) -> SessionPayload:
     """Set a new password; every other session ends in the same step, and this one goes on with a new pair of tokens."""
     member = await context.member()
     assert context.claims

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Concatenate, ParamSpec, cast, get_type_hints
 
 import strawberry
 
@@ -21,6 +21,7 @@ from resolvers import (
 )
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused
+from resolvers.operation.payloads import Payload
 from schema.types import account_inputs as i
 from schema.types import notifications as n
 from schema.types import payloads as p
@@ -28,39 +29,53 @@ from schema.types import post_inputs as o
 from schema.types import promotions as a
 from schema.types.descriptions import limit
 
-Act = Callable[..., Awaitable[dict[str, object]]]
+P = ParamSpec("P")
 
 
 def _mutation(
-    act: Act,
-    takes: type,
+    act: Callable[Concatenate[Context, P], Awaitable[Payload]],
+    takes: Callable[P, object],
     gives: type,
     *,
     description: str,
     optional: bool = False,
     suspended: bool = False,
 ) -> Any:
-    """Declare a mutation: its input's fields become arguments, a refusal becomes `userErrors`.
+    """Declare a mutation: the fields of the input `takes` are the arguments of `act`, whose result `gives` shows.
 
-    Those open to `suspended` members concern nothing but their own account.
+    A refusal becomes `userErrors`. `suspended` says whether it is open to suspended members: only a mutation that
+    concerns nothing but their own account is. Raises TypeError where the result and `gives` differ in their fields.
     """
+    taken = cast("type[Any]", takes)
+    names = [field.name for field in fields(taken)]
+    run = cast("Callable[..., Awaitable[Payload]]", act)
+    result = _result(act, gives)
 
     async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
-        arguments = {f.name: getattr(input, f.name) for f in fields(takes)} if input else {}
+        arguments = {name: getattr(input, name) for name in names} if input else {}
         try:
             if not suspended:
                 await info.context.active()
-            return gives(**await act(info.context, **arguments))
+            return await run(info.context, **arguments)
         except Refused as refused:
-            return gives(user_errors=refused.errors)
+            return result(user_errors=refused.errors)
 
     argument = strawberry.argument(description="What the mutation needs to know.")
     if optional:
-        resolve.__annotations__["input"] = Annotated[takes | None, argument]
+        resolve.__annotations__["input"] = Annotated[taken | None, argument]
     else:
-        resolve.__annotations__["input"] = Annotated[takes, argument]
+        resolve.__annotations__["input"] = Annotated[taken, argument]
         resolve.__defaults__ = None
     return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+
+
+def _result(act: Callable[..., Any], gives: type) -> type[Payload]:
+    """Return the class of what a resolver returns; raises TypeError where its fields are not those of the payload."""
+    result: type[Payload] = get_type_hints(act)["return"]
+    shown, made = {field.name for field in fields(gives)}, set(result.__struct_fields__)
+    if shown != made:
+        raise TypeError(f"{gives.__name__} and what {act.__name__} returns differ in {', '.join(sorted(shown ^ made))}")
+    return result
 
 
 @strawberry.type(

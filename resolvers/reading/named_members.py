@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserError, UserErrorCode, refuse
+from resolvers.operation.payloads import UsersPayload
 from resolvers.reading import global_ids, hydrate
 
 
@@ -30,12 +31,12 @@ class Targets:
         """Refuse a member who is not there for the viewer."""
         self.refuse(member, UserErrorCode.NOT_FOUND, "there is no such user")
 
-    async def answer(self, context: Context) -> dict[str, object]:
+    async def answer(self, context: Context) -> UsersPayload:
         """Return the members as the viewer sees them now, with all refusals in the order of the input."""
         context.forget()
         users = await hydrate.users(context, self.members)
         self.errors.sort(key=lambda error: int((error.field or ["", "0"])[1]))
-        return {"users": [user for user in users if user], "viewer": context.claims, "user_errors": self.errors}
+        return UsersPayload(users=[user for user in users if user], viewer=context.claims, user_errors=self.errors)
 
 
 async def targets(context: Context, user_ids: Sequence[str], *, among: Collection[str] = ()) -> Targets:

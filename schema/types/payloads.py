@@ -1,4 +1,7 @@
-"""What mutations answer: what was done, or why it was refused."""
+"""What mutations answer: what was done, or why it was refused.
+
+Each type shows the fields of the class of the same name in `resolvers.operation.payloads`.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,32 @@ from datetime import datetime
 
 import strawberry
 
+from resolvers.operation.payloads import SessionPayload as SessionResult
 from schema.types.descriptions import USER_ERRORS, limit
 from schema.types.nodes import UserError
 from schema.types.posts import Comment, Post, Repost, Status
 from schema.types.promotions import Promotion
 from schema.types.users import User
 from schema.types.viewer import Viewer
-from store.secret import Secret
 
 VIEWER = "The viewer, as they are after the mutation."
 POST = "The post, as it is after the mutation. For a plain repost, its original. Null where the viewer may not see it."
 
 
-def _access_token(root: SessionPayload) -> str | None:
-    return root.access.reveal() if root.access else None
+def _access_token(root: SessionResult) -> str | None:
+    return root.access_token.reveal() if root.access_token else None
 
 
-def _refresh_token(root: SessionPayload) -> str | None:
-    return root.refresh.reveal() if root.refresh else None
+def _refresh_token(root: SessionResult) -> str | None:
+    return root.refresh_token.reveal() if root.refresh_token else None
 
 
-def _device_token(root: SessionPayload) -> str | None:
-    return root.device.reveal() if root.device else None
+def _device_token(root: SessionResult) -> str | None:
+    return root.device_token.reveal() if root.device_token else None
 
 
 @strawberry.type(description="A session that has begun or goes on. All but `userErrors` is null when it was refused.")
 class SessionPayload:
-    access: strawberry.Private[Secret | None] = None
-    refresh: strawberry.Private[Secret | None] = None
-    device: strawberry.Private[Secret | None] = None
     access_token: str | None = strawberry.field(
         resolver=_access_token, description="What requests send as `Authorization: Bearer TOKEN`."
     )
@@ -46,94 +46,91 @@ class SessionPayload:
         description="To be kept on the device, also after log-out, and sent with the next log-in.",
     )
     expires_at: datetime | None = strawberry.field(
-        default=None,
         description=f"When `accessToken` stops being accepted: {limit('access_token_seconds')} seconds after it was "
         "issued.",
     )
-    viewer: Viewer | None = strawberry.field(default=None, description="The member who is signed in now.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    viewer: Viewer | None = strawberry.field(description="The member who is signed in now.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="Whether the session ended.")
 class LogOutPayload:
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="The viewer after a change.")
 class ViewerPayload:
-    viewer: Viewer | None = strawberry.field(default=None, description=f"{VIEWER} Null when it was refused.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    viewer: Viewer | None = strawberry.field(description=f"{VIEWER} Null when it was refused.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="An account that is deleted.")
 class DeleteAccountPayload:
     deleted_user_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The id that the `User` had. Null when it was refused."
+        description="The id that the `User` had. Null when it was refused."
     )
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="Members after a change. Some may be done and others refused.")
 class UsersPayload:
     users: list[User] = strawberry.field(
-        default_factory=list,
         description="The members for whom it was done, as the viewer sees them now. Those out of sight are left out.",
     )
-    viewer: Viewer | None = strawberry.field(default=None, description=VIEWER)
+    viewer: Viewer | None = strawberry.field(description=VIEWER)
     user_errors: list[UserError] = strawberry.field(
-        default_factory=list, description="Why it was refused for some members, in the order of the input."
+        description="Why it was refused for some members, in the order of the input."
     )
 
 
 @strawberry.type(description="A status that is published.")
 class PostPayload:
-    status: Status | None = strawberry.field(default=None, description="The new status. Null when it was refused.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    status: Status | None = strawberry.field(description="The new status. Null when it was refused.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="A repost that is published.")
 class RepostPayload:
-    repost: Repost | None = strawberry.field(default=None, description="The new repost. Null when it was refused.")
+    repost: Repost | None = strawberry.field(description="The new repost. Null when it was refused.")
     original: Post | None = strawberry.field(
-        default=None,
         description="The post that it passes on, with its new counts. Null when it was refused, or the original is "
         "gone.",
     )
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="A post after a change.")
 class PostIdPayload:
-    post: Post | None = strawberry.field(default=None, description=POST)
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    post: Post | None = strawberry.field(description=POST)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="A post that is deleted.")
 class DeletePostPayload:
     deleted_post_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The id that the post had. Null when it was refused."
+        description="The id that the post had. Null when it was refused."
     )
-    author: User | None = strawberry.field(default=None, description="Its author, with the new `postCount`.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    author: User | None = strawberry.field(description="Its author, with the new `postCount`.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="A comment that is published.")
 class CommentPayload:
-    comment: Comment | None = strawberry.field(default=None, description="The new comment. Null when it was refused.")
-    post: Post | None = strawberry.field(default=None, description=POST)
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    comment: Comment | None = strawberry.field(description="The new comment. Null when it was refused.")
+    post: Post | None = strawberry.field(description=POST)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="A comment that is deleted.")
 class DeleteCommentPayload:
     deleted_comment_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The id that the comment had. Null when it was refused."
+        description="The id that the comment had. Null when it was refused."
     )
-    post: Post | None = strawberry.field(default=None, description=POST)
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    post: Post | None = strawberry.field(description=POST)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
 @strawberry.type(description="A promotion after a change.")
 class PromotionPayload:
-    promotion: Promotion | None = strawberry.field(default=None, description="The promotion. Null when it was refused.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description=USER_ERRORS)
+    promotion: Promotion | None = strawberry.field(description="The promotion. Null when it was refused.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)

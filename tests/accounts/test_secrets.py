@@ -16,10 +16,10 @@ import structlog
 from graphql import GraphQLInputField, GraphQLInputObjectType
 
 import schema
+from resolvers.operation.payloads import SessionPayload
 from schema.execution.parameters import Parameters
 from schema.execution.secret_inputs import is_secret
 from schema.types.account_inputs import LogInInput
-from schema.types.payloads import SessionPayload
 from serving.streaming.connections import Peer
 from store import keys, urls
 from store.client.database import Database
@@ -152,7 +152,7 @@ HOLDERS = [
     Peer("127.0.0.1", "browser", "request", Secret(f"Bearer {TEXT}")),
     Parameters(f'{{ logIn(password: "{TEXT}") }}', None, {"password": TEXT}, {"password": TEXT}),
     LogInInput(identifier="alice", password=Secret(TEXT)),
-    SessionPayload(access=Secret(TEXT), refresh=Secret(TEXT)),
+    SessionPayload(access_token=Secret(TEXT), refresh_token=Secret(TEXT)),
 ]
 
 

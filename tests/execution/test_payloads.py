@@ -1,0 +1,29 @@
+"""Tests of what mutations answer: the schema's payloads show what resolvers return."""
+
+import pytest
+import strawberry
+
+from resolvers.operation.context import Context
+from resolvers.operation.payloads import PostIdPayload
+from schema.mutations import _mutation
+
+
+@strawberry.input
+class NamesAPost:
+    post_id: str
+
+
+@strawberry.type
+class Misspelled:
+    psot: str | None
+    user_errors: list[str]
+
+
+async def act(context: Context, *, post_id: str) -> PostIdPayload:
+    """Do nothing."""
+    raise NotImplementedError
+
+
+def test_a_payload_that_shows_what_its_resolver_does_not_return_is_refused_at_import() -> None:
+    with pytest.raises(TypeError, match="Misspelled and what act returns differ in post, psot"):
+        _mutation(act, NamesAPost, Misspelled, description="Does nothing.")
