@@ -1,8 +1,9 @@
 #!/usr/bin/env python
 """Names the breaking and the dangerous changes of schema.graphql since the newest release, a git tag such as v1.2.0.
 
-Exit status 1 when there are breaking changes and the version in pyproject.toml does not announce them: its major number
-is that of the release (before 1.0, its minor number). Without a release there is nothing to compare.
+Exit status 1 when there are breaking changes that the version in pyproject.toml does not announce. It announces them
+with a higher major number than the release has; before 1.0, with a higher minor number. Without a release there is
+nothing to compare.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _version() -> str:
 
 
 def _compatible(version: str) -> tuple[int, ...]:
-    """Return what two compatible versions have in common: the major number, and before 1.0 the minor one, too."""
+    """Return the part of a version that a breaking change raises: the major number, and before 1.0 the minor one."""
     major, minor = (int(part) for part in version.split(".")[:2])
     return (major,) if major else (0, minor)
 

@@ -60,7 +60,7 @@ def _mutation(
         except Refused as refused:
             return result(user_errors=refused.errors)
 
-    argument = strawberry.argument(description="What the mutation needs to know.")
+    argument = strawberry.argument(description="The input of the mutation.")
     if optional:
         resolve.__annotations__["input"] = Annotated[taken | None, argument]
     else:
@@ -79,9 +79,10 @@ def _result(act: Callable[..., Any], gives: type) -> type[Payload]:
 
 
 @strawberry.type(
-    description="What can be changed. All but `signUp`, `logIn` and `refreshSession` need a token, and are refused "
-    "with UNAUTHENTICATED without one. Suspended members may change their own account only. Repeating a change that is "
-    "already made changes nothing and is no error. What is deleted already is NOT_FOUND."
+    description="Everything that can be changed. All but `signUp`, `logIn` and `refreshSession` need a token, and are "
+    "refused with UNAUTHENTICATED without one. Suspended members may only log in and out, refresh their session, "
+    "change their password and e-mail address, and delete their account. Repeating a change that is already made "
+    "changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
 class Mutation:
     sign_up = _mutation(
@@ -161,7 +162,7 @@ class Mutation:
         follows.approve_follow_requests,
         i.UsersInput,
         p.UsersPayload,
-        description="Lets members follow the viewer who asked to.",
+        description="Approves the requests of members to follow the viewer.",
     )
     reject_follow_requests = _mutation(
         follows.reject_follow_requests,
@@ -202,8 +203,8 @@ class Mutation:
         posts.repost,
         o.RepostInput,
         p.RepostPayload,
-        description="Passes a post on, plainly or as a quote. Hidden posts, and other members' private posts, cannot "
-        "be passed on. A member has at most one plain repost of a post.",
+        description="Reposts a post, plainly or as a quote. Hidden posts, and other members' private posts, cannot "
+        "be reposted. A member has at most one plain repost of a post.",
     )
     unrepost = _mutation(
         posts.unrepost, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's plain repost of a post."

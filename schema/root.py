@@ -51,8 +51,8 @@ async def _is_login_available(info: Info, login: Login) -> bool | None:
 
 
 @strawberry.type(
-    description="What can be read. Without a token, the viewer sees what everybody may see. With a token that is "
-    "expired, revoked or forged, the request is refused with UNAUTHENTICATED."
+    description="Everything that can be read. Without a token, the viewer sees what everybody may see. With a token "
+    "that is expired, revoked or forged, the request is refused with UNAUTHENTICATED."
 )
 class Query:
     node = strawberry.field(
@@ -111,9 +111,9 @@ class Query:
 
 
 @strawberry.type(
-    description="What is delivered live, over a websocket or an event stream. Without a token it is refused with "
-    "UNAUTHENTICATED. A connection belongs to the session that opened it, and ends with that session, not with the "
-    "access token."
+    description="Everything that is delivered live, over a websocket or an event stream. Without a token it is "
+    "refused with UNAUTHENTICATED. A connection belongs to the session that opened it, and ends with that session, "
+    "not with the access token."
 )
 class Subscription:
     home_timeline = strawberry.subscription(
@@ -127,7 +127,7 @@ class Subscription:
     stream = strawberry.subscription(
         resolver=w.stream,
         graphql_type=w.SiteEvent,
-        description="What happens in public across the site. Members whom the viewer blocks or mutes, and members who "
+        description="Public events of the whole site. Members whom the viewer blocks or mutes, and members who "
         "block the viewer, are left out.",
     )
     sample = strawberry.subscription(

@@ -1,4 +1,4 @@
-"""What mutations answer: what was done, or the refusals. The schema's payload of the same name shows each field."""
+"""The answers of mutations: the result, or the refusals. The schema's payload of the same name shows each field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from store.secret import Secret
 
 
 class Payload(Struct, frozen=True, kw_only=True):
-    """What every mutation answers. A refusal has `user_errors` alone."""
+    """The answer of every mutation. A refusal has `user_errors` alone."""
 
     user_errors: list[UserError] = []
 

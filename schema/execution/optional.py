@@ -17,7 +17,7 @@ from graphql.pyutils import Undefined
 
 
 def drop_null_defaults(schema: GraphQLSchema) -> None:
-    """Have arguments and input fields state no default where it is null: the defaults in Python apply all the same."""
+    """Remove each default that is null. The resolver's own default, None, applies where the client sends nothing."""
     for taken in _taken(schema):
         if taken.default_value is None:
             taken.default_value = Undefined

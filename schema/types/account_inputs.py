@@ -26,7 +26,7 @@ class SignUpInput:
     password: Secret = strawberry.field(description=NEW_PASSWORD)
 
 
-@strawberry.input(description="Who logs in.")
+@strawberry.input(description="The credentials of a member who logs in.")
 class LogInInput:
     identifier: str = strawberry.field(description="A login or an e-mail address, in any case.")
     password: Secret = strawberry.field(description="The member's password.")
@@ -59,7 +59,7 @@ class ChangePasswordInput:
     new_password: Secret = strawberry.field(description=NEW_PASSWORD)
 
 
-@strawberry.input(description="What to change of the viewer's profile. What is left out or null stays as it is.")
+@strawberry.input(description="Changes of the viewer's profile. A field that is left out or null stays as it is.")
 class UpdateProfileInput:
     login: str | None = strawberry.field(
         default=None,
@@ -69,7 +69,7 @@ class UpdateProfileInput:
     name: str | None = strawberry.field(default=None, description=NAME)
     bio: str | None = strawberry.field(
         default=None,
-        description=f"What the viewer says about themselves, at most {limit('max_bio')} characters. It may be empty.",
+        description=f"A text of the viewer about themselves, at most {limit('max_bio')} characters. It may be empty.",
     )
     is_private: bool | None = strawberry.field(
         default=None,
@@ -89,7 +89,7 @@ class DeleteAccountInput:
 
 
 @strawberry.input(
-    description="One or many members at once. What can be done is done, and `userErrors` names each refusal."
+    description="One or many members at once. A refusal of one does not stop the others, and `userErrors` names each."
 )
 class UsersInput:
     user_ids: list[strawberry.ID] = strawberry.field(

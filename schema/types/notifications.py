@@ -19,7 +19,8 @@ from store import notifications as stored
 
 enum(
     stored.NotificationKind,
-    "What another member did. One post or comment causes one notification: QUOTE, REPLY and COMMENT include a mention.",
+    "An act of another member. One post or comment causes one notification: QUOTE, REPLY and COMMENT include a "
+    "mention.",
     FOLLOW="The actor follows the viewer.",
     FOLLOW_REQUEST="The actor asks to follow the viewer, who is private.",
     FOLLOW_APPROVED="The actor, who is private, approved the viewer's request to follow.",
@@ -54,7 +55,7 @@ def _is_read(root: stored.Notification, info: Info) -> Awaitable[bool]:
     "it."
 )
 class Notification(Node):
-    kind: stored.NotificationKind = strawberry.field(description="What was done.")
+    kind: stored.NotificationKind = strawberry.field(description="The kind of act.")
     actor = strawberry.field(
         resolver=_actor,
         graphql_type=User | None,
@@ -112,7 +113,7 @@ class NotificationReceived(StreamEvent):
     is_type_of = is_a(notifications.NotificationReceived)
 
 
-@strawberry.type(description="What a notification tells was undone, so the notification is gone.")
+@strawberry.type(description="The act of a notification was undone, so the notification is gone.")
 class NotificationWithdrawn(StreamEvent):
     notification_id: strawberry.ID = strawberry.field(description="The id of the notification.")
     unread_count: int = strawberry.field(description=UNREAD_COUNT)

@@ -1,4 +1,4 @@
-"""What mutations answer: what was done, or why it was refused.
+"""The answers of mutations: the result, or why it was refused.
 
 Each type shows the fields of the class of the same name in `resolvers.operation.payloads`.
 """
@@ -36,10 +36,10 @@ def _device_token(root: SessionResult) -> str | None:
 @strawberry.type(description="A session that has begun or goes on. All but `userErrors` is null when it was refused.")
 class SessionPayload:
     access_token: str | None = strawberry.field(
-        resolver=_access_token, description="What requests send as `Authorization: Bearer TOKEN`."
+        resolver=_access_token, description="The token that requests send as `Authorization: Bearer TOKEN`."
     )
     refresh_token: str | None = strawberry.field(
-        resolver=_refresh_token, description="What `refreshSession` takes. Each one works once."
+        resolver=_refresh_token, description="The token that `refreshSession` takes. Each one works once."
     )
     device_token: str | None = strawberry.field(
         resolver=_device_token,

@@ -85,7 +85,7 @@ def _replies(root: records.Post, info: Info, first: First = 20, after: After = N
     return replies.replies(info.context, root, first, after)
 
 
-@strawberry.interface(description="What members publish: a `Status`, or a `Repost` of one.")
+@strawberry.interface(description="A post of a member: a `Status`, or a `Repost` of a post.")
 class Post(Node):
     author = batched(_author, graphql_type=User, description="The member who published it.")
     text: str = strawberry.field(
@@ -178,7 +178,7 @@ def _original(roots: list[records.Repost], info: Info) -> Awaitable[Any]:
 
 
 @strawberry.type(
-    description="A post passed on. With text it is a quote: a post of its own, which stays when the original is "
+    description="A repost of a post. With text it is a quote: a post of its own, which stays when the original is "
     "deleted. With empty `text` it is a plain repost. Likes, favourites, comments, replies and reposts of a plain "
     "repost apply to its original. It shows the original's counts and lists, and disappears with the original."
 )
@@ -191,7 +191,7 @@ class Repost(Post):
     original = batched(
         _original,
         graphql_type=Post | None,
-        description="The post passed on. Null once it is deleted, and where the viewer may not see it.",
+        description="The reposted post. Null once it is deleted, and where the viewer may not see it.",
     )
 
     is_type_of = is_a(records.Repost)

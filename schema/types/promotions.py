@@ -21,7 +21,7 @@ TEXT = f"The text, 1 to {limit('max_text')} characters."
 URL = f"The http or https address that it leads to, at most {URL_MOST:,} characters."
 
 
-@strawberry.type(description="What a sponsor has to say who promotes neither a status nor a member.")
+@strawberry.type(description="A sponsor's own title, text and link, for a promotion of neither a status nor a member.")
 class Advertisement:
     title: str = strawberry.field(description=TITLE)
     text: str = strawberry.field(description=TEXT)
@@ -31,7 +31,7 @@ class Advertisement:
 
 
 PromotionSubject = Annotated[
-    Status | User | Advertisement, strawberry.union("PromotionSubject", description="What a promotion shows.")
+    Status | User | Advertisement, strawberry.union("PromotionSubject", description="The content of a promotion.")
 ]
 
 
@@ -57,7 +57,7 @@ class Promotion(Node):
     subject = strawberry.field(
         resolver=_subject,
         graphql_type=PromotionSubject | None,
-        description="What is shown. Null where the viewer may not see it.",
+        description="The promoted status, member or advertisement. Null where the viewer may not see it.",
     )
 
     is_type_of = is_a(promotions.Promotion)
@@ -70,7 +70,7 @@ class AdvertisementInput:
     url: str = strawberry.field(description=URL)
 
 
-@strawberry.input(one_of=True, description="What a promotion shows: exactly one of these.")
+@strawberry.input(one_of=True, description="The content of a promotion: exactly one of these.")
 class PromotionSubjectInput:
     status_id: strawberry.ID | None = strawberry.field(
         default=strawberry.UNSET, description="The id of a status that the administrator may see."
@@ -86,7 +86,7 @@ class PromotionSubjectInput:
 @strawberry.input(description="A new promotion, which runs at once.")
 class CreatePromotionInput:
     sponsor_id: strawberry.ID = strawberry.field(description="The id of the member who pays.")
-    subject: PromotionSubjectInput = strawberry.field(description="What is shown.")
+    subject: PromotionSubjectInput = strawberry.field(description="The status, member or advertisement to show.")
     ends_at: datetime = strawberry.field(description="When it ends by itself, in the future.")
 
 

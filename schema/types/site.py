@@ -19,7 +19,7 @@ from schema.types.users import User
 
 enum(
     StreamEventKind,
-    "What happens on the site.",
+    "The kind of an event of the site.",
     POST_CREATED="A public post was published, or is shown again.",
     POST_DELETED="A public post was deleted or hidden.",
     USER_FOLLOWED="A member began to follow another one. Neither is private.",
@@ -63,7 +63,7 @@ class UserUnfollowed(StreamEvent):
 
 SiteEvent = Annotated[
     PostCreated | PostDeleted | UserFollowed | UserUnfollowed | StreamGap,
-    strawberry.union("SiteEvent", description="What happens in public on the site."),
+    strawberry.union("SiteEvent", description="A public event of the site."),
 ]
 
 

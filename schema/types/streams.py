@@ -18,7 +18,7 @@ from schema.types.timelines import TimelineEdge
 
 
 @strawberry.interface(
-    description="What a subscription delivers: first the events since `after`, then live events, each once and in "
+    description="An event of a subscription. First come the events since `after`, then live events, each once and in "
     "order."
 )
 class StreamEvent:
@@ -27,9 +27,9 @@ class StreamEvent:
 
 
 @strawberry.type(
-    description="Events were lost, so the client has to fetch its list again. The cursor is older than the newest "
-    f"{limit('events_kept')} events, the client was more than {limit('subscriber_queue')} events behind, the store "
-    "lost its last moments, or one event changed too much to deliver each change."
+    description="Events were lost, so the client has to fetch its list again. The cursor may be older than the newest "
+    f"{limit('events_kept')} events, or the client was more than {limit('subscriber_queue')} events behind. It may "
+    "also be that the store lost its last moments, or that one event changed too much to deliver each change."
 )
 class StreamGap(StreamEvent):
     is_type_of = is_a(cursors.StreamGap)

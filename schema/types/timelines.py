@@ -38,7 +38,7 @@ TimelineItem = Annotated[
 
 enum(
     timelines.TimelineOrder,
-    "What a timeline is sorted by.",
+    "The order of a timeline.",
     RECENT="Newest first. It pages forward and backward.",
     IMPORTANT="Ranked by likes, reposts, quotes, comments and age. It pages forward only, through a snapshot that is "
     f"kept for {SNAPSHOT_SECONDS // 60} minutes. It ranks the {limit('important_home')} newest entries of a home, and "
@@ -98,7 +98,7 @@ class Timeline:
 
 Order: TypeAlias = Annotated[
     timelines.TimelineOrder | None,
-    strawberry.argument(description="What the timeline is sorted by: RECENT by default."),
+    strawberry.argument(description="The order of the timeline. The default is RECENT."),
 ]
 
 

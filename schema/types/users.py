@@ -101,7 +101,7 @@ class User(Node):
     )
     name: str = strawberry.field(description=f"The display name, 1 to {limit('max_name')} characters in one line.")
     bio: str = strawberry.field(
-        description=f"What the member says about themselves, at most {limit('max_bio')} characters. It may be empty."
+        description=f"A text of the member about themselves, at most {limit('max_bio')} characters. It may be empty."
     )
     created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description="When the member signed up.")
     is_private: bool = strawberry.field(

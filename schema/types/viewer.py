@@ -18,10 +18,10 @@ from store import records
 
 Role = enum(
     records.Role,
-    "What a member may do on the whole site.",
-    MEMBER="What every member may do.",
-    MODERATOR="Also see suspended members and hidden posts.",
-    ADMIN="What moderators may do, and create and end promotions.",
+    "A member's role on the whole site, which decides what they may do.",
+    MEMBER="May do what every member may.",
+    MODERATOR="May also see suspended members and hidden posts.",
+    ADMIN="May do what moderators may, and create and end promotions.",
 )
 
 
@@ -122,7 +122,7 @@ def _unread_notification_count(root: Claims, info: Info) -> Awaitable[int]:
 class Viewer(Node):
     user = strawberry.field(resolver=_user, graphql_type=User, description="The member as others see them.")
     email = strawberry.field(resolver=_email, description="The e-mail address, with which the viewer can log in.")
-    role = strawberry.field(resolver=_role, graphql_type=Role, description="What the viewer may do on the whole site.")
+    role = strawberry.field(resolver=_role, graphql_type=Role, description="The viewer's role on the whole site.")
     follow_requests = strawberry.field(
         resolver=_follow_requests,
         graphql_type=UserConnection,
