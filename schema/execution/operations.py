@@ -1,36 +1,33 @@
-"""What wraps every operation: documents from the cache, a context of its own, and errors that give nothing away."""
+"""The schema under limits: checks each operation before it runs, and presents its errors."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import strawberry
 from graphql import DocumentNode, GraphQLError
-from graphql import ExecutionResult as CoreResult
 from graphql import OperationType as CoreOperationType
 from graphql.execution import Executor
 from strawberry.execution import optimized_is_awaitable
 from strawberry.extensions.runner import SchemaExtensionsRunner
-from strawberry.schema.schema import DEFAULT_ALLOWED_OPERATION_TYPES, StrawberryGraphQLCoreExecutionContext
+from strawberry.schema.schema import DEFAULT_ALLOWED_OPERATION_TYPES
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated, unavailable
+from resolvers.operation.errors import BadUserInput, RequestError
 from schema.execution.documents import Document, DocumentCache
 from schema.execution.errors import present
+from schema.execution.executor import PerEventExecutor, close
 from schema.execution.live_costs import EventCost
 from schema.execution.parameters import Parameters
 from schema.execution.plans import PlannedOperation, Planner
 from schema.execution.ports import Context
 from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
-from schema.execution.sharing import Rendering, SharedResult
-from store.client.database import MemberGone, Unavailable
+from schema.execution.sharing import SharedResult
 from store.settings import Settings
-
-RunByPlan: TypeAlias = Callable[["PerEventExecutor"], Awaitable[dict[str, Any] | None]]
 
 _KINDS = {kind: OperationType(kind.value) for kind in CoreOperationType}  # strawberry's, by graphql-core's
 
@@ -41,130 +38,6 @@ class OperationRefused(BadUserInput):
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
         self.status = status
-
-
-class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
-    """Ends each operation with the check of its session; gives each event of a subscription a fresh context.
-
-    Without a context, as when the schema prints itself, it executes and nothing else. What can run by plan does so.
-    """
-
-    run_by_plan: RunByPlan | None = None  # set by the schema: strawberry hands nothing to executors of subscriptions
-
-    def build_per_event_executor(self, payload: Any) -> Executor[Any]:
-        """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
-        context = self.context_value
-        if (
-            context is None
-            or context.selection is None
-            or context.relationships is None
-            or not context.would_have_heard()
-        ):
-            # Also where the end of the session may have gone unheard: what is looked up for one viewer checks it.
-            return self.own(payload)
-        return cast("Executor[Any]", SharedEvent(self, payload))
-
-    def own(self, payload: Any) -> PerEventExecutor:
-        """Return the executor of one event for this viewer alone, whose look-ups no other event has made.
-
-        An event that was decided in a context of its own is told from that: what it says comes from one look.
-        """
-        executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
-        if self.context_value is not None:
-            decided = getattr(payload, "context", None)
-            executor.context_value = decided or self.context_value.fresh(counted=False)  # the member has asked but once
-        return executor
-
-    def for_all(self, payload: Any) -> PerEventExecutor:
-        """Return the executor of one event for somebody who has nothing to do with anybody."""
-        executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
-        executor.context_value = self.context_value.nobody()
-        executor.context_value.fields = self.context_value.fields
-        return executor
-
-    def execute_operation(self, serially: bool | None = None) -> Any:
-        """Execute a query, a mutation or one event; where the context has a fatal error, that is the whole result."""
-        context = self.context_value
-        if context is None:
-            return super().execute_operation(serially)
-        return self._render(serially)
-
-    async def _render(self, serially: bool | None) -> CoreResult | NoResult:
-        if not await self._is_told():
-            fatal = await _close(self.context_value)
-            return CoreResult(None, [fatal]) if fatal else NoResult()
-        data = await self.run_by_plan(self) if self.run_by_plan else None
-        if data is not None:
-            return await self._conclude(CoreResult(data, None))
-        return await self._conclude(super().execute_operation(serially))
-
-    async def _is_told(self) -> bool:
-        """Return whether an event that was decided for many is for this viewer, in the context it is told from."""
-        is_told = getattr(self.root_value, "is_told", None)
-        try:
-            return is_told is None or await is_told(self.context_value)
-        except RequestError:  # which the context notes
-            return False
-
-    async def _conclude(self, outcome: Any) -> CoreResult:
-        result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
-        for error in result.errors or ():
-            # A resolver's own write or read found the database away; a look-up would have set this itself.
-            if isinstance(error.original_error, Unavailable):
-                self.context_value.fail(unavailable(error.original_error))
-        if any(isinstance(error.original_error, MemberGone) for error in result.errors or ()):
-            self.context_value.fail(Unauthenticated("this member is gone"))
-        fatal = await _close(self.context_value)
-        # graphql-core's executor refers to itself in circles: what was read is to be freed at once, and not with it.
-        self.context_value = None
-        return CoreResult(None, [fatal]) if fatal else result
-
-
-class SharedEvent:
-    """One event of a subscription whose results are shared: an executor is made for who cannot share, and only then."""
-
-    __slots__ = ("_subscription", "_told")
-
-    def __init__(self, subscription: PerEventExecutor, told: Any) -> None:
-        self._subscription = subscription
-        self._told = told
-
-    async def execute_operation(self, serially: bool | None = None) -> CoreResult | SharedResult | NoResult:
-        """Return the result that all have who would get the same; the viewer's own where they would not.
-
-        Sessions are not checked: who loses theirs loses the connection.
-        """
-        context, told = self._subscription.context_value, self._told
-        key = (told.cursor, type(told), id(context.selection))
-        rendering = await context.rendered(key, self._render)
-        if rendering is None or not rendering.members.isdisjoint(context.relationships):
-            own: CoreResult | SharedResult | NoResult = await context.rendered_now(key, self._render_own)
-            if isinstance(own, SharedResult | NoResult):
-                return own
-            # What has errors is presented to its own client, under its own request.
-            return await self._subscription.own(told).execute_operation(serially)  # type: ignore[no-any-return]
-        shared: SharedResult = rendering.result
-        return shared
-
-    async def _render_own(self) -> CoreResult | SharedResult | NoResult:
-        """Return what this viewer alone gets; they may have many subscriptions to the same."""
-        context = self._subscription.context_value
-        async with context.looks:
-            result: CoreResult | NoResult = await self._subscription.own(self._told).execute_operation()
-        return result if isinstance(result, NoResult) or result.errors else SharedResult(result.data)
-
-    async def _render(self) -> Rendering | None:
-        executor = self._subscription.for_all(self._told)
-        load = executor.context_value.load
-        result: CoreResult | NoResult = await executor.execute_operation()
-        looked_at = load.members
-        if (
-            result.errors
-            or isinstance(result, NoResult)
-            or any(u is None or u.is_private or u.is_suspended for u in looked_at.values())
-        ):
-            return None
-        return Rendering(SharedResult(result.data), frozenset(looked_at), self._subscription.context_value.selection)
 
 
 class Schema(strawberry.Schema):
@@ -225,7 +98,7 @@ class Schema(strawberry.Schema):
         asked = PlannedOperation(prepared.operation, prepared.variables, root_value, context, build)
         data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
         if data is not None:
-            fatal = await _close(context)
+            fatal = await close(context)
             return ExecutionResult(None, present([fatal], context, operation_name)) if fatal else JsonResult(data)
         outcome: Any = asked.executor.execute_operation()
         result = await outcome if optimized_is_awaitable(outcome) else outcome
@@ -238,7 +111,7 @@ class Schema(strawberry.Schema):
         """
         document = self.documents.find(text)
         if document is None:
-            fatal = await _close(context)
+            fatal = await close(context)
             if fatal:
                 raise fatal
             document = self.documents.get(text)
@@ -247,7 +120,7 @@ class Schema(strawberry.Schema):
     async def _refused(
         self, errors: Sequence[GraphQLError], context: Context | None, name: str | None
     ) -> ExecutionResult:
-        fatal = await _close(context)
+        fatal = await close(context)
         return ExecutionResult(None, present([fatal] if fatal else errors, context, name))
 
     async def _prepare_operation_async(
@@ -267,7 +140,7 @@ class Schema(strawberry.Schema):
         begins = prepared is not None and _KINDS[prepared.operation.operation] is OperationType.SUBSCRIPTION
         if errors or begins:
             # A subscription has no end at which its session could be checked, so that happens before it begins.
-            fatal = await _close(context.context)
+            fatal = await close(context.context)
             return PreExecutionError(data=None, errors=[fatal] if fatal else list(errors)) if fatal or errors else None
         return None
 
@@ -314,13 +187,6 @@ class Schema(strawberry.Schema):
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Log nothing: `present` does, once, and only what is the server's fault."""
-
-
-async def _close(context: Context | None) -> RequestError | None:
-    if context is None:
-        return None
-    await context.close()
-    return context.fatal
 
 
 def _unknown(name: str | None) -> str:

@@ -14,7 +14,8 @@ from strawberry.execution import optimized_is_awaitable
 
 import schema
 from schema.execution.documents import Document, DocumentCache
-from schema.execution.operations import PerEventExecutor, Schema
+from schema.execution.executor import PerEventExecutor
+from schema.execution.operations import Schema
 from schema.execution.plans import PlannedOperation
 from schema.execution.plans.selection import Selection
 from store.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 from graphql import get_introspection_query
 
 from resolvers.operation.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
-from schema.execution.operations import PerEventExecutor
+from schema.execution.executor import PerEventExecutor
 from tests.support.transport import clients
 from tests.support.transport.clients import GRAPHQL, JSON, Client, first_code, post
 from tests.support.transport.small import SECRET_TEXT, PlainServices, logged, small_schema

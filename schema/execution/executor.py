@@ -1,0 +1,150 @@
+"""Execution of one operation, and of one event of a subscription: for its viewer alone, or once for many viewers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, cast
+
+from graphql import ExecutionResult as CoreResult
+from graphql.execution import Executor
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+
+from resolvers.operation.errors import RequestError, Unauthenticated, unavailable
+from schema.execution.ports import Context
+from schema.execution.results import NoResult
+from schema.execution.sharing import Rendering, SharedResult
+from store.client.database import MemberGone, Unavailable
+
+RunByPlan: TypeAlias = Callable[["PerEventExecutor"], Awaitable[dict[str, Any] | None]]
+
+
+class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
+    """Ends each operation with the check of its session; gives each event of a subscription a fresh context.
+
+    Without a context, as when the schema prints itself, it executes and nothing else. What can run by plan does so.
+    """
+
+    run_by_plan: RunByPlan | None = None  # set by the schema: strawberry hands nothing to executors of subscriptions
+
+    def build_per_event_executor(self, payload: Any) -> Executor[Any]:
+        """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
+        context = self.context_value
+        if (
+            context is None
+            or context.selection is None
+            or context.relationships is None
+            or not context.would_have_heard()
+        ):
+            # Also where the end of the session may have gone unheard: what is looked up for one viewer checks it.
+            return self.own(payload)
+        return cast("Executor[Any]", SharedEvent(self, payload))
+
+    def own(self, payload: Any) -> PerEventExecutor:
+        """Return the executor of one event for this viewer alone, whose look-ups no other event has made.
+
+        An event that was decided in a context of its own is told from that: what it says comes from one look.
+        """
+        executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
+        if self.context_value is not None:
+            decided = getattr(payload, "context", None)
+            executor.context_value = decided or self.context_value.fresh(counted=False)  # the member has asked but once
+        return executor
+
+    def for_all(self, payload: Any) -> PerEventExecutor:
+        """Return the executor of one event for somebody who has nothing to do with anybody."""
+        executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
+        executor.context_value = self.context_value.nobody()
+        executor.context_value.fields = self.context_value.fields
+        return executor
+
+    def execute_operation(self, serially: bool | None = None) -> Any:
+        """Execute a query, a mutation or one event; where the context has a fatal error, that is the whole result."""
+        context = self.context_value
+        if context is None:
+            return super().execute_operation(serially)
+        return self._render(serially)
+
+    async def _render(self, serially: bool | None) -> CoreResult | NoResult:
+        if not await self._is_told():
+            fatal = await close(self.context_value)
+            return CoreResult(None, [fatal]) if fatal else NoResult()
+        data = await self.run_by_plan(self) if self.run_by_plan else None
+        if data is not None:
+            return await self._conclude(CoreResult(data, None))
+        return await self._conclude(super().execute_operation(serially))
+
+    async def _is_told(self) -> bool:
+        """Return whether an event that was decided for many is for this viewer, in the context it is told from."""
+        is_told = getattr(self.root_value, "is_told", None)
+        try:
+            return is_told is None or await is_told(self.context_value)
+        except RequestError:  # which the context notes
+            return False
+
+    async def _conclude(self, outcome: Any) -> CoreResult:
+        result: CoreResult = await outcome if self.is_awaitable(outcome) else outcome
+        for error in result.errors or ():
+            # A resolver's own write or read found the database away; a look-up would have set this itself.
+            if isinstance(error.original_error, Unavailable):
+                self.context_value.fail(unavailable(error.original_error))
+        if any(isinstance(error.original_error, MemberGone) for error in result.errors or ()):
+            self.context_value.fail(Unauthenticated("this member is gone"))
+        fatal = await close(self.context_value)
+        # graphql-core's executor refers to itself in circles: what was read is to be freed at once, and not with it.
+        self.context_value = None
+        return CoreResult(None, [fatal]) if fatal else result
+
+
+class SharedEvent:
+    """One event of a subscription whose results are shared: an executor is made for who cannot share, and only then."""
+
+    __slots__ = ("_subscription", "_told")
+
+    def __init__(self, subscription: PerEventExecutor, told: Any) -> None:
+        self._subscription = subscription
+        self._told = told
+
+    async def execute_operation(self, serially: bool | None = None) -> CoreResult | SharedResult | NoResult:
+        """Return the result that all have who would get the same; the viewer's own where they would not.
+
+        Sessions are not checked: who loses theirs loses the connection.
+        """
+        context, told = self._subscription.context_value, self._told
+        key = (told.cursor, type(told), id(context.selection))
+        rendering = await context.rendered(key, self._render)
+        if rendering is None or not rendering.members.isdisjoint(context.relationships):
+            own: CoreResult | SharedResult | NoResult = await context.rendered_now(key, self._render_own)
+            if isinstance(own, SharedResult | NoResult):
+                return own
+            # What has errors is presented to its own client, under its own request.
+            return await self._subscription.own(told).execute_operation(serially)  # type: ignore[no-any-return]
+        shared: SharedResult = rendering.result
+        return shared
+
+    async def _render_own(self) -> CoreResult | SharedResult | NoResult:
+        """Return what this viewer alone gets; they may have many subscriptions to the same."""
+        context = self._subscription.context_value
+        async with context.looks:
+            result: CoreResult | NoResult = await self._subscription.own(self._told).execute_operation()
+        return result if isinstance(result, NoResult) or result.errors else SharedResult(result.data)
+
+    async def _render(self) -> Rendering | None:
+        executor = self._subscription.for_all(self._told)
+        load = executor.context_value.load
+        result: CoreResult | NoResult = await executor.execute_operation()
+        looked_at = load.members
+        if (
+            result.errors
+            or isinstance(result, NoResult)
+            or any(u is None or u.is_private or u.is_suspended for u in looked_at.values())
+        ):
+            return None
+        return Rendering(SharedResult(result.data), frozenset(looked_at), self._subscription.context_value.selection)
+
+
+async def close(context: Context | None) -> RequestError | None:
+    """End an operation, and return the error that the whole of it must be answered with, if any."""
+    if context is None:
+        return None
+    await context.close()
+    return context.fatal
