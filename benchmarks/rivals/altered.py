@@ -160,7 +160,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "quiet": _log_requests,
     "uvloop": lambda: _swap(uvloop, "new_event_loop", asyncio.new_event_loop),
     "collector": lambda: _swap(serving.endpoint, "spare_the_collector", lambda: None),
-    "wires": lambda: _swap(store.client.database, "Wires", Pipelines),
+    "wires": lambda: _swap(store.client.database, "RedisConnections", Pipelines),
     "msgspec": lambda: _swap(serving.http.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),
