@@ -68,7 +68,7 @@ async def test_perch_killed(tmp_path: Path) -> None:
 async def test_store_killed(tmp_path: Path) -> None:
     """The store dies in the middle of many posts: it comes back with what was answered, and repair does the rest."""
     async with (
-        perch(tmp_path, "serve", run_worker="false", **LIMITS) as running,
+        perch(tmp_path, "serve", run_worker="false", appendfsync="always", **LIMITS) as running,
         visiting(await running.url()) as anonymous,
     ):
         members = await friends(anonymous, FRIENDS)
@@ -89,7 +89,7 @@ async def test_store_killed(tmp_path: Path) -> None:
 async def test_store_killed_with_supervisor(tmp_path: Path, processes: int) -> None:
     """Store and supervisor die at once, twice: Perch starts both again, and goes on with what it answered."""
     async with (
-        perch(tmp_path, "serve", processes=processes, **LIMITS) as running,
+        perch(tmp_path, "serve", processes=processes, appendfsync="always", **LIMITS) as running,
         visiting(await running.url()) as anonymous,
     ):
         members = await friends(anonymous, FRIENDS)
