@@ -1,1 +1,1 @@
-"""What one operation owns: context, data loaders, batching, session check, caches. Not what a mutation does."""
+"""The state of one operation: context, data loaders, batching, session check, caches. Not what a mutation does."""

@@ -1,6 +1,6 @@
-"""How often a password may be tried, so that guessing stays slow and nobody can lock a member out.
+"""Limits on password attempts: guessing stays slow, and nobody can lock a member out.
 
-The idea is that of device cookies: attempts from known places are counted apart from those of strangers.
+Attempts from known devices have a count of their own, apart from those of strangers (device cookies):
 https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 """
 
@@ -22,17 +22,21 @@ NETWORK_BITS = {4: 24, 6: 48}  # by version of the protocol: what waits for one 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Whether a password may be checked: `refusal` is the answer for all but members known at their address."""
+    """Permission to check a password. A `refusal` answers everybody, except a member who logs in from a known address.
+
+    `counted` are the attempt counts that a success resets.
+    """
 
     counted: tuple[Subject, ...] = ()
     refusal: RateLimited | None = None
 
 
 async def admit_log_in(context: Context, identifier: str, device: str | None) -> Admission:
-    """Count an attempt to log in; raises RateLimited where even the right password would not be let in.
+    """Count a log-in attempt, and return whether its password may be checked.
 
-    `identifier` is a digest, whether or not a member has it. `device` is the session in which the member proved to have
-    been logged in on the device before. Nothing here depends on who the member is but for such a device.
+    Raises RateLimited if even the right password would be refused. `identifier` is a digest, whether or not a member
+    has it. `device` is the session of an earlier log-in on the same device, taken from its device token. Apart from
+    the device, nothing here depends on the member.
     """
     settings = context.settings
     if not settings.rate_limit:
@@ -59,7 +63,7 @@ async def admit_log_in(context: Context, identifier: str, device: str | None) ->
 
 
 def _network(address: str) -> str:
-    """Return the network that a client's provider gave out as a whole: nobody has thousands of these for nothing."""
+    """Return an address's network, /24 or /48. Providers assign it as a whole, so having thousands costs money."""
     try:
         found = ip_address(address.partition("/")[0])
     except ValueError:
@@ -70,7 +74,7 @@ def _network(address: str) -> str:
 async def admit_confirmation(context: Context) -> Admission:
     """Count an attempt to confirm the session's member by password; raises RateLimited.
 
-    Each session has its own count: a stolen one cannot keep the member from changing the password in another.
+    Each session has its own count, so a stolen session cannot keep the member from changing the password in another.
     """
     if not context.settings.rate_limit or not context.claims:
         return Admission()
@@ -83,7 +87,7 @@ async def admit_confirmation(context: Context) -> Admission:
 
 
 async def forget(context: Context, admission: Admission) -> None:
-    """Give back the attempts that were counted before one that succeeded; those of its address stay."""
+    """Reset the attempt counts after a success. The address's own count stays."""
     if admission.counted:
         await attempts.forget(context.db, admission.counted, WINDOW_SECONDS)
 

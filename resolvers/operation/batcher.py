@@ -1,4 +1,4 @@
-"""Gathers the look-ups of an operation into few round trips; the first one proves who asks."""
+"""Batching of an operation's reads into few round trips; the first one also runs the session check."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from resolvers.operation.errors import RequestError, unavailable
 from store.client.cache import Reading
 from store.client.database import Command, Database, Unavailable
 
-QUIET_TURNS = 1  # turns of the event loop without a new look-up, after which those gathered are sent
+QUIET_TURNS = 1  # turns of the event loop without a new read, after which the batch is sent
 
 
 class Checks(Protocol):
-    """What the first round trip has to prove."""
+    """Checks that the first round trip has to pass."""
 
     def counting(self) -> list[Command]:
         """Return the commands that count the request."""
 
     def reading(self) -> Reading | None:
-        """Return what has to be read; None where it is kept."""
+        """Return the reading that the checks need; None if the cache has it."""
 
     def judge(self, counted: Sequence[Any]) -> bool:
-        """Raise the RequestError that was found; False where what was kept has changed, and is to be read."""
+        """Raise the RequestError that a check found; return False if a cached value has changed and must be read."""
 
     def fail(self, error: RequestError) -> RequestError:
-        """Note the error that ends the operation, and return the first one noted."""
+        """Record the error that ends the operation, and return the first one recorded."""
 
 
 class Gathered(NamedTuple):
-    """What leaves together, each with the future of who waits for it."""
+    """One batch: its commands and readings, each with the future of its caller."""
 
     commands: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]]
     readings: list[tuple[Reading, asyncio.Future[None]]]
@@ -41,25 +41,25 @@ class Gathered(NamedTuple):
         return [*(future for _, future in self.commands), *(future for _, future in self.readings), *self.synchronising]
 
     def end(self) -> None:
-        """Have those go on who wait for no replies: what was read was taken."""
+        """Complete the futures that carry no replies: the readings have already taken theirs."""
         for waits in (*(future for _, future in self.readings), *self.synchronising):
             if not waits.done():
                 waits.set_result(None)
 
 
 class Batcher:
-    """Gathers the look-ups of an operation: all that are asked for in the same moment leave in one round trip.
+    """Batches the reads of an operation: all that are requested at the same moment share one round trip.
 
-    The first round trip also carries the checks of the context. Where one of them fails, every look-up fails with
-    that error, and so the whole operation does.
+    The first round trip also carries the session check. If the check fails, every read fails with its error, and so
+    does the whole operation.
     """
 
     def __init__(self, db: Database, checks: Checks) -> None:
-        self.loop = asyncio.get_running_loop()  # kept: asking for it is a system call before Python 3.12
+        self.loop = asyncio.get_running_loop()  # stored, because getting it is a system call before Python 3.12
         self._db = db
         self._checks = checks
         self._gathered = Gathered([], [], [])
-        self.is_current = False  # whether what the process keeps is at least as new as the operation
+        self.is_current = False  # whether cached values are at least as new as the operation
         self._writes = 0
         self._flushing = False
         self._sending: set[asyncio.Task[None]] = set()
@@ -67,13 +67,13 @@ class Batcher:
 
     @property
     def keeps(self) -> bool:
-        """Whether the process keeps what is read."""
+        """Whether the process caches what it reads."""
         return self._db.cache.is_on
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
-        """Return the replies to some commands, sent together with those of everybody who asks now.
+        """Return the replies to some commands, sent in one batch with those of other callers.
 
-        Raises the first error among them; one among those of somebody else costs only them.
+        Raises the first error among these replies. An error in another caller's command does not affect this one.
         """
         replies = await self.attempt(commands)
         for reply in replies:
@@ -92,23 +92,23 @@ class Batcher:
         return []
 
     def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
-        """Have some commands sent with the next round trip; the future has their replies, as `attempt` returns them."""
+        """Queue commands for the next round trip. The future has their replies, as `attempt` returns them."""
         future: asyncio.Future[list[Any]] = self.loop.create_future()
         self._gathered.commands.append((commands, future))
         self._begin()
         return future
 
     def read(self, reading: Reading) -> asyncio.Future[None]:
-        """Have something read with the next round trip that may be kept; the future is done once it was taken."""
+        """Queue a cacheable reading for the next round trip. The future is done once the reading has its replies."""
         future: asyncio.Future[None] = self.loop.create_future()
         self._gathered.readings.append((reading, future))
         self._begin()
         return future
 
     def synchronise(self) -> asyncio.Future[None]:
-        """Return a future that is done once the checks are passed, and what the process keeps is as new as this call.
+        """Return a future that is done once the session check has passed.
 
-        The latter only where it keeps anything.
+        If the cache is on, cached values are then at least as new as this call.
         """
         future: asyncio.Future[None] = self.loop.create_future()
         self._gathered.synchronising.append(future)
@@ -116,17 +116,17 @@ class Batcher:
         return future
 
     def outdate(self) -> None:
-        """Have nothing taken from what is kept until the store has been asked again: something was written."""
+        """Stop using cached values until the store has replied again, because something was written."""
         self._writes += 1
         self.is_current = False
 
     def _begin(self) -> None:
         if not self._flushing:
             self._flushing = True
-            self.loop.call_soon(self._wait, 1, 0)  # what begins it is known
+            self.loop.call_soon(self._wait, 1, 0)  # the batch holds one entry: the one just queued
 
     def _wait(self, known: int, quiet: int) -> None:
-        """Let turns of the event loop pass until nothing more is asked for, then send."""
+        """Let turns of the event loop pass until nothing more is queued, then send the batch."""
         gathered = self._gathered
         count = len(gathered.commands) + len(gathered.readings) + len(gathered.synchronising)
         quiet = quiet + 1 if count == known else 0
@@ -146,7 +146,7 @@ class Batcher:
         sending.add_done_callback(self._sending.discard)
 
     def _send_readings(self, gathered: Gathered) -> asyncio.Future[list[Any]] | None:
-        """Send what has no commands in it at once, where the checks need none either: so for most pages."""
+        """Send a batch without commands directly, unless the checks need commands. Most pages take this path."""
         if self._checked is None:
             has_to_ask = bool(self._checks.counting() or self._checks.reading())
         else:
@@ -158,15 +158,15 @@ class Batcher:
         if self.is_current and self._passes():
             gathered.end()
         else:
-            self._start(gathered)  # which comes to the same, and says what it is
+            self._start(gathered)  # the slow path gives the same result, and raises the error if there is one
 
     def _passes(self) -> bool:
-        """Return whether the checks are passed, as far as can be told by what is kept."""
+        """Return whether the checks pass on cached values alone."""
         if self._checked is None:
             try:
                 if not self._checks.judge(()):
                     return False
-            except Exception:  # noqa: BLE001  raised again where it is handed to who waits
+            except Exception:  # noqa: BLE001  the slow path raises it again, for the callers
                 return False
             self._checked = self.loop.create_future()
             self._checked.set_result(None)
@@ -176,11 +176,11 @@ class Batcher:
         try:
             commands = [command for some, _ in gathered.commands for command in some]
             replies = await self._send(commands, [one for one, _ in gathered.readings])
-        except BaseException as error:  # noqa: BLE001  handed to everybody who waits
+        except BaseException as error:  # noqa: BLE001  every waiting caller gets it
             for future in gathered.futures():
                 if not future.done():
                     future.set_exception(error)
-                    future.exception()  # whoever waited may be gone
+                    future.exception()  # the caller may be gone: asyncio must not report the error as never retrieved
             return
         gathered.end()
         start = 0
@@ -216,7 +216,7 @@ class Batcher:
         except BaseException as error:
             fatal = self._fatal(error)
             checked.set_exception(fatal)
-            checked.exception()  # often nobody else waits
+            checked.exception()  # often no other caller waits: asyncio must not report it as never retrieved
             if fatal is error:
                 raise
             raise fatal from error
@@ -228,7 +228,7 @@ class Batcher:
         return [reading] if reading else []
 
     def _fatal(self, error: BaseException) -> BaseException:
-        """Note an error that ends the operation; return the one that everybody gets."""
+        """Record an error that ends the operation; return the error that every caller gets."""
         if isinstance(error, Unavailable):
             return self._checks.fail(unavailable(error))
         return self._checks.fail(error) if isinstance(error, RequestError) else error

@@ -1,15 +1,15 @@
-"""What a process keeps of what operations have read, as long as the store does not say that it has changed."""
+"""The kinds of data that a process caches for its operations, until the server invalidates them."""
 
 from __future__ import annotations
 
 from store.client.cache import Cache
 
-READERS_KEPT = 5_000  # members whose sessions and homes are kept
-PAGES_KEPT = 4  # first pages of one list; they differ in length
+READERS_KEPT = 5_000  # members whose sessions and homes are cached
+PAGES_KEPT = 4  # cached first pages of one list; they differ in length
 
 
 class CachedKinds:
-    """Where it is kept."""
+    """The caches, one attribute for each kind of data."""
 
     def __init__(self, cache: Cache) -> None:
         self.users = cache.records("user")

@@ -1,4 +1,4 @@
-"""What is made once for all who ask for it at about the same time."""
+"""Values that are computed once for all callers that ask at about the same time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ V = TypeVar("V")
 
 
 class ComputeOnce(Generic[K, V]):
-    """Values by key, each made by the first who asks and kept while it is among the newest; a failure is not kept."""
+    """Computes each key's value once, for its first caller, and keeps the newest values. Failures are not kept."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._made: OrderedDict[K, _Making[V]] = OrderedDict()
 
     async def get(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
-        """Return the value of a key, made now or before; raises what making it raised."""
+        """Return the value of a key, computed now or before; raises what `make` raised."""
         making = self._made.get(key)
         if making is None:
             making = self._made[key] = _Making(make())
@@ -33,7 +33,10 @@ class ComputeOnce(Generic[K, V]):
             raise
 
     async def join(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
-        """Return a value that is made now, for whoever asks until it is made; raises what making it raised."""
+        """Return a value that is being computed, or compute it now, and then drop it; raises what `make` raised.
+
+        Only callers that ask before the value is finished share it.
+        """
         is_first = key not in self._made
         try:
             return await self.get(key, make)
@@ -42,15 +45,15 @@ class ComputeOnce(Generic[K, V]):
                 self._made.pop(key, None)
 
     def clear(self) -> None:
-        """Forget all values; those that are being made still reach who waits for them."""
+        """Drop all values. Computations under way still reach the callers that wait for them."""
         self._made.clear()
 
 
 class _Making(Generic[V]):
-    """A value being made. Whoever leaves meanwhile does not end it for the others.
+    """A value being computed. Cancelling one caller does not cancel the computation for the others.
 
-    Hundreds wait for one, so they wait for an event, which wakes each of them once; to shield the task takes each of
-    them three turns of the event loop.
+    Hundreds may wait for one value, so they wait for an Event, which wakes each of them once. `asyncio.shield` would
+    take each of them three turns of the event loop.
     """
 
     def __init__(self, making: Awaitable[V]) -> None:
@@ -58,7 +61,7 @@ class _Making(Generic[V]):
         self._task = asyncio.ensure_future(self._finish(making))
 
     async def value(self) -> V:
-        """Return the value once it is made; raises what making it raised."""
+        """Return the value once it is computed; raises what computing it raised."""
         await self._is_done.wait()
         return self._task.result()
 

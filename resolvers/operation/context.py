@@ -1,4 +1,4 @@
-"""What an operation knows: who asks, the database, and loaders that gather look-ups into few round trips."""
+"""Context of one operation (viewer, session check, batcher, data loaders), and the services of a process."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from store.event_reader import Log
 from store.records import Relationship, Role
 from store.settings import Settings
 
-RENDERINGS_KEPT = 1_000  # events as selections have them
-ANNOUNCED_KEPT = 1_000  # events of which it is remembered what they tell: subscribers are not all equally fast
-LOOKS_AT_ONCE = 16  # events of subscriptions that are looked up and rendered at a time: each for one viewer alone
+RENDERINGS_KEPT = 1_000  # events rendered for one selection each
+ANNOUNCED_KEPT = 1_000  # announced events that are kept, because subscribers are not all equally fast
+LOOKS_AT_ONCE = 16  # subscription events that are read and rendered at a time, each for a single viewer
 OnSessionEnd = Callable[[int, str | None], None]
 
 _NO_WAITING = contextlib.nullcontext()
 
 
 class Services:
-    """What a process has once: settings, database, tokens, the live log."""
+    """The objects that a process has once: settings, database, tokens, event log."""
 
     def __init__(self, settings: Settings, db: Database, secret: str) -> None:
         self.settings = settings
@@ -56,20 +56,20 @@ class Services:
         self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self.big = BigAuthors()
         self.known = CachedKinds(db.cache)
-        self.authors: dict[int, int] = {}  # post → author, which never changes: read ahead with the post where known
+        self.authors: dict[int, int] = {}  # post → author, which never changes: lets the author be read with the post
         self._on_session_end: list[OnSessionEnd] = []
         self._handing_over: asyncio.Task[None] | None = None
-        self.silences = 0  # times after which the end of a session may have gone unheard
+        self.silences = 0  # times that Pub/Sub has (re)subscribed: before each, the end of a session may be missed
 
     async def start(self) -> None:
-        """Begin to hear what other processes tell."""
+        """Subscribe to Pub/Sub and the event log, and start to hand over jobs."""
         self.pubsub.listen(SESSIONS, self._session_ended)
         await self.log.start()
         self.pubsub.start()
         self._handing_over = asyncio.create_task(jobs.keep_handing_over(self.db), name="handing over")
 
     async def close(self) -> None:
-        """Stop hearing, and let go of threads and connections."""
+        """Unsubscribe, and release threads and connections."""
         await stop(self._handing_over)
         await self.log.close()
         await self.pubsub.close()
@@ -83,27 +83,27 @@ class Services:
         return Context(self, claims, address=address, user_agent=user_agent, request_id=request_id, socket=socket)
 
     async def session_stands(self, claims: Claims) -> bool:
-        """Return whether the session has not been ended; raises ServiceUnavailable."""
+        """Return whether the session is still valid; one round trip, raises ServiceUnavailable."""
         try:
             return lives(claims.session, await self.db.one("HGET", keys.sessions(claims.member), claims.session))
         except Unavailable as error:
             raise unavailable(error) from error
 
     async def trouble(self) -> str:
-        """Return which state keeps the database from answering or from accepting writes, "" where nothing does."""
+        """Return the state that keeps the database from answering or from accepting writes; "" if it does both."""
         return await self.db.trouble()
 
     def on_session_end(self, callback: OnSessionEnd) -> None:
-        """Have a callback called with member and session whenever a session ends, in whichever process."""
+        """Register a callback for the end of sessions, in this or another process; it gets member and session."""
         self._on_session_end.append(callback)
 
     def _forget_events(self) -> None:
-        # Who reads slowly has the events before this one looked up anew.
+        # Slow subscribers then read the events before this one again.
         self.announced.clear()
         self.renderings.clear()
 
     def _session_ended(self, message: str) -> None:
-        if not message:  # heard anew: what was told meanwhile is lost, and to be looked up
+        if not message:  # resubscribed: messages in between are lost, so sessions have to be read
             self.silences += 1
             return
         member, _, session = message.partition(" ")
@@ -112,7 +112,7 @@ class Services:
 
 
 class Context:
-    """One operation, or one event of a subscription: who asks, and what has been read for them."""
+    """State of one operation, or of one event of a subscription: the viewer, and what has been read for them."""
 
     def __init__(
         self,
@@ -133,13 +133,13 @@ class Context:
         self.socket = socket
         self.counted = counted
         self.relationships: Mapping[int, Relationship] | None = (
-            None  # of a subscription to the whole site: kept up by its events
+            None  # of a subscription to the whole site, updated by its events
         )
-        self.selection: object | None = None  # what the document asks for, where others may be answered the same
-        # Held by a subscription while it looks, and sends what it finds; entering waits for a client that reads slowly.
+        self.selection: object | None = None  # of the document, if other viewers may get the same answer
+        # A subscription holds it while it reads and sends an event. Entering waits for a client that reads slowly.
         self.room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
-        self.fields: frozenset[str] | None = None  # names of all fields in the document, where known
-        # Apart from the context, so that neither refers to the other in a circle: what is read is freed at once.
+        self.fields: frozenset[str] | None = None  # names of all fields in the document, if known
+        # The check doesn't refer to the context. Without a reference cycle, everything read is freed at once.
         sessions = services.known.sessions.of(claims.member if claims else 0)
         self._session_check = SessionCheck(
             claims, address, services.settings.rate_limit if counted else 0, sessions, services.db.counts
@@ -158,40 +158,40 @@ class Context:
 
     @property
     def looks(self) -> asyncio.Semaphore:
-        """Held by who looks at the data for one event of a subscription, and renders it."""
+        """Semaphore to hold while the data for one event of a subscription is read and rendered."""
         return self.services.looks
 
     @property
     def viewer(self) -> int | None:
-        """Who asks; None for an anonymous request. Only a name until the first round trip has proved it."""
+        """The viewer's id; None for an anonymous request. Not authenticated before the first round trip."""
         return self.claims.member if self.claims else None
 
     @property
     def fatal(self) -> RequestError | None:
-        """The error that the whole operation must be answered with, data and all."""
+        """The error that replaces the answer of the whole operation, its data included."""
         return self._session_check.fatal
 
     def fail(self, error: RequestError) -> None:
-        """Have the whole operation answered with an error, unless it is with another one already."""
+        """Answer the whole operation with an error; the first error wins."""
         self._session_check.fail(error)
 
     @property
     def is_moderator(self) -> bool:
-        """Whether the viewer sees what only moderators see; known once proved."""
+        """Whether the viewer sees what only moderators see; valid after the session check."""
         return self._session_check.role is not Role.MEMBER
 
     def nobody(self) -> Context:
-        """Return a context in which somebody looks who has nothing to do with anybody."""
+        """Return a context for an anonymous viewer, who has no relationships."""
         return Context(
             self.services, None, address=self.address, user_agent="", request_id=self.request_id, counted=False
         )
 
     async def rendered(self, key: Hashable, render: Callable[[], Awaitable[Any]]) -> Any:
-        """Return what was rendered for all under a key, by whoever asked first."""
+        """Return the rendering of a key that all viewers share; the first caller renders it."""
         return await self.services.renderings.get(key, render)
 
     async def rendered_now(self, key: Hashable, render: Callable[[], Awaitable[Any]]) -> Any:
-        """Return what is rendered for the viewer under a key at this moment, by whoever of theirs asked first."""
+        """Return the rendering of a key that the viewer's concurrent callers share; the first of them renders it."""
         return await self.services.renderings.join((self.viewer, key), render)
 
     def fresh(self, *, counted: bool = True) -> Context:
@@ -210,27 +210,27 @@ class Context:
         return context
 
     def forget(self) -> None:
-        """Read records anew from now on: something was written."""
+        """Drop loaded values, and use no cached ones until the store replies, because something was written."""
         self.batcher.outdate()
         self.load = DataLoaders(self.batcher, self.services.known, self.viewer)
 
     def wants(self, field: str) -> bool:
-        """Return whether the document names a field anywhere, so that reading ahead for it pays."""
+        """Return whether the document may name a field, so that prefetching for it pays."""
         return self.fields is None or field in self.fields
 
     async def proved(self) -> None:
-        """Make sure that the session stands and the limit on requests is kept; raises what ends the operation."""
+        """Run the session check and the rate limit, unless done; raises the error that ends the operation."""
         await self.batcher.run([])
 
     async def member(self) -> int:
-        """Return the signed-in member, proved; raises Unauthenticated for an anonymous request."""
+        """Return the authenticated viewer; raises Unauthenticated for an anonymous request."""
         if self.claims is None:
             raise Unauthenticated("sign in first: this needs an access token")
         await self.proved()
         return self.claims.member
 
     async def active(self) -> None:
-        """Raise the refusal of a suspended member: they may see to their own account, and do nothing else."""
+        """Refuse a suspended member with NOT_ALLOWED: they may only manage their own account."""
         if self.claims is None:
             return
         await self.proved()
@@ -238,18 +238,18 @@ class Context:
             raise refuse(UserErrorCode.NOT_ALLOWED, "this account is suspended")
 
     async def administrator(self) -> int:
-        """Return the signed-in administrator; raises Unauthenticated, or Forbidden for any other member."""
+        """Return the authenticated administrator; raises Unauthenticated, or Forbidden for any other member."""
         member = await self.member()
         if self._session_check.role is not Role.ADMIN:
             raise Forbidden("this needs the role of an administrator")
         return member
 
     async def close(self) -> None:
-        """End the operation: one that has read nothing has its session checked now, and sets `fatal` if it fails."""
+        """End the operation. If it has read nothing, the session check runs now, and its failure sets `fatal`."""
         with contextlib.suppress(RequestError):
             await self.proved()
 
     def would_have_heard(self) -> bool:
-        """Return whether the end of the session would have been heard of, since this was last asked."""
+        """Return whether Pub/Sub has not resubscribed since the last call, so that it missed no end of a session."""
         before, self._silences = self._silences, self.services.silences
         return before == self._silences

@@ -1,4 +1,4 @@
-"""Look-ups by id: each thing once per operation, and what several loaders are asked for together in one round trip."""
+"""Data loaders: each id is read once per operation, and several data loaders share one round trip."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from resolvers.operation.batcher import Batcher
 from store.client.cache import CachedValues, Changed
 from store.client.database import Command
 
-ANY = 0  # stands for all things of a loader, and for a thing of which there is one
+ANY = 0  # the key of a data loader's only value, or of a value that covers all its ids
 
 Value = TypeVar("Value")
-Ask = Callable[[list[Any]], list[Command]]  # the commands that look things up
-Read = Callable[[list[Any], list[Any]], Iterable[Any]]  # what their replies mean: a value, or an error, for each thing
+Ask = Callable[[list[Any]], list[Command]]  # ids → the commands that read them
+Read = Callable[[list[Any], list[Any]], Iterable[Any]]  # ids and replies → a value, or an error, for each id
 
 
 class DataLoader(Generic[Value]):
-    """Things by id, each looked up once per operation."""
+    """Reads values by id, each once per operation."""
 
     def __init__(self, batcher: Batcher, ask: Ask, read: Read, cached: CachedValues | None = None) -> None:
         self._reader = batcher
@@ -31,26 +31,26 @@ class DataLoader(Generic[Value]):
         self._has_failed = False
 
     async def load(self, thing: Any) -> Value:
-        """Return one thing; raises what looking it up raised."""
+        """Return the value of one id; raises the error of reading it."""
         (found,) = await self.load_many((thing,))
         return found
 
     async def load_many(self, things: Sequence[Any]) -> list[Value]:
-        """Return things in order; raises the first error among them."""
+        """Return values in the order of their ids; raises the first error among them."""
         await fetch(self._reader, (self, things))
         return self.known(things)
 
     @property
     def found(self) -> Mapping[Any, Any]:
-        """All things that are known, and the errors of those that could not be read."""
+        """All loaded values by id, errors included."""
         return self._known
 
     def prime(self, values: Mapping[Any, Value]) -> None:
-        """Take over things that were read in another way."""
+        """Add values that were read in another way."""
         self._known |= values
 
     def known(self, things: Collection[Any]) -> list[Value]:
-        """Return things that have been fetched, in order; raises the first error among them."""
+        """Return loaded values in the order of their ids, without I/O; raises the first error among them."""
         found = list(map(self._known.__getitem__, things))
         if self._has_failed:
             for value in found:
@@ -59,7 +59,7 @@ class DataLoader(Generic[Value]):
         return found
 
     def missing(self, things: Iterable[Any]) -> list[Any]:
-        """Return things that are not known yet, each once; what is kept and current is known."""
+        """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
         known = self._known
         missing = [thing for thing in things if thing not in known] if known else list(things)
         if missing and self.cached and self._reader.is_current:
@@ -69,26 +69,26 @@ class DataLoader(Generic[Value]):
         return list(dict.fromkeys(missing)) if missing else missing
 
     def kept(self, missing: Sequence[Any]) -> Mapping[Any, Any]:
-        """Return what the process keeps of some things, which may have changed by now."""
+        """Return cached values of some ids; they may be out of date."""
         return self.cached.find(missing) if self.cached else {}
 
     def seek(self, missing: list[Any], waits: set[asyncio.Future[None]]) -> list[Any]:
-        """Return which of the things nobody looks up yet; where others do, what to wait for is added."""
+        """Return the ids that no caller reads yet. For the others, add the futures to wait for to `waits`."""
         if not self._sought:
             return missing
         waits.update(self._sought[thing] for thing in missing if thing in self._sought)
         return [thing for thing in missing if thing not in self._sought]
 
     def ask(self, things: list[Any], found: asyncio.Future[None]) -> list[Command]:
-        """Return the commands that look things up; others wait for `found`."""
+        """Return the commands that read some ids. Until they are settled, other callers wait for `found`."""
         self._sought.update(dict.fromkeys(things, found))
         return self._ask(things)
 
     def settle(self, things: list[Any], replies: list[Any], changed: Changed | None = None) -> None:
-        """Read the replies to the commands that looked things up; keep what may be kept, but for what has changed."""
+        """Parse the replies for some ids. Cache the values, except those in `changed`; None means cache nothing."""
         try:
             values = dict(zip(things, self._read(things, replies), strict=True))
-        except Exception as error:  # noqa: BLE001  whoever asks for one of them gets it
+        except Exception as error:  # noqa: BLE001  every caller of one of these ids gets it
             values = dict.fromkeys(things, error)
         self._known |= values
         if any(issubclass(kind, Exception) for kind in set(map(type, values.values()))):
@@ -99,7 +99,7 @@ class DataLoader(Generic[Value]):
         self.leave(things)
 
     def leave(self, things: Iterable[Any]) -> None:
-        """Have things looked up by nobody: they have come, or whoever looked them up does not wait any more."""
+        """Mark ids as no longer being read: they have arrived, or their caller was cancelled."""
         for thing in things:
             self._sought.pop(thing, None)
 
@@ -109,7 +109,7 @@ Sought = tuple[DataLoader[Any], list[Any], list[Command]]
 
 
 class _Reading:
-    """Look-ups that are made together."""
+    """The reads of several data loaders, sent together."""
 
     def __init__(self, sought: list[Sought]) -> None:
         self._sought = sought
@@ -124,9 +124,10 @@ class _Reading:
 
 
 async def fetch(batcher: Batcher, *wanted: Lookup) -> None:
-    """Look things of several loaders up, in one round trip; what is known already costs nothing.
+    """Load ids of several data loaders in one round trip; loaded ids cost nothing.
 
-    What is kept is asked for only where it turns out to have changed: that the store tells with the same round trip.
+    Cached ids are not sent. The same round trip delivers pending invalidations, and only ids that they drop are read
+    in another one.
     """
     while True:
         waits: set[asyncio.Future[None]] = set()
@@ -144,7 +145,7 @@ async def fetch(batcher: Batcher, *wanted: Lookup) -> None:
             await batcher.synchronise()
         if not (waits or is_kept):
             return
-        # Who leaves does not end it for the others; what was left by who sought it is sought anew.
+        # Cancelling this caller must not cancel the read of others. If the reading caller was cancelled, read again.
         for others in waits:
             await asyncio.shield(others)
 
@@ -160,7 +161,7 @@ async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[An
         raise
     except BaseException as error:
         found.set_exception(error)
-        found.exception()  # often nobody else waits
+        found.exception()  # often no other caller waits: asyncio must not report it as never retrieved
         raise
     found.set_result(None)
 

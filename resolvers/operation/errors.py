@@ -1,4 +1,4 @@
-"""Refusals the client sees."""
+"""Errors that the client sees: user errors of mutations, and request errors with their codes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class UserError:
 
 
 class Refused(Exception):
-    """Ends a mutation with user errors; whoever raises it has changed nothing."""
+    """Ends a mutation with user errors. The code that raises it has changed nothing."""
 
     def __init__(self, *errors: UserError) -> None:
         super().__init__(errors)
@@ -44,17 +44,17 @@ class Refused(Exception):
 
 
 def refuse(code: UserErrorCode, message: str, *path: str) -> Refused:
-    """Return the refusal of one input field, to be raised."""
+    """Return a Refused to raise, with one user error about the input field at `path`."""
     return Refused(UserError(code, message, list(path) or None))
 
 
 def field_error(code: UserErrorCode, message: str, field: str) -> UserError:
-    """Return the refusal of one input field, to be gathered with others."""
+    """Return the user error of one input field, to be collected with others."""
     return UserError(code, message, [field])
 
 
 def refuse_all(errors: list[UserError]) -> None:
-    """Raise the refusals gathered, if there are any."""
+    """Raise Refused with the collected user errors, if there are any."""
     if errors:
         raise Refused(*errors)
 
@@ -119,7 +119,7 @@ class QueryTooComplex(RequestError):
 
 UNREACHABLE = "the database cannot be reached: try again"
 REFUSING = "the database cannot do this now: try again later"
-REFUSING_SECONDS = 10  # after which to try again what the database refuses: an operator has to act first
+REFUSING_SECONDS = 10  # before a retry of a refused command: an operator has to act first
 
 
 class ServiceUnavailable(RequestError):
@@ -134,7 +134,7 @@ class ServiceUnavailable(RequestError):
 
 
 def unavailable(error: Unavailable) -> ServiceUnavailable:
-    """Return what the client sees of an outage of the database."""
+    """Return the client's error for an outage of the database."""
     if isinstance(error, CommandRefused):
         return ServiceUnavailable(REFUSING, REFUSING_SECONDS)
     return ServiceUnavailable(UNREACHABLE)

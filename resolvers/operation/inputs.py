@@ -1,4 +1,4 @@
-"""What several resolvers make of their input: checked texts and keys, batches."""
+"""Input checks that several resolvers share (texts, idempotency keys, locations), and batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Coordinates(Protocol):
 
 
 def checked_text(text: str, limit: int, *, may_be_empty: bool = False) -> str:
-    """Return a post's or comment's text in normal form; raises the refusal that names the rule."""
+    """Return a post's or comment's text in normal form; raises Refused, which names the broken rule."""
     try:
         return normalise(text, limit=limit, may_be_empty=may_be_empty)
     except TextRefused as refusal:
@@ -34,7 +34,7 @@ def checked_text(text: str, limit: int, *, may_be_empty: bool = False) -> str:
 
 
 def checked_key(key: str | None) -> str | None:
-    """Return an idempotency key; raises the refusal of one that is empty or too long."""
+    """Return an idempotency key; raises Refused if it is empty or too long."""
     if key is not None and not 1 <= len(key) <= KEY_MOST:
         message = f"idempotencyKey: must have 1 to {KEY_MOST} characters"
         raise refuse(UserErrorCode.INVALID, message, "idempotencyKey")
@@ -42,7 +42,7 @@ def checked_key(key: str | None) -> str | None:
 
 
 def checked_location(place: Coordinates | None) -> Location | None:
-    """Return a place; raises the refusal of a coordinate that is no number or out of its range."""
+    """Return a location; raises Refused if a coordinate is not a number or out of range."""
     if place is None:
         return None
     flaws = {
@@ -60,7 +60,7 @@ def checked_location(place: Coordinates | None) -> Location | None:
 
 
 def input_digest(*parts: object) -> str:
-    """Return what tells one input of a mutation from another."""
+    """Return a digest of a mutation's input, to tell a retry from other input."""
     return digest(json.dumps(parts))
 
 

@@ -1,4 +1,4 @@
-"""Data loaders: records by id, and how the viewer stands to them."""
+"""Data loaders of one operation: records by id, and the viewer's relationships and flags."""
 
 from __future__ import annotations
 
@@ -35,18 +35,21 @@ Value = TypeVar("Value")
 
 
 class DataLoaders:
-    """Records by id, and how the viewer stands to them; each read once per operation, pipelined."""
+    """Data loaders for records by id, and for the viewer's relationships and flags.
+
+    Each value is read once per operation, in the batcher's pipelines.
+    """
 
     def __init__(self, batcher: Batcher, known: CachedKinds, viewer: int | None) -> None:
         self._reader = batcher
         self._kept = known
         self._viewer = viewer
         self._me = viewer or 0
-        self.decided: dict[int, Any] = {}  # what the rules have made of members
+        self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
 
     @property
     def members(self) -> dict[int, User | None]:
-        """All members that were looked up."""
+        """All members loaded so far."""
         return {member: user for member, user in self.user.found.items() if not isinstance(user, Exception)}
 
     @cached_property
@@ -109,7 +112,7 @@ class DataLoaders:
 
     @cached_property
     def home(self) -> DataLoader[StoredHome]:
-        """The viewer's home as it is stored, as many of its newest entries as asked for."""
+        """The viewer's stored home, by the number of newest entries to read."""
         me = self._me
 
         def read(counts: list[int], replies: list[Any]) -> list[StoredHome]:
@@ -125,7 +128,7 @@ class DataLoaders:
 
     @cached_property
     def read_on(self) -> DataLoader[int | None]:
-        """The day on which members have last read their homes, the viewer's partition only."""
+        """The day on which members last read their homes; members of the viewer's partition only."""
         p = partition(self._me)
         return DataLoader(
             self._reader,
@@ -140,12 +143,12 @@ class DataLoaders:
 
     @cached_property
     def promoted_until(self) -> DataLoader[int]:
-        """When the last of the running promotions ends, ms since 1970; 0 where there is none."""
+        """The end of the last running promotion, in ms since 1970; 0 if none runs."""
         return _the_one(self._reader, promotions.LAST, promotions.read_last, self._kept.promoted_until)
 
     @cached_property
     def big_followed(self) -> DataLoader[tuple[int, ...]]:
-        """Which of some members, the big authors, the viewer follows."""
+        """The big authors that the viewer follows, by the tuple of all big authors."""
         me = self._me
         return DataLoader(
             self._reader,
@@ -158,7 +161,7 @@ class DataLoaders:
         )
 
     def published(self, member: int) -> DataLoader[list[Entry]]:
-        """Return what looks up as many of a member's newest posts as asked for."""
+        """Return the data loader of a member's newest posts, by the number of posts to read."""
         key = keys.profile(member)
         return DataLoader(
             self._reader,
@@ -198,7 +201,7 @@ class DataLoaders:
         )
 
     async def all(self, *wanted: Lookup) -> None:
-        """Look things of several loaders up, in one round trip."""
+        """Load ids of several data loaders in one round trip."""
         await fetch(self._reader, *wanted)
 
 
@@ -209,12 +212,12 @@ def _records(
     cached: CachedValues | None = None,
 ) -> DataLoader[Value | None]:
     def record(thing: int, reply: Any) -> Value | Exception | None:
-        # A broken record fails for who asks for it, and not for all who ask at the same time.
+        # A broken record fails for the callers that ask for it, and not for the rest of the batch.
         try:
             if isinstance(reply, Exception):
                 return reply
             return read(thing, reply if type(reply) is dict else read_pairs(reply))
-        except Exception as error:  # noqa: BLE001  the loader raises it
+        except Exception as error:  # noqa: BLE001  the data loader raises it
             return error
 
     def records(things: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
@@ -226,7 +229,7 @@ def _records(
 def _the_one(
     batcher: Batcher, command: Command, read: Callable[[Any], Value], cached: CachedValues
 ) -> DataLoader[Value]:
-    """Return the loader of something of which there is one."""
+    """Return the data loader of a single value, whose id is ANY."""
     return DataLoader(batcher, lambda _: [command], lambda _, replies: [read(sound(replies)[0])], cached)
 
 

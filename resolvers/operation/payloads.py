@@ -1,4 +1,4 @@
-"""The answers of mutations: the result, or the refusals. The schema's payload of the same name shows each field."""
+"""Payloads of mutations: the result, or user errors. The schema's payload of the same name describes each field."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Payload(Struct, frozen=True, kw_only=True):
 
 
 class SessionPayload(Payload, frozen=True, kw_only=True):
-    """A session that has begun or goes on, with its tokens."""
+    """A session that was opened or continued, with its tokens."""
 
     access_token: Secret | None = None
     refresh_token: Secret | None = None
@@ -40,26 +40,26 @@ class ViewerPayload(Payload, frozen=True, kw_only=True):
 
 
 class DeleteAccountPayload(Payload, frozen=True, kw_only=True):
-    """The global id of a member who is gone."""
+    """The global id of the member whose account was deleted."""
 
     deleted_user_id: str | None = None
 
 
 class UsersPayload(Payload, frozen=True, kw_only=True):
-    """Members after a change. Some may be done and others refused."""
+    """Members after a change. The change may have succeeded for some members and been refused for others."""
 
     users: list[User] = []
     viewer: Claims | None = None
 
 
 class PostPayload(Payload, frozen=True, kw_only=True):
-    """A status that is published."""
+    """A published status."""
 
     status: Post | None = None
 
 
 class RepostPayload(Payload, frozen=True, kw_only=True):
-    """A repost that is published, and its original."""
+    """A published repost, and its original."""
 
     repost: Post | None = None
     original: Post | None = None
@@ -72,21 +72,21 @@ class PostIdPayload(Payload, frozen=True, kw_only=True):
 
 
 class DeletePostPayload(Payload, frozen=True, kw_only=True):
-    """The global id of a post that is gone, and its author."""
+    """The global id of a deleted post, and its author."""
 
     deleted_post_id: str | None = None
     author: User | None = None
 
 
 class CommentPayload(Payload, frozen=True, kw_only=True):
-    """A comment that is published, and the post that it is on."""
+    """A published comment, and its post."""
 
     comment: Comment | None = None
     post: Post | None = None
 
 
 class DeleteCommentPayload(Payload, frozen=True, kw_only=True):
-    """The global id of a comment that is gone, and the post that it was on."""
+    """The global id of a deleted comment, and its post."""
 
     deleted_comment_id: str | None = None
     post: Post | None = None

@@ -1,4 +1,4 @@
-"""What the first round trip of an operation proves: that the session stands, and that the limit on requests is kept."""
+"""Session check of an operation's first round trip: the session is valid, and the rate limit is kept."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ ROLES = {role.value: role for role in Role}  # by name, without the cost of an e
 
 
 class SessionState(Struct, frozen=True):
-    """How a session stands, and what its member may do."""
+    """A session's expiry, and its member's role and suspension."""
 
-    expires: int = 0  # ms since 1970; 0 once it has ended, or its member is gone
+    expires: int = 0  # ms since 1970; 0 if it has ended, or its member's account was deleted
     role: Role = Role.MEMBER
     is_suspended: bool = False
 
 
 class SessionCheck:
-    """Who asks, once proved; and the error that ends the operation, once there is one."""
+    """The session check of one operation: the viewer's role once authenticated, and the error that ends the operation.
+
+    It satisfies the batcher's `Checks`.
+    """
 
     def __init__(
         self, claims: Claims | None, address: str, rate_limit: int, kept: CachedValues, counts: LocalCounts
@@ -39,10 +42,10 @@ class SessionCheck:
         self.is_suspended = False
         self._claims = claims
         self._address = address
-        self._rate_limit = rate_limit  # requests in a minute; 0 where they are not counted
-        self._kept = kept  # of the member's sessions
-        self._counts = counts  # of this process, while the database refuses to count
-        self._key = ""  # that counts the request
+        self._rate_limit = rate_limit  # requests in a minute; 0 if they are not counted
+        self._kept = kept  # cached sessions of the member
+        self._counts = counts  # used while the database accepts no writes
+        self._key = ""  # the key of the rate limit's counter
         self._found: SessionState | Exception | None = None
 
     def counting(self) -> list[Command]:
@@ -55,16 +58,17 @@ class SessionCheck:
         return [("INCR", self._key), ("EXPIRE", self._key, 2 * MINUTE_SECONDS)]
 
     def reading(self) -> Reading | None:
-        """Return what has to be read of the session; None where there is none, or it is kept."""
+        """Return the reading of the session; None if the request is anonymous or the session is cached."""
         claims = self._claims
         if claims is None or self._found or self._kept.find([claims.session]):
             return None
         return _Reading(self, claims)
 
     def judge(self, counted: Sequence[Any]) -> bool:
-        """Raise what was found: Unauthenticated, RateLimited; False where the session is still to be read.
+        """Return whether the session is valid; False if it has to be read first.
 
-        What is kept is current now.
+        Raises Unauthenticated, RateLimited, or the error of reading the session. Cached values must be current when
+        this is called.
         """
         if counted and self._count(counted) > self._rate_limit:
             wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
@@ -82,7 +86,10 @@ class SessionCheck:
         return True
 
     def _count(self, counted: Sequence[Any]) -> int:
-        """Return how many requests there are; a database that accepts no writes does not keep anybody from reading."""
+        """Return the number of requests in this minute.
+
+        While the database accepts no writes, the process counts, so that members can still read.
+        """
         for reply in counted:
             if isinstance(reply, CommandRefused):
                 return self._counts.add(self._key)
@@ -91,7 +98,7 @@ class SessionCheck:
         return int(counted[0])
 
     def take(self, claims: Claims, replies: list[Any], changed: Changed | None) -> None:
-        """Take what the store has of the session; never raises."""
+        """Take the replies about the session, and cache the result; never raises."""
         try:
             self._found = _session_state(claims.session, *replies)
         except Exception as error:  # noqa: BLE001  `judge` raises it
@@ -101,13 +108,13 @@ class SessionCheck:
                 self._kept.keep({claims.session: self._found}, changed)
 
     def fail(self, error: RequestError) -> RequestError:
-        """Note the error that ends the whole operation, and return the first one noted."""
+        """Record the error that ends the whole operation, and return the first one recorded."""
         self.fatal = self.fatal or error
         return self.fatal
 
 
 class _Reading:
-    """The look-up of a session and its member."""
+    """The commands that read a session and its member's role and suspension."""
 
     def __init__(self, proof: SessionCheck, claims: Claims) -> None:
         self._session_check = proof
@@ -132,7 +139,7 @@ def _session_state(session: str, text: Any, credentials: Any) -> SessionState:
 
 
 def lives(session: str, text: str | None) -> bool:
-    """Return whether a session as stored is still good."""
+    """Return whether a stored session, given as `text`, is still valid."""
     return text is not None and Session.read(session, text).expires > _now()
 
 

@@ -1,4 +1,4 @@
-"""Who listens to the whole site: each event is handed to those who want it, and costs nobody else."""
+"""Subscribers to the whole site's stream. Each event reaches those whose filter it passes, at no cost to the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Subscriber)
 
 
 class StreamEventKind(Enum):
-    """What happens on the site."""
+    """The kind of an event in the site's stream."""
 
     POST_CREATED = "POST_CREATED"
     POST_DELETED = "POST_DELETED"
@@ -26,7 +26,7 @@ class StreamEventKind(Enum):
     USER_UNFOLLOWED = "USER_UNFOLLOWED"
 
 
-KINDS = {  # of events in the log
+KINDS = {  # kind in the event log → kind in the stream
     "post": StreamEventKind.POST_CREATED,
     "repost": StreamEventKind.POST_CREATED,
     "unhide": StreamEventKind.POST_CREATED,
@@ -39,27 +39,30 @@ KINDS = {  # of events in the log
 
 
 def kind_of(event: Event) -> StreamEventKind | None:
-    """Return what an event is to the whole site, None where it is nothing to all."""
+    """Return an event's kind in the site's stream; None if the stream does not have the event.
+
+    Events about posts that are not public are not in the stream.
+    """
     kind = KINDS.get(event.kind)
     about_post = kind in {StreamEventKind.POST_CREATED, StreamEventKind.POST_DELETED}
     return kind if event.is_public or not about_post else None
 
 
-TAKEN_BACK = frozenset({"delete", "unrepost", "hide", "suspend"})  # events that make earlier ones tell less
+TAKEN_BACK = frozenset({"delete", "unrepost", "hide", "suspend"})  # events after which earlier ones show less
 ALL_KINDS = frozenset(StreamEventKind)
 SAMPLED = frozenset({StreamEventKind.POST_CREATED, StreamEventKind.POST_DELETED})
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a subscriber wants of the site: events of some kinds that pass a filter, or a share of all posts."""
+    """A subscriber's selection: events of some kinds that pass a filter, or a sample of all posts."""
 
     kinds: Collection[StreamEventKind] = ALL_KINDS
     filter: Filter | None = None
     percent: int | None = None
 
     def has(self, event: Event) -> bool:
-        """Return whether an event is wanted."""
+        """Return whether the selection has an event."""
         if kind_of(event) not in self.kinds:
             return False
         if self.percent is not None:
@@ -68,14 +71,14 @@ class Wanted:
 
 
 def facts_of(event: Event) -> Facts:
-    """Return what of an event decides whom it reaches."""
+    """Return the facts of an event that filters decide on."""
     return Facts(event.actor, event.text, event.place)
 
 
 class Listener(Subscriber):
-    """A place in the live log, and the members of whose bonds events may wait there.
+    """A subscriber to the event log that also notes changes of the viewer's relationships.
 
-    What such an event forbids counts for all that is yet to be decided, also for events before it.
+    A changed relationship applies to every event that is still queued, also to events before the change.
     """
 
     def __init__(self, limit: int, since: str) -> None:
@@ -83,26 +86,26 @@ class Listener(Subscriber):
         self._changed: set[int] = set()
 
     def change(self, event: Event) -> None:
-        """Queue the event of a bond of the viewer's, and note the other member."""
+        """Queue a change of one of the viewer's relationships, and note the other member."""
         self._changed.add(event.member)
         self.offer(event)
 
     @property
     def has_changed(self) -> bool:
-        """Whether members were noted since they were last asked for."""
+        """Whether members were noted since the last call of `changed`."""
         return bool(self._changed)
 
     def changed(self) -> set[int]:
-        """Return the members noted since this was last asked."""
+        """Return the members noted since the last call."""
         changed, self._changed = self._changed, set()
         return changed
 
 
 class Listeners:
-    """The process's listeners to the whole site."""
+    """The process's subscribers to the whole site's stream."""
 
     def __init__(self, log: Log, limit: int, forget: Callable[[], None]) -> None:
-        """Begin to listen; `forget` is called when what is kept of earlier events may be wrong by now."""
+        """Watch the event log. `forget` is called when cached renderings of earlier events may be wrong."""
         self._log = log
         self._limit = limit
         self._wanted: dict[Subscriber, Wanted] = {}
@@ -116,7 +119,7 @@ class Listeners:
         return len(self._wanted)
 
     def listen(self, viewer: int | None, wanted: Wanted) -> Listener:
-        """Return a place in the live log for what a subscriber wants, and for what changes how they stand to others."""
+        """Return a new subscriber for a selection of events, and for changes of the viewer's relationships."""
         subscriber = Listener(self._limit, self._log.cursor)
         self._wanted[subscriber] = wanted
         if wanted.percent is None:
@@ -128,7 +131,7 @@ class Listeners:
         return subscriber
 
     def ignore(self, viewer: int | None, subscriber: Listener) -> None:
-        """Give a place up."""
+        """Remove a subscriber."""
         wanted = self._wanted.pop(subscriber)
         self._filters.remove(subscriber)
         if wanted.percent is not None:
@@ -137,7 +140,7 @@ class Listeners:
             _discard(self._members, viewer, subscriber)
 
     def offer(self, event: Event) -> None:
-        """Hand an event to those who want it."""
+        """Queue an event for the subscribers whose selection has it."""
         if event.kind == "bond":
             for listener in self._members.get(event.actor, ()):
                 listener.change(event)
@@ -160,7 +163,7 @@ class Listeners:
                     subscriber.offer(event)
 
     def lose(self, cursor: str) -> None:
-        """Let all know that events were lost."""
+        """Report to all subscribers that events were lost."""
         for subscriber in self._wanted:
             subscriber.lose(cursor)
 

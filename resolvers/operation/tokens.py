@@ -28,8 +28,8 @@ from store.settings import Settings
 _T = TypeVar("_T")
 ALGORITHM = "HS256"
 ISSUER = "perch"
-NO_PASSWORD = Secret("!")  # no hash is equal to it: nobody can log in
-TOKENS_KEPT = 10_000  # whose signatures have been checked, per process; some 300 bytes each
+NO_PASSWORD = Secret("!")  # stored in place of a hash: no password matches, so nobody can log in
+TOKENS_KEPT = 10_000  # verified access tokens cached per process; some 300 bytes each
 _HASHING_THREADS = 2  # each may hold PASSWORD_MEMORY_KIB
 _SESSION_BYTES = 9  # 72 bits: unique among one member's sessions, in twelve characters
 _DUMMY = "correct horse battery staple"
@@ -41,7 +41,7 @@ _ISSUED, _NEXT, _DEVICE, _ADDRESS = "refresh token:", "next refresh token:", "de
 
 
 class Claims(Struct, frozen=True):
-    """What an access token says: which member, by which session, until when (seconds since 1970)."""
+    """The claims of an access token: member, session and expiry (seconds since 1970)."""
 
     member: int
     session: str
@@ -49,7 +49,7 @@ class Claims(Struct, frozen=True):
 
     @property
     def id(self) -> int:
-        """The member's id, of which the viewer's global id is made."""
+        """The member's id. The viewer's global id is made of it."""
         return self.member
 
 
@@ -67,17 +67,17 @@ class Tokens:
     def __init__(self, settings: Settings, secret: str) -> None:
         self._settings = settings
         self._secret = secret
-        self._read: dict[str, Claims] = {}  # tokens found good, which they stay until they expire
+        self._read: dict[str, Claims] = {}  # verified tokens, which stay valid until they expire
 
     def sign(self, member: int, session: str) -> tuple[Secret, int]:
-        """Return an access token and when it expires, in seconds since 1970."""
+        """Return an access token, and its expiry in seconds since 1970."""
         now = int(time.time())
         expires = now + self._settings.access_token_seconds
         claims = {"iss": ISSUER, "sub": str(member), "sid": session, "iat": now, "exp": expires}
         return Secret(jwt.encode(claims, self._secret, algorithm=ALGORITHM)), expires
 
     def read(self, token: str) -> Claims:
-        """Return what a token says; raises Unauthenticated when it is malformed, forged or expired."""
+        """Return the claims of an access token; raises Unauthenticated if it is malformed, forged or expired."""
         claims = self._read.get(token)
         if claims is None or claims.expires <= time.time():
             claims = self._verify(token)
@@ -103,12 +103,12 @@ class Tokens:
         return self._issue(f"{member}.{session}.{secrets.token_urlsafe(_RANDOM_BYTES)}")
 
     def next_refresh_token(self, token: Secret) -> Secret:
-        """Return the successor of a refresh token, the same each time, so that a lost reply can be asked for again."""
+        """Return the successor of a refresh token: the same each time, so a client can retry after a lost reply."""
         member, session, _ = token.reveal().split(".")
         return self._issue(f"{member}.{session}.{self._signature(_NEXT + token.reveal())}")
 
     def read_refresh_token(self, secret: Secret) -> RefreshClaims | None:
-        """Return what a refresh token says; None when it doesn't have the form of one."""
+        """Return the claims of a refresh token; None if it is malformed."""
         token = secret.reveal()
         found = _REFRESH_TOKEN.fullmatch(token)
         if found is None:
@@ -117,17 +117,17 @@ class Tokens:
         return RefreshClaims(int(found[1]), found[2], is_issued)
 
     def device_token(self, member: int, session: str) -> Secret:
-        """Return the proof that a member was logged in on a device; it lasts, and opens no session."""
+        """Return a token that shows that a member has logged in on a device. It never expires and opens no session."""
         text = f"{member}.{session}"
         return Secret(f"{text}.{self._signature(_DEVICE + text)}")
 
     def device(self, token: Secret, member: int) -> str | None:
-        """Return the session that a device token names, None unless it was issued to this member."""
+        """Return the session that a device token names; None unless the token was issued to this member."""
         session = (token.reveal().split(".")[1:2] or [""])[0]
         return session if self.device_token(member, session) == token else None
 
     def address_digest(self, member: int, address: str) -> str:
-        """Return the form in which the address of a member's log-in is stored; without the key nobody can guess it."""
+        """Return the keyed digest under which a log-in's address is stored. Without the key nobody can guess it."""
         return self._signature(f"{_ADDRESS}{member} {address}")
 
     def _issue(self, text: str) -> Secret:
@@ -139,7 +139,7 @@ class Tokens:
 
 
 def digest(text: str) -> str:
-    """Return the form in which a refresh token or an idempotent input is stored."""
+    """Return the SHA-256 digest under which a refresh token or an idempotent input is stored."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -157,24 +157,24 @@ class Passwords:
         )
         self._threads = ThreadPoolExecutor(_HASHING_THREADS, thread_name_prefix="argon2")
         self._dummy = Secret(self._hasher.hash(_DUMMY))
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of the addresses that wait
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # address → lock, while in use
 
     async def hash(self, password: Secret, address: str = "") -> Secret:
-        """Return the hash of a password that came from an address."""
+        """Return the argon2id hash of a password that came from an address."""
         return await self._in_turn(address, self._hash, password)
 
     def _hash(self, password: Secret) -> Secret:
         return Secret(self._hasher.hash(password.reveal()))
 
     async def matches(self, stored: Secret | None, password: Secret, address: str = "") -> bool:
-        """Return whether a password is right; for an unknown member it takes the same time and is False."""
+        """Return whether a password is right. For an unknown member it is False, after the same time."""
         known = stored is not None and stored != NO_PASSWORD
         return (
             await self._in_turn(address, self._verify, stored if known and stored else self._dummy, password) and known
         )
 
     async def _in_turn(self, address: str, function: Callable[..., _T], *args: Secret) -> _T:
-        # Passwords from one address wait for each other, so that many of them hold up no other address.
+        # Passwords from one address are hashed one at a time, so that many of them don't delay other addresses.
         turn = self._turns.setdefault(address, asyncio.Lock())
         async with turn if address else nullcontext():
             return await asyncio.get_running_loop().run_in_executor(self._threads, function, *args)
@@ -182,7 +182,7 @@ class Passwords:
     async def is_common(self, secret: Secret) -> bool:
         """Return whether a password of ten characters or more is on the list of common ones, in any case.
 
-        The list is a folder of sorted files: a look-up reads some pages of one, and keeps no memory.
+        The list is a folder of sorted files: a search reads a few pages of one file, and keeps nothing in memory.
         """
         password = secret.reveal()
         return await asyncio.to_thread(lambda: any(map(is_bad_password, {password, password.lower()})))

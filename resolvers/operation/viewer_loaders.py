@@ -1,4 +1,4 @@
-"""How the viewer stands to members, and who brought posts to their home: at hand where all of it is kept."""
+"""Data loaders of the viewer's relationships and home sources, which the cache can hold as whole sets."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
 
 
 class Bonds(DataLoader[Relationship]):
-    """How the viewer stands to members: to any of them, where it is kept whom they follow, block and mute.
+    """The viewer's relationships to members, from the cached sets of whom they follow, block and mute.
 
-    Where these are too many to keep, each member is looked up, as where nothing is kept.
+    If a set is too large to cache, or the cache is off, each relationship is read by itself.
     """
 
     def __init__(self, batcher: Batcher, viewer: int, cached: CachedValues) -> None:
@@ -39,7 +39,7 @@ class Bonds(DataLoader[Relationship]):
         super().__init__(batcher, ask, read, cached)
 
     def missing(self, things: Iterable[int]) -> list[int]:
-        """Return things that are not known yet, each once; what is kept and current is known."""
+        """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
         missing = super().missing(things)
         if not missing or not self._reader.keeps:
             return missing
@@ -52,13 +52,13 @@ class Bonds(DataLoader[Relationship]):
         return []
 
     def kept(self, missing: Sequence[int]) -> Mapping[int, Any]:
-        """Return what the process keeps of some things, which may have changed by now."""
+        """Return the ids that are cached; their values may be out of date."""
         whole = super().kept((ANY,)).get(ANY)
         return super().kept(missing) if whole is None else dict.fromkeys(missing)
 
 
 class _Whole(dict[int, Relationship]):
-    """How somebody stands to every member, put together as it is asked for."""
+    """One member's relationships to all others, each computed from the whole sets when it is first used."""
 
     def __init__(self, sets: Sequence[frozenset[int]]) -> None:
         super().__init__()
@@ -82,9 +82,10 @@ def _relationship(row: Sequence[bool]) -> Relationship:
 
 
 class Sources(DataLoader[tuple[Source, ...]]):
-    """Who brought posts to a home by passing them on: nobody any of them, where there is nothing of that kind.
+    """The plain reposts that are sources of posts in a home, by post.
 
-    That is asked and kept as well: else every new post at home would have to be looked up.
+    The loader also reads and caches whether the home has any sources at all. Without that, every new post in a home
+    without sources would have to be read.
     """
 
     def __init__(self, batcher: Batcher, owner: int, cached: CachedValues) -> None:
@@ -101,13 +102,13 @@ class Sources(DataLoader[tuple[Source, ...]]):
         super().__init__(batcher, ask, read, cached)
 
     def missing(self, things: Iterable[int]) -> list[int]:
-        """Return things that are not known yet, each once; what is kept and current is known."""
+        """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
         unsure = super().missing((ANY,))
         missing = [] if self._has_none else super().missing(things)
         return [*missing, *unsure] if missing else []
 
     def known(self, things: Collection[int]) -> list[tuple[Source, ...]]:
-        """Return who brought posts that have been fetched, in order; raises the first error among them."""
+        """Return the sources of loaded posts, in the order of their ids; raises the first error among them."""
         return [()] * len(things) if self._has_none else super().known(things)
 
     @property

@@ -1,1 +1,1 @@
-"""How a read goes: ids → records → rules → page. Not which ids a list has: its noun knows."""
+"""Reading in four steps: ids → records → rules → page. Not which ids a list has: its noun knows."""

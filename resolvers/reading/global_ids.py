@@ -13,7 +13,7 @@ from store.promotions import Promotion
 from store.records import Comment, Post, Repost, Status, User
 from store.settings import Settings
 
-_DIGITS = 14  # hexadecimal digits that hold 53 bits; always as many, so that a truncated id is recognised
+_DIGITS = 14  # hexadecimal digits for 53 bits; the number is fixed, so that a truncated id is recognised
 _FORM = re.compile(r"(user|status|repost|comment|promotion|notification|viewer)_([0-9a-f]{14})")
 
 POSTS = ("status", "repost")
@@ -35,7 +35,7 @@ _KINDS: dict[type, str] = {
 
 def of(record: Record) -> str:
     """Return the global id of a record."""
-    return f"{_KINDS[type(record)]}_{record.id:014x}"  # _DIGITS, written out: this is done for every object of a page
+    return f"{_KINDS[type(record)]}_{record.id:014x}"  # _DIGITS, written out for speed: runs for every object of a page
 
 
 def user_id(member: int) -> str:
@@ -44,7 +44,7 @@ def user_id(member: int) -> str:
 
 
 def post_id(post: int, *, is_repost: bool) -> str:
-    """Return the global id of a post that may be gone."""
+    """Return the global id of a post that may have been deleted."""
     return f"{'repost' if is_repost else 'status'}_{post:0{_DIGITS}x}"
 
 
@@ -54,7 +54,7 @@ def notification_id(notification: int) -> str:
 
 
 def read(text: str) -> tuple[str, int] | None:
-    """Return type and number of a global id, None when it is malformed."""
+    """Return type and number of a global id; None if it is malformed."""
     match = _FORM.fullmatch(text)
     if not match or int(match[2], 16) > LARGEST:
         return None
@@ -62,12 +62,12 @@ def read(text: str) -> tuple[str, int] | None:
 
 
 def is_of(text: str, record: Record | None) -> bool:
-    """Return whether a record is what a global id names: a status asked for as a repost is not."""
+    """Return whether a global id names a record, type included: a status id never names a repost."""
     return record is not None and of(record) == text
 
 
 def expect(text: str, kinds: Sequence[str], *path: str) -> int:
-    """Return the number of a global id in a mutation's input; raises the refusal that names the field."""
+    """Return the number of a global id in a mutation's input; raises Refused if it is malformed or of another type."""
     found = read(text)
     if found is None:
         raise refuse(UserErrorCode.INVALID, f"{path[-1]}: this is not an id of this API", *path)
@@ -77,7 +77,7 @@ def expect(text: str, kinds: Sequence[str], *path: str) -> int:
 
 
 def expect_argument(text: str, argument: str) -> tuple[str, int]:
-    """Return type and number of a global id in a query's argument; raises BadUserInput when it is malformed."""
+    """Return type and number of a global id in a query's argument; raises BadUserInput if it is malformed."""
     found = read(text)
     if found is None:
         raise BadUserInput(f"{argument}: this is not an id of this API")
@@ -85,6 +85,6 @@ def expect_argument(text: str, argument: str) -> tuple[str, int]:
 
 
 def at_most(settings: Settings, ids: Sequence[str], argument: str) -> None:
-    """Raise BadUserInput for more ids than one call may have."""
+    """Raise BadUserInput if there are more ids than one call may have."""
     if len(ids) > settings.max_ids:
         raise BadUserInput(f"{argument}: at most {settings.max_ids} ids, here are {len(ids)}")

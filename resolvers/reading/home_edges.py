@@ -1,4 +1,4 @@
-"""Entries of a home as its owner may see them, with who brought each."""
+"""Edges of a home timeline: entries that the viewer may see, with the reposts that are their sources."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from store.ids import LARGEST
 from store.promotions import Promotion
 from store.records import Comment, Entry, Post, Relationship, Repost, Source
 
-REPOSTS_SHOWN = 100  # first reposts of a post below the floor among which the viewer's followed ones are looked for
+REPOSTS_SHOWN = 100  # oldest reposts of a post below the floor that are searched for those of followed members
 
 
 class TimelineEdge(Struct, frozen=True):
     """A post in a timeline, a comment among mentions, or a promotion.
 
-    `sources` are the plain reposts that brought a post home, oldest first.
+    `sources` are the plain reposts that added a post to a home, oldest first.
     """
 
     cursor: str
@@ -35,11 +35,11 @@ class TimelineEdge(Struct, frozen=True):
 async def home_edges(
     context: Context, found: Sequence[Entry], *, big: Sequence[int], floor: int | None
 ) -> list[TimelineEdge | None]:
-    """Return what the viewer may see of home entries, with who brought each; two round trips.
+    """Return the edges of home entries, None for entries that the viewer may not see; two round trips.
 
-    What brought an entry is checked anew, so that a delivery or retraction still under way shows nothing wrong. `big`
-    are the followed authors whose posts are not stored: their entries are among those found. Without a `floor` posts
-    are shown wherever they stand.
+    Sources are checked again here, so that an unfinished delivery or removal shows nothing wrong. `big` are the
+    followed big authors, whose posts are not stored: `found` has their entries too. With `floor=None`, a post is shown
+    at any place.
     """
     load, ids, places = context.load, [entry.thing for entry in found], [entry.place for entry in found]
     if big or min(places, default=LARGEST) <= (floor or 0):
@@ -71,7 +71,7 @@ async def home_edges(
 async def _not_stored(
     context: Context, found: Sequence[Entry], big: Sequence[int], floor: int
 ) -> list[tuple[Source, ...]]:
-    """Return plain reposts that the stored sources do not name: by big authors, and at or below the floor."""
+    """Return the plain reposts that stored sources lack, by entry: those of big authors, and those up to the floor."""
     first, theirs = await asyncio.gather(_first_reposts(context, found, big, floor), _reposts_by(context, found, big))
     return [(*first.get(entry, ()), *theirs.get(entry, ())) for entry in found]
 
@@ -79,7 +79,10 @@ async def _not_stored(
 async def _first_reposts(
     context: Context, found: Sequence[Entry], big: Sequence[int], floor: int
 ) -> dict[Entry, tuple[Source, ...]]:
-    """Return the first reposts of entries below the floor; of others those there, by which a post stands there."""
+    """Return the oldest reposts of entries at or below the floor; of other entries, only their reposts down there.
+
+    A repost at or below the floor gives a post a place there.
+    """
     counts = {e: (REPOSTS_SHOWN, None) if e.place <= floor else (EARLIER_REPOSTS, floor + 1) for e in found}
     asked = [entry for entry in found if floor and (big or entry.place <= floor)]
     replies = await context.batcher.run([posts.first_reposts(e.thing, *counts[e]) for e in asked]) if asked else []
@@ -99,18 +102,18 @@ async def _reposts_by(
 
 
 class _Home(Struct, frozen=True):
-    """What decides where entries of the viewer's home stand, and which of them are shown."""
+    """The facts that decide the place of each entry in the viewer's home, and whether it is shown."""
 
     sight: Sight
     relationships: Mapping[int, Relationship]
-    passed_on: frozenset[tuple[int, int]]  # plain reposts that there are, each with its original
+    passed_on: frozenset[tuple[int, int]]  # existing plain reposts, each with its original
     big: frozenset[int]
     floor: int | None
 
     def edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
         has_author = post.author == self.sight.viewer or self.relationships[post.author].follows
         if has_author and not sources and place == stored == post.id:
-            return TimelineEdge(paging.cursor("home", place), post)  # as almost all are: the rules say the same
+            return TimelineEdge(paging.cursor("home", place), post)  # fast path for most entries; same as the rules
         existing = self._existing(post, sources)
         facts = merging.PlaceFacts(
             post=post.id,
@@ -135,27 +138,27 @@ class _Home(Struct, frozen=True):
 
 
 def shown_sources(sight: Sight, existing: Sequence[Source]) -> tuple[Source, ...]:
-    """Return the sources that the viewer wants to hear of. A post stands where the others put it, all the same."""
+    """Return the sources whose members the viewer wants to see. The others still decide a post's place."""
     return tuple(source for source in existing if sight.of(source.author).is_wanted)
 
 
 class Placed(Struct, frozen=True):
-    """Where a post stands in a home: no post where it is gone, no edge where it stands nowhere."""
+    """A post and its edge in a home. `post` is None if it was deleted, `edge` if the home does not list it."""
 
     post: Post | None
     edge: TimelineEdge | None
-    repost: int = 0  # by which it stands there, where it is not its author whom the viewer follows
+    repost: int = 0  # the repost that gives the place, if the viewer neither is nor follows the author
 
 
 async def placed(
     context: Context, following: set[int], thing: int, brought: tuple[Source, ...], scanned: int
 ) -> Placed:
-    """Return where a post stands in the viewer's home whatever is stored there; three round trips.
+    """Return a post's place in the viewer's home, without relying on the stored home; three round trips.
 
-    Nowhere stands also what the viewer does not see, or want. `brought` are reposts that must not be overlooked;
-    others are looked for among the oldest `scanned` and those stored at home.
+    There is no edge for a post that the viewer does not see, or has muted. `brought` are reposts that must be
+    considered. Other reposts are searched among the post's oldest `scanned` and the sources stored at home.
     """
-    viewer = context.viewer or 0  # proved by the first round trip
+    viewer = context.viewer or 0  # authenticated by the first round trip
     record, (post,), (sources, sight) = await asyncio.gather(
         context.load.post.load(thing),
         hydrate.timeline_posts(context, [thing]),
@@ -175,7 +178,7 @@ async def placed(
 async def _sources(
     context: Context, following: set[int], thing: int, brought: tuple[Source, ...], scanned: int
 ) -> tuple[tuple[Source, ...], Sight]:
-    """Return by whom the viewer has a post, and what decides which of them they see."""
+    """Return the sources of a post for the viewer, and the facts that decide which of them the viewer sees."""
     (reply,), stored = await asyncio.gather(
         context.batcher.run([posts.first_reposts(thing, scanned)]), context.load.sources.load(thing)
     )

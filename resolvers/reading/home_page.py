@@ -1,4 +1,4 @@
-"""A home as it is read: what is stored, what big authors published, and below the floor what profiles still have."""
+"""Pages of a home: the stored home merged with posts of big authors, and below the floor, profiles."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from store.records import Entry
 from store.timelines import Slice, StoredHome
 
 PROFILES_READ = 500  # profiles per round trip below the floor
-SCANS = 5  # reads of all profiles for one page, where plain reposts fill them
+SCANS = 5  # most reads of all profiles for one page: plain reposts, which are skipped, may fill them
 
 
 class HomePages:
     """Reads slices of one home in one operation.
 
-    Above the floor stands what is stored, merged with the profiles of the big authors followed. At and below it the
+    Above the floor, stored entries are merged with the profiles of followed big authors. At and below the floor, the
     followed members' own posts and quotes are pulled from their profiles.
     """
 
@@ -42,7 +42,7 @@ class HomePages:
         self._big: tuple[int, ...] = ()
 
     async def fetch(self, part: Slice) -> list[Entry]:
-        """Return entries between two places; what stands there is decided when they are presented."""
+        """Return candidate entries between two places. `present` decides which of them are listed."""
         part = self._young(part)
         stored = await self._stored(part)
         if part.newest_first:
@@ -52,17 +52,17 @@ class HomePages:
         return (found + await self._above(part, stored))[: part.count]
 
     async def present(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
-        """Return what the viewer may see of some entries."""
+        """Return the edges of entries, None for those that are not listed there or not seen."""
         await self._ready()
         return await home_edges.home_edges(self._context, scanned, big=self._big, floor=self._floor)
 
     async def present_anywhere(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
-        """Return what the viewer may see of posts of the home, wherever they stand in it."""
+        """Return the edges of posts of the home, at any place; None for those that are not seen."""
         await self._ready()
         return await home_edges.home_edges(self._context, scanned, big=self._big, floor=None)
 
     def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
-        """Return how to tell whether the home goes on behind the cursor where reading began."""
+        """Return a function that tells whether the home has entries behind the cursor where reading began."""
 
         async def goes_on() -> bool:
             edge = asked.after if asked.forward else asked.before
@@ -82,7 +82,7 @@ class HomePages:
             await self._read_state(Slice(None, None, newest_first=True, count=1))
         if self._touches:
             self._touches = False
-            with contextlib.suppress(CommandRefused):  # it is read all the same
+            with contextlib.suppress(CommandRefused):  # a database that accepts no writes still allows reading
                 await self._context.batcher.run([timelines.touch_home(self._viewer)])
 
     # ---- above the floor
@@ -94,9 +94,9 @@ class HomePages:
         return timelines.read_stored(part, *replies).entries
 
     async def _read_state(self, part: Slice) -> list[Entry]:
-        """Read what is stored, and what says how to go on; a home that is absent is built first."""
+        """Read a slice and the state: floor, followed big authors, last day read. An absent home is built first."""
         viewer, known, load = self._viewer, self._context.services.big, self._context.load
-        # Others may learn of more big authors while this waits for its replies.
+        # Concurrent operations may update the list of big authors while this one waits for its replies.
         expected, members = known.version, known.members
         wanted: list[Lookup] = [(load.read_on, [viewer]), (load.big_version, [ANY])]
         if members:
@@ -119,9 +119,9 @@ class HomePages:
         return home.entries
 
     async def _build(self) -> bool:
-        """Build the home; False while the database accepts no writes.
+        """Build the home; return False while the database accepts no writes.
 
-        Then all of the page is pulled from profiles, like what is below the floor of a home.
+        In that case, the whole page is pulled from profiles, as below the floor.
         """
         try:
             await build.build(self._context.db, self._viewer)
@@ -131,7 +131,7 @@ class HomePages:
         return True
 
     async def _read_home(self, part: Slice, *wanted: Lookup) -> StoredHome:
-        """Return part of the home; other things are looked up in the same round trip."""
+        """Return part of the stored home; other lookups share the round trip."""
         context, load = self._context, self._context.load
         if part.below is None and part.newest_first:
             await load.all((load.home, [part.count]), *wanted)
@@ -150,7 +150,7 @@ class HomePages:
         replies = await self._context.batcher.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
         found: dict[int, int] = {}
         for reply in replies:
-            # What is stored there too is the same post: ids are places, and a place is taken once.
+            # A stored entry at the same place is the same post: places are ids, and each is taken once.
             found |= {place: post for post, place in _published(reply, reposts=True)}
         found |= {entry.place: entry.thing for entry in high}
         return _first(part, (Entry(post, place) for place, post in found.items()), part.count)
@@ -173,12 +173,16 @@ class HomePages:
             if end is None or len(found) == count:
                 return found
             part = replace(part, below=end) if part.newest_first else replace(part, above=end)
-        # Reposts without end: the last place looked at stands for all before it, and is filtered away.
+        # Reposts still fill the profiles after `SCANS` reads. Dummy entries at the last scanned place let the next page
+        # go on from there; `present` filters them out.
         assert end is not None
         return [*found, *([Entry(0, end)] * (count - len(found)))]
 
     async def _pull(self, authors: Sequence[int], part: Slice) -> tuple[list[Entry], int | None]:
-        """Return the first own posts of all authors, and where profiles were not read to their end, up to where."""
+        """Return the first own posts of all authors, and the place up to which all profiles were read.
+
+        The place is None if every profile was read to its end.
+        """
         found: list[Entry] = []
         end: int | None = None
         for some in batches(authors, PROFILES_READ):
@@ -197,7 +201,7 @@ class HomePages:
 
 
 def _published(reply: Sequence[str], *, reposts: bool) -> list[tuple[int, int]]:
-    """Return post and place of entries of a profile; a plain repost brings its original."""
+    """Return post and place of a profile's entries. A plain repost counts for its original."""
     parts = [(text.split(":"), int(place)) for text, place in zip(reply[::2], reply[1::2], strict=True)]
     return [(int(part[min(1, len(part) - 1)]), place) for part, place in parts if reposts or len(part) == 1]
 

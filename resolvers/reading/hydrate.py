@@ -1,4 +1,4 @@
-"""Ids become what a viewer may see: records are fetched per batch, then the rules decide."""
+"""Hydration: ids become the records that the viewer may see. Records are read in batches, then the rules decide."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from store.notifications import Notification
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
-AUTHORS_KEPT = 200_000  # posts whose authors a process remembers, some 100 bytes each
+AUTHORS_KEPT = 200_000  # posts whose authors a process caches, some 100 bytes each
 
 MEMBER_FLAGS = {"isFollowingViewer": "followed_by", "viewerHasRequestedFollow": "has_requested"}
 POST_FLAGS = {
@@ -26,13 +26,13 @@ POST_FLAGS = {
 
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
-    """Return members as the viewer sees them, None for whom they cannot see; one round trip."""
+    """Return members as the viewer sees them, None for those they cannot see; one round trip."""
     await sight_of(context, members)
     return _seen(context, members)
 
 
 def users_soon(context: Context, members: Sequence[int]) -> list[User | None] | Awaitable[list[User | None]]:
-    """Return what `users` does, at once where nothing has to be looked up."""
+    """Return what `users` returns; not an awaitable but the list itself if nothing has to be read."""
     new = _undecided(context, members)
     if new and any(loader.missing(things) for loader, things in _about(context, new)):
         return users(context, members)
@@ -52,7 +52,7 @@ async def speakers(context: Context, members: Sequence[int]) -> list[User | None
 
 
 async def wanted(context: Context, members: Sequence[int]) -> list[User | None]:
-    """Return members whom the viewer wants to hear of, None for the others; one round trip."""
+    """Return members whom the viewer sees and has neither blocked nor muted, None for the others; one round trip."""
     sight = await sight_of(context, members)
     return [user if user and sight.of(user.id).is_wanted else None for user in context.load.user.known(members)]
 
@@ -60,7 +60,8 @@ async def wanted(context: Context, members: Sequence[int]) -> list[User | None]:
 async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     """Return posts as the viewer sees them, None for those they cannot see; two round trips.
 
-    Records, then what they name: authors, originals, the originals' authors, and how the viewer stands to all of them.
+    The first reads the records. The second reads their authors, originals, the originals' authors, and the viewer's
+    relationships to all of these.
     """
     found = await records(context, ids)
     return visibility.seen(await sight_of_posts(context, found), found)
@@ -73,7 +74,7 @@ async def timeline_posts(context: Context, ids: Sequence[int]) -> list[Post | No
 
 
 async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> list[Post | None]:
-    """Return posts as they are stored, whoever may see them; other things are looked up in the same round trip."""
+    """Return stored posts, with no check of visibility; other lookups share the round trip."""
     wanted = ((context.load.post, ids), *fetched)
     if any(loader.missing(things) for loader, things in wanted):
         await context.load.all(*wanted, *ahead(context, ids))
@@ -84,9 +85,9 @@ async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> lis
 async def sight_of_posts(
     context: Context, found: Sequence[Post | None], also: Iterable[int] = (), *fetched: Lookup
 ) -> Sight:
-    """Return the facts that decide what the viewer sees of posts, and of other members; one round trip.
+    """Return the facts that decide what the viewer sees of posts, and of the members `also`; one round trip.
 
-    Other things are looked up in the same round trip.
+    Other lookups share the round trip.
     """
     reposts = [post for post in found if type(post) is Repost]
     members = [*also, *[post.author for post in found if post], *[post.original_author for post in reposts]]
@@ -97,9 +98,9 @@ async def sight_of_posts(
 
 
 def ahead(context: Context, ids: Iterable[int]) -> list[Lookup]:
-    """Return the look-ups of authors that are needed beside their posts, as far as it is known who wrote these.
+    """Return the lookups of posts' authors, so that they share the posts' round trip, as far as the authors are cached.
 
-    What is not known, `sight_of_posts` looks up in a round trip of its own, as it does everything else that posts name.
+    `sight_of_posts` reads the other authors, and everything else that posts name, in another round trip.
     """
     known = context.services.authors
     members = [author for post in ids if (author := known.get(post))]
@@ -117,30 +118,30 @@ def _learn(context: Context, found: Iterable[Post | None]) -> None:
 async def sight_of(context: Context, members: Iterable[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:
     """Return the facts that decide what the viewer sees of some members and posts; one round trip.
 
-    The posts' authors have to be among the members. Other things are looked up in the same round trip.
+    The posts' authors have to be among the members. Other lookups share the round trip.
     """
     load, new = context.load, _undecided(context, members)
     about = _about(context, new) if new else []
     await load.all(*about, (load.post, posts), *fetched)
     _decide(context, new)
-    load.post.known(posts)  # raises what is wrong with them
+    load.post.known(posts)  # raises the error of a post that could not be read
     return Sight(context.viewer, context.is_moderator, load.decided, load.post.found)
 
 
 def _undecided(context: Context, members: Iterable[int]) -> list[int]:
-    """Return members of whom the viewer has seen nothing yet, each once: of others all is known that `_about` names."""
+    """Return the members without decided permissions, each once. For the others, everything in `_about` is loaded."""
     decided = context.load.decided
     return list(dict.fromkeys([member for member in members if member not in decided]))
 
 
 def _about(context: Context, members: Sequence[int]) -> list[Lookup]:
-    """Return the look-ups of what decides about members."""
+    """Return the lookups of members' records, of the viewer's relationships to them, and of the flags asked for."""
     load = context.load
     return [(load.user, members), (load.relationship, members), *_flags(context, MEMBER_FLAGS, members)]
 
 
 def _decide(context: Context, members: Sequence[int]) -> None:
-    """Decide what the viewer sees of members of whom all has been looked up."""
+    """Decide the viewer's permissions for members whose records and relationships are loaded."""
     if not members:
         return
     load, viewer, is_moderator = context.load, context.viewer, context.is_moderator
@@ -151,7 +152,7 @@ def _decide(context: Context, members: Sequence[int]) -> None:
 
 
 def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Lookup]:
-    """Return the look-ups of how the viewer stands to things, where the document has fields that ask for it."""
+    """Return the lookups of the viewer's flags that the document may ask for; none for an anonymous viewer."""
     if context.viewer is None:
         return []
     return [(getattr(context.load, loader), ids) for field, loader in flags.items() if context.wants(field)]
@@ -170,12 +171,12 @@ async def user(context: Context, member: int) -> User | None:
 
 
 async def shows_lists(context: Context, user: User) -> bool:
-    """Return whether the viewer sees whom a member follows and who follows them."""
+    """Return whether the viewer sees a member's lists of followers and followed members."""
     return (await sight_of(context, [user.id])).of(user.id).lists
 
 
 async def shows_posts(context: Context, user: User) -> bool:
-    """Return whether the viewer sees what a member publishes, hidden posts aside."""
+    """Return whether the viewer sees a member's posts, hidden ones aside."""
     return (await sight_of(context, [user.id])).of(user.id).posts
 
 
@@ -196,9 +197,9 @@ async def timeline_comments(context: Context, ids: Sequence[int]) -> list[Commen
 
 
 async def notifications(context: Context, ids: Sequence[int]) -> list[Notification | None]:
-    """Return what the viewer is told, None for what is not theirs or is about something they do not see.
+    """Return the viewer's notifications, None for another member's and for those about something unseen.
 
-    Three round trips: notifications, what they are about, and what that names.
+    Three round trips: the notifications, their posts and comments, and what those name.
     """
     if context.viewer is None:
         return [None] * len(ids)
@@ -230,17 +231,17 @@ async def promotions(context: Context, ids: Sequence[int]) -> list[Promotion | N
 
 
 async def viewers(context: Context, members: Sequence[int]) -> list[Claims | None]:
-    """Return the viewer wherever they are asked for, None for other members; no round trip."""
+    """Return the viewer's claims for their own id, None for other members; no round trip."""
     return [context.claims if member == context.viewer else None for member in members]
 
 
 def acts_for(post: Post) -> int:
-    """Return the post that likes, comments and reposts go to: for a plain repost its original."""
+    """Return the id of the post that likes, comments and reposts apply to: for a plain repost, its original."""
     return post.original_id if isinstance(post, Repost) and post.is_plain else post.id
 
 
 async def acted_on(context: Context, post_id: str, field: str = "postId") -> Post:
-    """Return the post that an action on a post goes to; raises the refusal when the viewer sees none."""
+    """Return the post that an action applies to: for a plain repost, its original. Raises Refused if it is not seen."""
     thing = global_ids.expect(post_id, global_ids.POSTS, field)
     found = await post(context, thing)
     target = await post(context, acts_for(found)) if found else None

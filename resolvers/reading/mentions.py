@@ -1,4 +1,4 @@
-"""The members whom a text mentions."""
+"""The members that a text mentions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MENTIONS_MOST = 50  # members that one text can mention; more names are left as 
 
 
 async def named(context: Context, words: str) -> tuple[int, ...]:
-    """Return the members a text names, in order, once for each time; names nobody has are only text."""
+    """Return the members that a text mentions, in order, with repetitions. A login that nobody has is plain text."""
     logins = rules.mentions(words)
     unique = list(dict.fromkeys(logins))[:MENTIONS_MOST]
     if not unique:
@@ -19,6 +19,6 @@ async def named(context: Context, words: str) -> tuple[int, ...]:
     holders = await context.batcher.run([("GET", keys.login(login)) for login in unique])
     members = [int(holder) for holder in holders if holder]
     users = dict(zip(members, await hydrate.users(context, members), strict=True))
-    # A login given up still leads to its former holder, who is not meant any more.
+    # A login that was given up still names its former holder, who is no longer mentioned by it.
     by_login = {user.login.lower(): user.id for user in users.values() if user}
     return tuple(by_login[login] for login in logins if login in by_login)

@@ -1,4 +1,4 @@
-"""The members an action names: found, or refused one by one, and answered as they are seen afterwards."""
+"""Members that a mutation names: found or refused one by one, and returned as the viewer sees them afterwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from resolvers.reading import global_ids, hydrate
 
 
 class Targets:
-    """The members whom an action of the viewer's is about, each with its place in the input, and the refusals."""
+    """The members that a mutation names, each with its path in the input, and the user errors."""
 
     def __init__(self, viewer: int) -> None:
         self.viewer = viewer
@@ -24,15 +24,15 @@ class Targets:
         return list(self._wanted)
 
     def refuse(self, member: int, code: UserErrorCode, message: str) -> None:
-        """Refuse one of the members."""
+        """Refuse one of the members with a user error."""
         self.errors.append(UserError(code, f"userIds: {message}", self._wanted.pop(member)))
 
     def is_gone(self, member: int) -> None:
-        """Refuse a member who is not there for the viewer."""
+        """Refuse a member who does not exist, or whom the viewer does not see."""
         self.refuse(member, UserErrorCode.NOT_FOUND, "there is no such user")
 
     async def answer(self, context: Context) -> UsersPayload:
-        """Return the members as the viewer sees them now, with all refusals in the order of the input."""
+        """Return the members as the viewer sees them now, and all user errors in the order of the input."""
         context.forget()
         users = await hydrate.users(context, self.members)
         self.errors.sort(key=lambda error: int((error.field or ["", "0"])[1]))
@@ -40,11 +40,11 @@ class Targets:
 
 
 async def targets(context: Context, user_ids: Sequence[str], *, among: Collection[str] = ()) -> Targets:
-    """Return the members that an action names, without those whom the viewer does not see.
+    """Return the members that a mutation names, without those whom the viewer does not see.
 
-    Raises the refusal of an empty list, and BadUserInput for too many ids.
-    What the viewer has once done they can end: `among` are the keys of their own sets in which a member may stand who
-    is not seen any more.
+    A viewer can undo an action on a member whom they no longer see. `among` are the keys of the viewer's own sets: an
+    unseen member in one of them is not refused.
+    Raises Refused for an empty list, and BadUserInput for too many ids.
     """
     found = Targets(await context.member())
     global_ids.at_most(context.settings, user_ids, "userIds")
@@ -69,7 +69,7 @@ async def targets(context: Context, user_ids: Sequence[str], *, among: Collectio
 
 
 async def _absent(context: Context, members: Sequence[int], among: Collection[str]) -> list[int]:
-    """Return the members that stand in none of some sets."""
+    """Return the members that are in none of some sorted sets."""
     if not members or not among:
         return list(members)
     columns = await context.batcher.run([("ZMSCORE", key, *members) for key in among])

@@ -1,4 +1,4 @@
-"""Keyset paging: cursors are ids of entries scanned, so that a page never repeats and never skips."""
+"""Keyset pagination: cursors are ids of scanned entries, so that a page never repeats or skips an entry."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from store.settings import Settings
 from store.timelines import Slice, newest_of, probe, read_slice
 
 DEFAULT_PAGE = 20
-REFILLS = 2  # more reads for a page that filtering has emptied; then it is answered short
-_BYTES = 7  # that hold the 53 bits of an id
+REFILLS = 2  # more reads for a page that filtering has shortened; after these it stays short
+_BYTES = 7  # for the 53 bits of an id
 _DIGITS = 2 * _BYTES  # hexadecimal
 
 Edge = TypeVar("Edge")
@@ -28,7 +28,7 @@ Node = TypeVar("Node")
 
 
 class NodeEdge(Struct, Generic[Node], frozen=True):
-    """A thing in a list; `place` is the id it is sorted by, which names when it came."""
+    """A node of a list. `place` is the id that the list is sorted by; it holds the time of the entry."""
 
     cursor: str
     node: Node
@@ -40,7 +40,7 @@ class NodeEdge(Struct, Generic[Node], frozen=True):
 
 
 class PageInfo(Struct, frozen=True):
-    """Where a page lies in its list."""
+    """The position of a page in its list, as Relay defines it."""
 
     has_next_page: bool
     has_previous_page: bool
@@ -49,7 +49,7 @@ class PageInfo(Struct, frozen=True):
 
 
 class Page(Struct, Generic[Edge], frozen=True):
-    """A part of a list."""
+    """One page of a list."""
 
     edges: list[Edge]
     page_info: PageInfo
@@ -61,9 +61,9 @@ def empty() -> Page[Any]:
 
 
 class Window(Struct, frozen=True):
-    """What a client asked for: how many entries, between which ids, from which end.
+    """The client's paging arguments: how many entries, between which ids, from which end.
 
-    `descending` is the order of the list itself: newest first for all but replies and conversations.
+    `descending` is the order of the list itself: newest first, except for replies and conversations.
     """
 
     kind: str
@@ -92,12 +92,12 @@ class Window(Struct, frozen=True):
 
 
 def cursor(kind: str, place: int) -> str:
-    """Return the cursor of an entry; it names the list it belongs to, so that no other takes it."""
-    return f"{kind}.{place.to_bytes(_BYTES).hex()}"  # half the time of a format: this is done for every entry
+    """Return the cursor of an entry. It names its kind of list, so that other lists refuse it."""
+    return f"{kind}.{place.to_bytes(_BYTES).hex()}"  # twice as fast as a format, and done for every entry
 
 
 def read_cursor(kind: str, text: str, argument: str) -> int:
-    """Return the id a cursor stands for; raises BadUserInput for one that is unreadable or of another list."""
+    """Return the id in a cursor; raises BadUserInput if the cursor is malformed or from another list."""
     name, _, digits = text.partition(".")
     if name != kind:
         raise BadUserInput(f"{argument}: this cursor does not belong to this list")
@@ -116,7 +116,7 @@ def window(
     before: str | None = None,
     descending: bool = True,
 ) -> Window:
-    """Return what a client asked for; raises BadUserInput naming the argument and the rule."""
+    """Return the window of paging arguments; raises BadUserInput, which names the argument and the rule."""
     if first is not None and last is not None:
         raise BadUserInput("first, last: give one of them, not both")
     for argument, value in (("first", first), ("last", last)):
@@ -144,9 +144,9 @@ async def page(
     *,
     goes_on: Callable[[], Awaitable[bool]],
 ) -> Page[Edge]:
-    """Read a page: entries, then what may be shown of them; one that filtering emptied is refilled, within bounds.
+    """Return a page: fetch entries, then present them. Up to `REFILLS` more reads fill a page that filtering shortened.
 
-    `goes_on` tells whether there are entries on the far side of the cursor where reading began.
+    `goes_on` tells whether there are entries on the other side of the cursor where reading began.
     """
     edges: list[Edge] = []
     places: list[int] = []
@@ -186,7 +186,7 @@ async def read_list(
     *,
     by_place: bool = False,
 ) -> Page[NodeEdge[Node]]:
-    """Read a page of a sorted set whose members, or scores, are ids of things to present."""
+    """Return a page of a sorted set whose members, or with `by_place` whose scores, are the ids to present."""
 
     async def edges(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
         nodes = await present([entry.place if by_place else entry.thing for entry in entries])
@@ -199,7 +199,10 @@ async def read_list(
 
 
 def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | None = None) -> Fetch:
-    """Return how to read slices of a sorted set through the operation's reader; `newest` has the first."""
+    """Return a function that reads slices of a sorted set in the operation's batches.
+
+    The data loader `newest`, if given, reads the slices that begin at the newest entry.
+    """
 
     async def fetch(part: Slice) -> list[Entry]:
         if newest and part == newest_of(part.count):
@@ -211,7 +214,7 @@ def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | Non
 
 
 def beyond(context: Context, asked: Window, key: str) -> Callable[[], Awaitable[bool]]:
-    """Return how to tell whether a sorted set goes on behind the cursor where reading began."""
+    """Return a function that tells whether a sorted set has entries behind the cursor where reading began."""
 
     async def goes_on() -> bool:
         edge = asked.after if asked.forward else asked.before

@@ -1,4 +1,4 @@
-"""Promotions on their way into timelines: chosen, looked up beside the page, and placed at its end."""
+"""Promotions in timeline pages: chosen and read in parallel with the page, then placed among its entries."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from store import promotions
 from store.promotions import Advertisement, Promotion
 from store.records import Post, Status, User, read_pairs
 
-TIMELINES = frozenset({"home", "public", "hashtag"})  # profiles carry none
-SPARE = 3  # promotions read beyond those there is room for: some of them may have nothing to show
-TURN_SECONDS = 3600  # how long a page shows the same promotions while the same ones run
+TIMELINES = frozenset({"home", "public", "hashtag"})  # profiles have none
+SPARE = 3  # promotions read beyond the page's room, because some may have nothing to show
+TURN_SECONDS = 3600  # for which a page shows the same promotions, as long as the same ones run
 
 log = structlog.get_logger(__name__)
 
 
 async def promoted(context: Context, asked: Window, reading: Awaitable[Page[TimelineEdge]]) -> Page[TimelineEdge]:
-    """Return a page of a timeline with promotions among its entries, read in the page's own round trips.
+    """Return a timeline page with promotions among its entries, read in the page's own round trips.
 
-    A promotion that fails leaves its place to the entry it would have displaced.
+    If a promotion fails, the entry that it would have displaced stays on the page.
     """
     wanted = placement.room(asked.count) if asked.kind in TIMELINES else 0
     if not wanted:
         return await reading
     last = context.load.promoted_until.kept([ANY]).get(ANY)
     looking_up = _shown(context, asked, wanted + SPARE)
-    # While none seem to run, there is nothing to look up beside the page.
+    # If the cache says that no promotion runs, nothing has to be read in parallel with the page.
     is_sought = last is None or promotions.are_running(last)
     showing = context.batcher.loop.create_task(looking_up) if is_sought else looking_up
     try:
@@ -63,7 +63,7 @@ async def _shown(context: Context, asked: Window, count: int) -> list[Promotion]
             return []
         (found,) = await context.batcher.run([promotions.running(_seed(context, asked), count)])
     except RequestError:
-        return []  # the page fails with it, too
+        return []  # the page fails with the same error
     except Exception:
         log.exception("promotions_failed", request_id=context.request_id)
         return []
@@ -75,7 +75,7 @@ def _edge(before: TimelineEdge, promotion: Promotion) -> TimelineEdge:
 
 
 def _info(asked: Window, page: Page[TimelineEdge], edges: Sequence[TimelineEdge]) -> PageInfo:
-    """Return where the page lies, now that some of its entries may have been left to the next one."""
+    """Return the page's info, now that promotions may have moved some of its entries to the next page."""
     if asked.forward and edges and edges[-1].cursor != page.edges[-1].cursor:
         return replace(page.page_info, has_next_page=True, end_cursor=edges[-1].cursor)
     if not asked.forward and edges and edges[0].cursor != page.edges[0].cursor:
@@ -84,13 +84,13 @@ def _info(asked: Window, page: Page[TimelineEdge], edges: Sequence[TimelineEdge]
 
 
 async def _showable(context: Context, found: Sequence[tuple[str, Sequence[str]]]) -> list[Promotion]:
-    """Return the promotions that have something to show; what they need is looked up together, then each is judged."""
+    """Return the promotions that have something to show. Their subjects are read together, then each is judged."""
     read = [_read(context, promotion, fields) for promotion, fields in found]
     running = [promotion for promotion in read if promotion and promotion.runs]
     statuses = [promotion.status for promotion in running if promotion.status is not None]
     members = [promotion.member for promotion in running if promotion.member is not None]
     sponsors = [promotion.sponsor for promotion in running]
-    with contextlib.suppress(Exception):  # what is broken is found again by the promotion it belongs to
+    with contextlib.suppress(Exception):  # `_has_subject` meets the error again, for the promotion that causes it
         await hydrate.sight_of(context, [*members, *sponsors], (), (context.load.post, statuses))
         await hydrate.timeline_posts(context, statuses)
     return [promotion for promotion in running if await _has_subject(context, promotion)]
@@ -105,26 +105,29 @@ def _read(context: Context, promotion: str, fields: Sequence[str]) -> Promotion 
 
 
 async def _has_subject(context: Context, promotion: Promotion) -> bool:
-    """Return whether there is something to show, and nothing of it broken; never raises."""
+    """Return whether a promotion has something to show that can be read; never raises."""
     try:
         await hydrate.user(context, promotion.sponsor)
         return await subject(context, promotion) is not None
     except RequestError:
-        return False  # the page fails with it, too
+        return False  # the page fails with the same error
     except Exception:
         log.exception("promotion_failed", promotion=promotion.id, request_id=context.request_id)
         return False
 
 
 def _seed(context: Context, asked: Window) -> int:
-    """Return what chooses among many: the same for a viewer's page for a while, even over viewers, pages and time."""
+    """Return the seed that chooses promotions: stable for a viewer's page within `TURN_SECONDS`.
+
+    Seeds are evenly spread over viewers, pages and time.
+    """
     turn = int(time.time()) // TURN_SECONDS
     page = (asked.kind, asked.after, asked.before, asked.forward)
     return zlib.crc32(repr((context.viewer or context.address, page, turn)).encode())
 
 
 async def subject(context: Context, promotion: Promotion) -> Post | User | Advertisement | None:
-    """Return what a promotion shows, None where the viewer cannot see it."""
+    """Return the subject of a promotion; None if the viewer cannot see it."""
     if promotion.status is not None:
         (post,) = await hydrate.timeline_posts(context, [promotion.status])
         return post if type(post) is Status else None

@@ -1,4 +1,4 @@
-"""Timelines in the order of importance: what is ranked of each, and by what."""
+"""Timelines in order of importance: the candidates of each timeline, and their ranking."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Candidates = Callable[[], Awaitable[Sequence[int]]]
 
 
 def newest(context: Context, fetch: paging.Fetch) -> Candidates:
-    """Return how to read what is ranked of a home: its newest `IMPORTANT_HOME` entries."""
+    """Return a function that reads a home's candidates: its newest `IMPORTANT_HOME` entries."""
 
     async def candidates() -> list[int]:
         part = Slice(above=None, below=None, newest_first=True, count=context.settings.important_home)
@@ -28,7 +28,7 @@ def newest(context: Context, fetch: paging.Fetch) -> Candidates:
 
 
 def best(context: Context, key: str) -> Candidates:
-    """Return how to read what is ranked of a timeline all read: the posts with the best scores stored."""
+    """Return a function that reads the candidates of a tag or the public timeline: the best stored scores."""
 
     async def candidates() -> list[int]:
         (reply,) = await context.batcher.run([importance.best(key, context.settings.important_size)])
@@ -40,7 +40,7 @@ def best(context: Context, key: str) -> Candidates:
 def listing(
     context: Context, kind: str, name: str, candidates: Candidates, show: paging.Present[TimelineEdge]
 ) -> snapshots.Listing[TimelineEdge]:
-    """Return a timeline in the order of importance."""
+    """Return the ranked list of a timeline in order of importance."""
 
     async def rank() -> list[int]:
         return await _ranked(context, await candidates())
@@ -57,7 +57,7 @@ async def page(
     last: int | None,
     before: str | None,
 ) -> Page[TimelineEdge]:
-    """Return a page of a list, the most important first; raises BadUserInput naming the argument and the rule."""
+    """Return a page, most important first; raises BadUserInput, which names the argument and the rule."""
     for argument, value in (("last", last), ("before", before)):
         if value is not None:
             raise BadUserInput(f"{argument}: the order IMPORTANT pages forward only, with first and after")
@@ -65,7 +65,7 @@ async def page(
 
 
 async def _ranked(context: Context, posts: Sequence[int]) -> list[int]:
-    """Return posts by what their numbers are now, whatever score is stored; without those that are gone."""
+    """Return posts ranked by their current counts, not by stored scores; without deleted posts."""
     found = [
         importance.read_counts(reply) for reply in await context.batcher.run([importance.counts(p) for p in posts])
     ]

@@ -1,4 +1,4 @@
-"""Lists that are ranked once, for their first page, kept as a snapshot, and paged through that."""
+"""Ranked lists: the first page ranks and stores a snapshot, and the next pages read from it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from store.records import Entry, User
 from store.snapshots import Snapshot
 from store.timelines import Slice
 
-_CURSOR = re.compile(r"([a-z-]+)\.([0-9a-f]{32})\.([0-9a-f]{14})")  # kind of list, snapshot, place in it
+_CURSOR = re.compile(r"([a-z-]+)\.([0-9a-f]{32})\.([0-9a-f]{14})")  # kind of list, snapshot, place in the snapshot
 
 Edge = TypeVar("Edge", TimelineEdge, NodeEdge[User])
 
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[Edge]):
-    """A ranked list: how to rank what it has, the first one first, and how it shows that.
+    """A ranked list: `rank` returns its ids, best first, and `show` makes edges of entries.
 
-    Its kind is in its cursors, kind and name are in the keys of its snapshots: the cursor of another list, or of
-    another member's home, leads nowhere.
+    Cursors contain the kind, and keys of snapshots contain kind and name. So a cursor of another list, or of another
+    member's home, does not work here.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Listing(Generic[Edge]):
 
 
 async def page(context: Context, listing: Listing[Edge], first: int | None, after: str | None) -> Page[Edge]:
-    """Return a page of a list; raises BadUserInput naming the argument and the rule."""
+    """Return a page of a ranked list; raises BadUserInput, which names the argument and the rule."""
     count = paging.window(context.settings, listing.kind, first=first, after=None).count
     if after is None:
         return await _first_page(context, listing, count)
@@ -61,7 +61,7 @@ async def _first_page(context: Context, listing: Listing[Edge], count: int) -> P
         start = _start(part)
         return [Entry(thing, place) for place, thing in enumerate(ranked[start : start + part.count], start)]
 
-    # Where all is on one page there is nothing to go on to, and nothing is kept.
+    # A list that fits on one page has no next page, so it needs no snapshot.
     keep = [snapshots.keep(listing.at(digest), ranked)] if len(ranked) > count else []
     shown: Page[Edge]
     shown, _ = await asyncio.gather(_read(listing, digest, count, None, fetch), _keep(context, keep))
@@ -69,13 +69,13 @@ async def _first_page(context: Context, listing: Listing[Edge], count: int) -> P
 
 
 async def _keep(context: Context, keep: Sequence[Command]) -> None:
-    # While the database accepts no writes there is a first page, and its cursors are refused as those of one expired.
+    # While the database accepts no writes, the first page is still served. Its cursors are then refused as expired.
     with contextlib.suppress(CommandRefused):
         await context.batcher.run(keep)
 
 
 async def _read(listing: Listing[Edge], digest: str, count: int, after: int | None, fetch: paging.Fetch) -> Page[Edge]:
-    # Places in a ranking grow downwards, as ids do in a list that is read from its oldest entry.
+    # Places in a ranking grow towards its end, like ids in a list that is read from its oldest entry.
     kind = f"{listing.kind}.{digest}"
     asked = Window(kind, count, after=after, before=None, forward=True, descending=False)
 
@@ -87,7 +87,7 @@ async def _read(listing: Listing[Edge], digest: str, count: int, after: int | No
         ]
 
     async def goes_on() -> bool:
-        return True  # behind a cursor stands the entry it was given for
+        return True  # the cursor's own entry is behind it
 
     return await paging.page(asked, fetch, present, goes_on=goes_on)
 
