@@ -1,4 +1,4 @@
-"""What a subscriber to the site's stream wants of it: members, phrases, boxes; any of these is enough."""
+"""Filters of the site's stream: members, phrases and boxes. An event passes if any of these matches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True)
 class Facts:
-    """What of an event decides whom it reaches; one about no post has neither words nor place."""
+    """The facts of an event that filters decide on. An event about no post has neither text nor place."""
 
     author: int
     text: str = ""
@@ -46,13 +46,13 @@ class Facts:
 
     @cached_property
     def words(self) -> TextTerms:
-        """The words of the text, read when they are first asked for."""
+        """The words of the text, split on first use."""
         return words_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Events by some members, with some phrases, or in some boxes."""
+    """A filter that passes events by some members, with some phrases, or in some boxes."""
 
     follow: frozenset[int] = frozenset()
     track: frozenset[Phrase] = frozenset()
@@ -68,9 +68,9 @@ class Filter:
 
 
 def read(follow: Collection[int] | None, track: Sequence[str] | None, locations: Sequence[Bounds] | None) -> Filter:
-    """Return a filter as a client sends it, None for the parts left out; raises FilterRefused.
+    """Return the filter that a client sent; None for a part means that it was left out. Raises FilterRefused.
 
-    All its parts cannot be left out: nothing would match, where without a filter everything does.
+    At least one part is required. A filter without parts would match nothing, but no filter at all matches everything.
     """
     if follow is None and track is None and locations is None:
         raise FilterRefused("filter: must have follow, track or locations")

@@ -1,4 +1,4 @@
-"""Who of many subscribers wants an event: indexes, so that those whom it does not concern cost nothing."""
+"""Matching of events to subscribers by indexes of their filters: filters that don't match cost almost nothing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from store.records import Location
 S = TypeVar("S", bound=Hashable)  # a subscriber
 K = TypeVar("K", bound=Hashable)
 
-# Of the coarsest grid no box touches more than three rows and six columns; the finest has cells of 7 km.
-GRIDS = (90.0, 16.0, 4.0, 1.0, 1 / 4, 1 / 16)  # degrees
-CELLS_MOST = 25  # cells under which a box is filed: one of up to four by four touches no more, wherever it begins
+# No box touches more than three rows and six columns of the coarsest grid. The finest grid has cells of 7 km.
+GRIDS = (90.0, 16.0, 4.0, 1.0, 1 / 4, 1 / 16)  # cell sizes in degrees
+CELLS_MOST = 25  # per box: a box of up to four by four cells touches no more, wherever it begins
 
 
 class PhraseIndex(Generic[S]):
-    """Phrases, each filed under one of its terms and looked at only where a text has that term."""
+    """Inverted index of phrases. Each is indexed by one of its terms, and checked only if a text has that term."""
 
     def __init__(self) -> None:
         self._subscribers: dict[Phrase, set[S]] = {}
@@ -30,21 +30,22 @@ class PhraseIndex(Generic[S]):
         return bool(self._subscribers)
 
     def add(self, phrase: Phrase, subscriber: S) -> None:
-        """Let a subscriber have the texts in which a phrase stands."""
+        """Add a subscriber for the texts that contain a phrase."""
         if phrase not in self._subscribers:
-            # How often texts have a term is not known; how often phrases do is, and that bounds what one text costs.
+            # The frequency of a term in texts is not known, but its frequency in phrases is. Choosing the term with
+            # the fewest phrases bounds the cost of one text.
             term = min(phrase.terms, key=lambda one: (len(self._filed.get(one, ())), -len(one), one))
             self._term[phrase] = term
             self._filed.setdefault(term, set()).add(phrase)
         self._subscribers.setdefault(phrase, set()).add(subscriber)
 
     def remove(self, phrase: Phrase, subscriber: S) -> None:
-        """Let a subscriber have them no longer."""
+        """Remove a subscriber of a phrase."""
         if _discard(self._subscribers, phrase, subscriber):
             _discard(self._filed, self._term.pop(phrase), phrase)
 
     def match(self, words: TextTerms) -> set[S]:
-        """Return those who have a phrase that stands in a text."""
+        """Return the subscribers with a phrase that a text contains."""
         found: set[S] = set()
         for term in words.terms:
             for phrase in self._filed.get(term, ()):
@@ -54,33 +55,36 @@ class PhraseIndex(Generic[S]):
 
 
 class BoxIndex(Generic[S]):
-    """Boxes, each filed under the cells it touches of the finest grid of which these are few."""
+    """Grid index of boxes. Each is indexed by the cells that it touches in one grid.
+
+    That grid is the finest in which these are at most `CELLS_MOST`.
+    """
 
     def __init__(self) -> None:
         self._subscribers: dict[Box, set[S]] = {}
         self._filed: dict[Cell, set[Box]] = {}
 
     def add(self, box: Box, subscriber: S) -> None:
-        """Let a subscriber have the places in a box."""
+        """Add a subscriber for the places in a box."""
         if box not in self._subscribers:
             for cell in _cells(box):
                 self._filed.setdefault(cell, set()).add(box)
         self._subscribers.setdefault(box, set()).add(subscriber)
 
     def remove(self, box: Box, subscriber: S) -> None:
-        """Let a subscriber have them no longer."""
+        """Remove a subscriber of a box."""
         if _discard(self._subscribers, box, subscriber):
             for cell in set(_cells(box)):
                 _discard(self._filed, cell, box)
 
     def match(self, place: Location) -> set[S]:
-        """Return those who have a box that holds a place."""
+        """Return the subscribers with a box that holds a place."""
         near = {box for size in GRIDS for cell in cells_at(place, size) for box in self._filed.get(cell, ())}
         return {subscriber for box in near if box.holds(place) for subscriber in self._subscribers[box]}
 
 
 class Filters(Generic[S]):
-    """The filters of all subscribers; those without one have every event."""
+    """The filters of all subscribers. A subscriber without a filter matches every event."""
 
     def __init__(self) -> None:
         self._filters: dict[S, Filter | None] = {}
@@ -90,7 +94,7 @@ class Filters(Generic[S]):
         self._boxes = BoxIndex[S]()
 
     def add(self, subscriber: S, wanted: Filter | None) -> None:
-        """Let a subscriber have what passes a filter, instead of what they had before."""
+        """Set a subscriber's filter, in place of an earlier one; None matches every event."""
         self.remove(subscriber)
         self._filters[subscriber] = wanted
         if wanted is None:
@@ -104,7 +108,7 @@ class Filters(Generic[S]):
             self._boxes.add(box, subscriber)
 
     def remove(self, subscriber: S) -> None:
-        """Let a subscriber have nothing any more."""
+        """Remove a subscriber; does nothing for an unknown one."""
         wanted = self._filters.pop(subscriber, None)
         self._all.discard(subscriber)
         if wanted is None:
@@ -117,7 +121,7 @@ class Filters(Generic[S]):
             self._boxes.remove(box, subscriber)
 
     def match(self, facts: Facts) -> set[S]:
-        """Return those who have an event, each once."""
+        """Return the subscribers whose filter passes an event, each once."""
         found = self._all | self._authors.get(facts.author, set())
         if self._phrases:
             found |= self._phrases.match(facts.words)
@@ -135,7 +139,7 @@ def _cells(box: Box) -> Iterable[Cell]:
 
 
 def _discard(filed: dict[K, set[S]], key: K, value: S) -> bool:
-    """Take a value from under a key; returns whether it was the last one there."""
+    """Remove a value from the set of a key; returns whether it was the last one."""
     filed[key].discard(value)
     if filed[key]:
         return False

@@ -1,4 +1,4 @@
-"""Where a post stands in a home, and who brought it: decided from facts alone."""
+"""Places and sources of posts in a home, as pure functions of facts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from msgspec import Struct
 
 from store.records import Published, Source
 
-EARLIER_REPOSTS = 1_000  # first reposts of a post among which one at or below a floor is looked for
+EARLIER_REPOSTS = 1_000  # oldest reposts of a post that are searched for one at or below the floor
 
 
 def sources_of(sources: Iterable[Source], *, brings: Callable[[Source], bool]) -> tuple[Source, ...]:
-    """Return the plain reposts that bring a post to a home: by followed members, still there, oldest first."""
+    """Return the plain reposts that add a post to a home, oldest first and each once.
+
+    `brings` tells whether a repost still exists and its author is followed.
+    """
     return tuple(source for source in sorted(set(sources), key=lambda s: s.repost) if brings(source))
 
 
 def place(post: int, author: int, member: int, following: Collection[int], sources: Sequence[Source]) -> int | None:
-    """Return the smallest id that brings a post to a member's home, None when nothing does.
+    """Return a post's place in a member's home: its smallest source; None if it has none.
 
-    The post's own when its author is followed or is the member, else that of the first repost by a followed member.
+    The place is the post's own id if the member wrote it or follows its author. Otherwise it is the id of the first
+    repost by a followed member.
     """
     if author == member or author in following:
         return post
@@ -30,14 +34,17 @@ def place(post: int, author: int, member: int, following: Collection[int], sourc
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A home: where each post stands above the floor, and the plain reposts above it of these and of older posts."""
+    """A home: the place of each post above the floor, and the plain reposts above the floor.
+
+    The reposts may also be of posts at or below the floor.
+    """
 
     places: dict[int, int]
     sources: dict[int, tuple[Source, ...]]
     floor: int
 
     def without(self, posts: Collection[int]) -> Home:
-        """Return the home without posts that stand below its floor after all."""
+        """Return the home without some posts, whose place turned out to be below the floor."""
         places = {post: place for post, place in self.places.items() if post not in posts}
         return replace(self, places=places)
 
@@ -55,10 +62,10 @@ class Home:
 def pull(
     member: int, following: Collection[int], profiles: Mapping[int, Sequence[Published]], horizon: int, size: int | None
 ) -> Home:
-    """Return the home of a member as a pure function of what they and those they follow have published.
+    """Return a member's home as a pure function of what they and the members they follow have published.
 
-    `profiles` holds what they have published above `horizon`, newest first. Posts by those followed who are left out
-    have no place, whoever passed them on.
+    `profiles` holds these members' entries above `horizon`, newest first. Posts of a followed member who is missing
+    from `profiles` get no place, even if somebody reposted them. `size` limits the number of posts.
     """
     places: dict[int, int] = {}
     reposts: dict[int, list[Source]] = {}
@@ -82,7 +89,7 @@ def pull(
 
 
 def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int) -> int:
-    """Return an id above which these profiles alone bring `size` posts to a home, 0 where they do not."""
+    """Return an id above which these profiles alone add `size` posts to a home; 0 if they have no more posts."""
     entries = [e for author, found in profiles.items() for e in found if e.original is None or author != member]
     brought: set[int] = set()
     for entry in sorted(entries, key=lambda e: e.id, reverse=True):
@@ -93,22 +100,22 @@ def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int)
 
 
 class PlaceFacts(Struct, frozen=True):
-    """What decides whether a post stands at a place of a home that is put together when it is read."""
+    """The facts that decide whether a post is listed at a place, in a home that is merged when it is read."""
 
     post: int
-    has_author: bool  # the author is the member, or followed
-    is_pulled: bool  # the author is one whose posts are not pushed
-    stored: int | None  # where the stored home has it
-    sources: tuple[Source, ...]  # all that bring it, oldest first
-    pulled: frozenset[int]  # those of the sources that are not pushed
+    has_author: bool  # the author is the member, or is followed
+    is_pulled: bool  # the author is a big author, whose posts are not pushed
+    stored: int | None  # place in the stored home
+    sources: tuple[Source, ...]  # all reposts that are sources, oldest first
+    pulled: frozenset[int]  # reposts among the sources that are not pushed
     floor: int
 
 
 def stands_at(place: int, s: PlaceFacts) -> bool:
-    """Return whether a post stands at one of the places where it was found.
+    """Return whether a post is listed at one of the places where it was found.
 
-    A stored place is taken as it is, unless what is not pushed brings the post earlier: where work is still to be done
-    the place may be late, and the post must not be missing meanwhile.
+    A stored place is accepted, unless a source that is not pushed gives an earlier one. While a job is unfinished, the
+    stored place may be too late, but the post must not be missing meanwhile.
     """
     if place == s.stored:
         if s.has_author:

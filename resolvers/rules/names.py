@@ -1,24 +1,24 @@
-"""How members are found by the beginning of their login or name: one definition for indexing and for looking up."""
+"""Prefix search of members by login or name: one definition for indexing and for searching."""
 
 from __future__ import annotations
 
 from unicodedata import normalize
 
-INDEXED = 32  # characters of a folded name that the index has; what comes after them is compared with the record
-_SIGNS = "@\uff20"  # what a login is mentioned with
+INDEXED = 32  # characters of a folded name that the index holds; the rest of a prefix is compared with the record
+_SIGNS = "@\uff20"  # signs of a mention
 
 
 def fold(text: str) -> str:
-    """Return a login, a name or the beginning of one without case and in NFC; a sign of mention before it is dropped.
+    """Return a login, a name or a prefix of one, case-folded, in NFC, and without signs of a mention before it.
 
-    Nothing is left of a text that is only such a sign.
+    The result is empty for a text of such signs alone.
     """
-    # Case folding may leave what composes, hence NFC once more.
+    # Case folding may leave characters that compose, hence NFC once more.
     return normalize("NFC", normalize("NFC", text).casefold()).lstrip(_SIGNS)
 
 
 def indexed(login: str, name: str) -> list[str]:
-    """Return what a member is found by."""
+    """Return a member's entries in the search index: folded login and name, cut to `INDEXED` characters."""
     return sorted({folded[:INDEXED] for text in (login, name) if (folded := fold(text))})
 
 

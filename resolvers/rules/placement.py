@@ -1,18 +1,18 @@
-"""Where promotions stand on a page: every tenth entry, counted within what the client asked for."""
+"""Placement of promotions on a page: every tenth entry, within the number of entries that the client asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-EVERY = 10  # the tenth, twentieth, … entry of a page is a promotion, so that none stands first
+EVERY = 10  # the tenth, twentieth, … entry of a page is a promotion, so that the first entry never is
 
 Edge = TypeVar("Edge")
 Promoted = TypeVar("Promoted")
 
 
 def room(entries: int) -> int:
-    """Return how many promotions a page of so many entries has room for: none in fewer than ten."""
+    """Return the number of promotions on a page of so many entries: none for fewer than ten."""
     return entries // EVERY
 
 
@@ -24,10 +24,10 @@ def placed(
     forward: bool,
     after: Callable[[Edge, Promoted], Edge],
 ) -> list[Edge]:
-    """Return the entries of a page with promotions among them, at most `most` together.
+    """Return the entries of a page with promotions among them, at most `most` in all.
 
-    Entries for which no place is left are dropped where the next page goes on: at the end of one read forward, at the
-    beginning of one read backward. `after` makes the edge of a promotion from the one before it.
+    Entries that no longer fit are dropped where the next page continues. That is the end of a page read forward, and
+    the beginning of a page read backward. `after` makes a promotion's edge from the edge before it.
     """
     shown = promotions[: room(len(edges))]
     kept = min(len(edges), most - len(shown))

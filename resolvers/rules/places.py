@@ -1,4 +1,4 @@
-"""What coordinates can be, and the boxes between them."""
+"""Rules for coordinates, and boxes between them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from itertools import chain, product
 from store.records import Location
 
 LATITUDE_MOST = 90  # degrees north or south
-LONGITUDE_MOST = 180  # degrees east or west, where both are the date line
+LONGITUDE_MOST = 180  # degrees east or west: 180 and -180 are both the date line
 
 Cell = tuple[float, int, int]  # of a grid: its size in degrees, row and column
 
 
 def flaw(coordinate: float, most: int) -> str | None:
-    """Return the rule that a coordinate breaks, None where it breaks none; what is not a number breaks it, too."""
+    """Return the rule that a coordinate breaks; None if it breaks none. NaN breaks it, too."""
     return None if -most <= coordinate <= most else f"must be from -{most} to {most} degrees"
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What lies between two latitudes and, going east, two longitudes, edges included.
+    """The area between two latitudes and, going east, two longitudes, edges included.
 
-    West greater than east crosses the date line, which has the longitudes 180 and -180. At a pole, too, only the
-    longitudes of the box belong to it.
+    A box whose west is greater than its east crosses the date line, which has the longitudes 180 and -180. At a pole,
+    too, only the longitudes of the box belong to it.
     """
 
     south: float
@@ -43,7 +43,7 @@ class Box:
         return longitude >= self.west or longitude <= self.east
 
     def cells(self, size: float) -> tuple[int, Iterator[Cell]]:
-        """Return the cells of a grid that the box touches, and how many they are, some of them counted twice."""
+        """Return the number of grid cells that the box touches, and the cells. Some cells may occur twice in both."""
         rows = _range(self.south, self.north, size)
         if self.west <= self.east:
             columns = [_range(self.west, self.east, size)]
@@ -53,13 +53,13 @@ class Box:
 
 
 def cells_at(place: Location, size: float) -> list[Cell]:
-    """Return the cell of a grid in which a place lies; on the date line, those on both sides."""
+    """Return the grid cell that holds a place; on the date line, the cells on both sides."""
     row = _number(place.latitude, size)
     return [(size, row, _number(longitude, size)) for longitude in longitudes(place)]
 
 
 def longitudes(place: Location) -> tuple[float, ...]:
-    """Return the longitude of a place; on the date line, both that it has there."""
+    """Return the longitude of a place; on the date line, both 180 and -180."""
     if abs(place.longitude) == LONGITUDE_MOST:
         return (-LONGITUDE_MOST, LONGITUDE_MOST)
     return (place.longitude,)

@@ -1,4 +1,4 @@
-"""How important a post is: decided from its numbers and from when it was made, never from what time it is."""
+"""Importance of a post, as a pure function of its counts and its creation time, never of the present time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from datetime import datetime
 
 from store.records import Post
 
-LIKE, COMMENT, REPOST, QUOTE = 1, 2, 3, 3  # weights: a post that is passed on reaches others, a comment took words
-DECADE_SECONDS = 45_000  # s: being twelve and a half hours younger is worth ten times the weight
+LIKE, COMMENT, REPOST, QUOTE = 1, 2, 3, 3  # weights: a comment costs words, and a repost reaches other members
+DECADE_SECONDS = 45_000  # being twelve and a half hours younger is worth ten times the weight
 
 
 def score(created: datetime, *, likes: int = 0, reposts: int = 0, quotes: int = 0, comments: int = 0) -> float:
-    """Return the rank of a post: log10(1 + weighted numbers) + seconds since 1970 / `DECADE_SECONDS`.
+    """Return the score of a post: log10(1 + weighted counts) + seconds since 1970 / `DECADE_SECONDS`.
 
-    Age is in it as the time of making, so a score once stored stays right: two posts never change places by time
-    passing alone. The logarithm makes the first ten likes worth as much as the next hundred; the 1 makes every one
+    Age enters as the creation time, so a stored score stays right: two posts never swap ranks just because time
+    passes. With the logarithm, the first ten likes are worth as much as the next hundred. The 1 makes every like
     count, also the first.
     """
     weight = LIKE * likes + REPOST * reposts + QUOTE * quotes + COMMENT * comments
@@ -24,12 +24,12 @@ def score(created: datetime, *, likes: int = 0, reposts: int = 0, quotes: int = 
 
 
 def best_first(scores: Mapping[int, float]) -> list[int]:
-    """Return posts in the order of their scores, the best first; of equal ones the newer first."""
+    """Return posts sorted by score, the best first. Of posts with equal scores, the newer comes first."""
     return sorted(scores, key=lambda post: (scores[post], post), reverse=True)
 
 
 def score_of(post: Post) -> float:
-    """Return the rank of a post as its record has it."""
+    """Return the score of a post from the counts in its record."""
     return score(
         post.created_at,
         likes=post.like_count,

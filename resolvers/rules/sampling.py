@@ -1,17 +1,17 @@
-"""Which posts a sample of some size has: decided by the post alone, so that it is the same for everyone."""
+"""Samples of all posts: the post's id alone decides, so a sample is the same for everyone."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
 
-ID_BYTES = 8  # that hold an id
-SHARES = 100  # into which all posts are divided evenly
+ID_BYTES = 8  # bytes for an id
+SHARES = 100  # equal parts of all posts
 
 
 def in_sample(post: int, percent: int) -> bool:
-    """Return whether a post is in the sample of so many percent; a larger sample has all that a smaller one has.
+    """Return whether a post is in the sample of so many percent. A larger sample includes every smaller one.
 
-    A hash spreads what ids have in common: neither a moment nor a member's partition is sampled more than another.
+    The id is hashed, so that no moment and no partition is sampled more than another.
     """
     digest = blake2b(post.to_bytes(ID_BYTES, "big"), digest_size=ID_BYTES).digest()
     return int.from_bytes(digest, "big") % SHARES < percent

@@ -1,4 +1,4 @@
-"""What a text, a login, a mention and a hashtag are: one definition for writing, looking up and indexing.
+"""Rules for texts, logins, mentions and hashtags: one definition for writing, reading and indexing.
 
 Mentions and hashtags follow the rules of twitter-text 3 (https://github.com/twitter/twitter-text), in our own words.
 """
@@ -12,20 +12,21 @@ from unicodedata import category, normalize
 
 import regex
 
-LOGIN_MAX = 20  # characters, a login's
+LOGIN_MAX = 20  # characters
 HASHTAG_MAX = 100  # characters in normal form, without the sign
 
-# NFC makes one code point of at most four: len(raw) <= len(NFD(raw)) = len(NFD(NFC(raw))), and no code point has more
-# than four in its canonical decomposition. "\r\n" becomes one of two. A trimmed text of more than 4 * limit code points
-# is therefore too long whatever it holds, and can be refused without normalising it.
+# NFC composes at most four code points into one: len(raw) <= len(NFD(raw)) = len(NFD(NFC(raw))), and no canonical
+# decomposition has more than four. "\r\n", two code points, becomes one. So a trimmed text of more than 4 * limit code
+# points is too long in any case, and is refused without normalising it.
 _MAX_SHRINKAGE = 4
 
-# Unicode white space and what is left of it at zero width. The joiners (U+200C, U+200D), variation selectors and marks
-# of direction are kept: at the end of a text they may belong to the last word or emoji.
+# Unicode white space and zero-width spaces. The joiners (U+200C, U+200D), variation selectors and marks of direction
+# are kept: at the end of a text they may belong to the last word or emoji.
 _TRIMMED = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\u2060\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-# What leaves no mark on the screen, beside white space the Braille blank and the anchors of interlinear annotation.
+# Characters that leave no mark on the screen: white space, default ignorables, the Braille blank and the anchors of
+# interlinear annotation.
 _INVISIBLE = regex.compile(r"[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]*+")
 
 _UNFIT = r"\p{Cs}\p{Noncharacter_Code_Point}"
@@ -36,7 +37,7 @@ _KINDS = {"Cc": "control character", "Cs": "lone surrogate", "Cn": "noncharacter
 
 _LOGIN = regex.compile(rf"[a-zA-Z0-9_]{{1,{LOGIN_MAX}}}")
 
-# Letters, marks and digits of every script, and signs that stand inside words: Hebrew maqaf, Japanese wave dash, ...
+# Letters, marks and digits of every script, and signs that occur inside words: Hebrew maqaf, Japanese wave dash, ...
 _LETTER = r"\p{L}\p{M}"
 _TAGGED = (
     _LETTER + r"\p{Nd}_\u200c\u200d\ua67e\u05be\u05f3\u05f4\uff5e\u301c\u309b\u309c\u30a0\u30fb\u3003\u0f0b\u0f0c\u00b7"
@@ -45,9 +46,9 @@ _TAGGED = (
 _NAME = rf"(?![\ufe0f\u20e3])[{_TAGGED}]*[{_LETTER}][{_TAGGED}]*+"
 _HASHTAG_NAME = regex.compile(_NAME)
 
-# Web addresses are matched, too, since "#" and "@" inside them name neither tag nor member. One without a scheme is
-# a dotted name that ends in letters before a path: "?#" after a word is punctuation. Quantifiers are possessive and a
-# dotted name is tried at its beginning alone, so that a text is read in linear time.
+# URLs are matched, too, because "#" and "@" inside them name neither tag nor member. A URL without a scheme is a dotted
+# name that ends in letters, followed by a path: "?#" after a word is punctuation. Matching takes linear time, because
+# quantifiers are possessive and a dotted name is tried only at its beginning.
 _HOST = r"\p{Latin}\p{Cyrillic}0-9_\-"
 _PATH = r"\p{Latin}\p{Cyrillic}0-9_\-!*';:=+,.$/%#\[\]\u2013~@|&?"
 _URL = (
@@ -56,11 +57,11 @@ _URL = (
     rf"(?::[0-9]++)?(?:[/?](?:[{_PATH}]++|\([{_PATH}]*+\))*+)?"
 )
 _HASHTAG = regex.compile(rf"{_URL}|(?:(?<![&{_TAGGED}])|(?<=[\ufe0e\ufe0f]))[#\uff03]({_NAME})")
-_HASHTAG_SIGNS, _MENTION_SIGNS = ("#", "\uff03"), ("@", "\uff20")  # most texts have none, and need not be searched
+_HASHTAG_SIGNS, _MENTION_SIGNS = ("#", "\uff03"), ("@", "\uff20")  # most texts have none, and are not searched
 _AFTER_NO_HASHTAG = (*_HASHTAG_SIGNS, "://")
 
-# "RT@login" repeats a post, "cart@host" and "a.rt@host" are e-mail addresses, "@rt@host" is one of a federated member.
-# Of a longer run of characters the first LOGIN_MAX are the login, as in twitter-text.
+# "RT@login" repeats a post. "cart@host" and "a.rt@host" are e-mail addresses, and "@rt@host" names a federated member.
+# The login is the first LOGIN_MAX characters of a longer run, as in twitter-text.
 _MENTION = regex.compile(
     rf"{_URL}|(?:(?<![a-zA-Z0-9_!#$%&*@\uff20])|(?<=(?<![a-zA-Z0-9_+~.\-@\uff20])[rR][tT]))"
     rf"[@\uff20]([a-zA-Z0-9_]{{1,{LOGIN_MAX}}}+)"
@@ -72,7 +73,7 @@ _AFTER_NO_MENTION = regex.compile(
 
 
 class TextRefused(ValueError):
-    """A text breaks a rule; `code` says which kind, the message names the rule."""
+    """A text breaks a rule. `code` is the user error's code, and the message names the rule."""
 
     def __init__(self, code: Literal["BLANK", "TOO_LONG", "INVALID"], message: str) -> None:
         super().__init__(message)
@@ -80,16 +81,18 @@ class TextRefused(ValueError):
 
 
 def normalise(text: str, *, limit: int, multiline: bool = True, may_be_empty: bool = False) -> str:
-    """Return the text in NFC, without white space around it, its lines ended by a line feed alone.
+    """Return the text in NFC, without white space around it, and with line feeds as its only line ends.
 
-    Raises TextRefused: BLANK if nothing visible is left, unless it may be empty; TOO_LONG if more than `limit` code
-    points are left; INVALID if it holds a character that no text, or no single line, may hold.
+    Raises TextRefused with one of three codes:
+    - BLANK if nothing visible is left, unless the text may be empty,
+    - TOO_LONG if more than `limit` code points are left,
+    - INVALID if it has a character that is not allowed in a text, or not in a single line.
     """
     if _INVISIBLE.fullmatch(text):
         if may_be_empty:
             return ""
         raise TextRefused("BLANK", "must not be blank")
-    # Canonical composition neither makes nor removes white space, so trimming may come first, where it is cheap.
+    # Canonical composition neither makes nor removes white space, so the text can be trimmed first, where it is cheap.
     text = text.strip(_TRIMMED)
     if len(text) > limit * _MAX_SHRINKAGE:
         raise TextRefused("TOO_LONG", f"must be at most {limit} characters, is far longer")
@@ -105,7 +108,10 @@ def normalise(text: str, *, limit: int, multiline: bool = True, may_be_empty: bo
 
 
 def on_one_line(text: str) -> str:
-    """Return a text for a terminal: white space is one space, and what could reach beyond the text a U+FFFD."""
+    """Return a text for a terminal, with runs of white space as one space.
+
+    Control characters, bidirectional controls and the like, which could affect other output, become U+FFFD.
+    """
     return _UNFIT_IN_NAME.sub("\ufffd", " ".join(text.split()))
 
 
@@ -116,7 +122,7 @@ def is_login(login: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TextReference:
-    """A mention or hashtag in a text: the login or tag in normal form, and where it stands, its sign included."""
+    """A mention or hashtag in a text: the login or tag in normal form, and its position, the sign included."""
 
     name: str
     start: int
@@ -124,12 +130,12 @@ class TextReference:
 
 
 def mentions(text: str) -> tuple[str, ...]:
-    """Return the logins a text mentions, lower-cased, in order and as often as they appear."""
+    """Return the logins that a text mentions, in lower case, in order and with repetitions."""
     return tuple(mention.name for mention in mentions_at(normalize("NFC", text)))
 
 
 def mentions_at(text: str) -> Iterator[TextReference]:
-    """Yield the mentions in a text that is in NFC."""
+    """Yield the mentions in a text, which must be in NFC."""
     if not any(sign in text for sign in _MENTION_SIGNS):
         return
     for match in _MENTION.finditer(text):
@@ -138,25 +144,25 @@ def mentions_at(text: str) -> Iterator[TextReference]:
 
 
 def hashtag_name(name: str) -> str | None:
-    """Return the normal form of a tag given with or without its sign, None if it cannot be a tag."""
+    """Return the normal form of a tag, given with or without its sign; None if it cannot be a tag."""
     name = normalize("NFC", name)
     name = name[1:] if name.startswith(_HASHTAG_SIGNS) else name
     if not _HASHTAG_NAME.fullmatch(name):
         return None
-    # lower() and not casefold(): that would make "masse" of "Maße", another word. Both make "i" and U+0307 of U+0130,
-    # as in "İn", so a tag may grow; what lower-casing leaves may compose, hence NFC once more.
+    # lower(), not casefold(), which would turn "Maße" into "masse", another word. Both turn U+0130, as in "İn", into
+    # "i" and U+0307, so a tag may grow. Lower-casing may leave characters that compose, hence NFC once more.
     name = normalize("NFC", name.lower())
-    # Tags become keys of the database: one that is cut off would be another tag, so a longer one is none at all.
+    # Tags become keys of the database. Cutting a longer tag off would make it another tag, so it is no tag at all.
     return name if len(name) <= HASHTAG_MAX else None
 
 
 def hashtags(text: str) -> tuple[str, ...]:
-    """Return the tags in a text in normal form, in order and as often as they appear."""
+    """Return the tags in a text in normal form, in order and with repetitions."""
     return tuple(tag.name for tag in hashtags_at(normalize("NFC", text)))
 
 
 def hashtags_at(text: str) -> Iterator[TextReference]:
-    """Yield the hashtags in a text that is in NFC."""
+    """Yield the hashtags in a text, which must be in NFC."""
     if not any(sign in text for sign in _HASHTAG_SIGNS):
         return
     for match in _HASHTAG.finditer(text):

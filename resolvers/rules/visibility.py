@@ -1,4 +1,4 @@
-"""Who sees what, decided from facts alone: at every read and for every live event.
+"""Visibility: pure functions that decide what a viewer sees, at every read and for every live event.
 
 | whose | the member | comments, likes | posts | lists |
 |---|---|---|---|---|
@@ -9,9 +9,10 @@
 | blocks the viewer | no | no | no | no |
 | suspended | to moderators | to moderators | to moderators | to moderators |
 
-Lists are whom a member follows and who follows them. Where several lines hold, each takes away. A hidden post is seen
-by its author and by moderators, a comment by who sees the post below which it stands, a plain repost by who sees its
-original. Muting hides nothing: what the viewer mutes is left out of timelines, notifications and streams alone.
+Lists are a member's followers and followed members. If several rows apply, each one takes away what it denies. A hidden
+post is visible to its author and to moderators only. A comment also requires that the viewer sees its post, and a plain
+repost that they see its original. Muting hides nothing: it only leaves the muted member out of the viewer's timelines,
+notifications and streams.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from store.records import Comment, Post, Relationship, Repost, Status, User
 
 
 class Permissions(Struct, frozen=True):
-    """What the viewer sees of a member, hidden posts aside."""
+    """The viewer's permissions on a member: what they see of the member, hidden posts aside."""
 
     member: bool = False
     words: bool = False  # comments and likes
     lists: bool = False
     posts: bool = False
-    is_wanted: bool = False  # what they do belongs into timelines, notifications and streams
+    is_wanted: bool = False  # not muted or blocked: appears in timelines, notifications and streams
 
 
 UNSEEN = Permissions()
@@ -38,7 +39,7 @@ OPEN = Permissions(member=True, words=True, lists=True, posts=True, is_wanted=Tr
 
 
 def permissions(user: User | None, relationship: Relationship, viewer: int | None, is_moderator: bool) -> Permissions:
-    """Return what a viewer sees of a member by the bond between them; of one who is gone, nothing."""
+    """Return a viewer's permissions on a member, given their relationship. A deleted member (None) is unseen."""
     if user is None:
         return UNSEEN
     if user.id == viewer:
@@ -52,12 +53,12 @@ def permissions(user: User | None, relationship: Relationship, viewer: int | Non
 
 
 def hears(relationship: Relationship) -> bool:
-    """Return whether nothing stands between the viewer and a member: also one who is gone by now."""
+    """Return whether there is no block or mute between the viewer and a member; also for a deleted member."""
     return not (relationship.blocks or relationship.is_blocked or relationship.mutes)
 
 
 class Sight(Struct, frozen=True):
-    """Who looks, and what decides what they see; nothing is seen of what was not looked up."""
+    """The viewer, and the facts that decide what they see. Members and posts that were not loaded are unseen."""
 
     viewer: int | None
     is_moderator: bool
@@ -65,14 +66,14 @@ class Sight(Struct, frozen=True):
     posts: Mapping[int, Post | None]
 
     def of(self, member: int) -> Permissions:
-        """Return what is seen of a member."""
+        """Return the viewer's permissions on a member."""
         return self.permissions.get(member, UNSEEN)
 
 
 def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
-    """Return whether a member, post or comment can be seen."""
+    """Return whether the viewer sees a member, post or comment."""
     match thing:
-        case Status():  # reposts are statuses, too
+        case Status():  # includes Repost, a subclass
             if thing.is_hidden and thing.author != sight.viewer and not sight.is_moderator:
                 return False
             if isinstance(thing, Repost) and thing.is_plain and not sees(sight, sight.posts.get(thing.original_id)):
@@ -87,13 +88,13 @@ def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
 
 
 def seen(sight: Sight, posts: Sequence[Post | None], *, wanted: bool = False) -> list[Post | None]:
-    """Return the posts that can be seen, or those that are `wanted` in timelines, too, None for the others."""
+    """Return the posts that the viewer sees, None for the others. With `wanted`, muted authors' posts are None, too."""
     shown: list[Post | None] = []
     for post in posts:
         is_shown = False
         if post is not None:
             author = sight.permissions.get(post.author, UNSEEN)
-            # Nothing but its author decides whether a status is seen that is not hidden.
+            # The permissions on its author alone decide about a status that is not hidden.
             is_plain = type(post) is Status and not post.is_hidden
             is_shown = author.posts and (author.is_wanted or not wanted) and (is_plain or sees(sight, post))
         shown.append(post if is_shown else None)
@@ -101,10 +102,13 @@ def seen(sight: Sight, posts: Sequence[Post | None], *, wanted: bool = False) ->
 
 
 def timeline(sight: Sight, posts: Sequence[Post | None]) -> list[Post | None]:
-    """Return the posts that belong into the viewer's timelines, None for the others."""
+    """Return the posts that belong in the viewer's timelines, None for the others."""
     return seen(sight, posts, wanted=True)
 
 
 def tells(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
-    """Return whether the viewer is told what a member did to some things: they want to hear of them, and see these."""
+    """Return whether the viewer is notified of a member's action on posts or comments.
+
+    The viewer must have neither muted nor blocked the member, and must see all of the posts and comments.
+    """
     return sight.of(actor).is_wanted and all(sees(sight, thing) for thing in about)

@@ -1,13 +1,14 @@
-"""The words of a text, and phrases of words: what the `track` of a filter compares.
+"""Words of a text and phrases of words, which the `track` part of a filter compares.
 
-A word is as long a run of letters, marks, digits and underscores as there is, compared in NFKC and without case:
-full-width forms, ligatures and circled numbers are what they stand for. Everything else separates words, apostrophes
-and the signs in web addresses included, so "Alice's" has the word alice, and an address the words between its dots and
-slashes. What leaves no mark on the screen (soft hyphens, joiners, marks of direction, variation selectors) is passed
-over. An emoji is a word, with all that is joined to it: a family is not its members, nor a hand one of another colour.
+A word is a maximal run of letters, marks, digits and underscores. Words are compared in NFKC and case-folded, so
+full-width forms, ligatures and circled numbers equal their plain forms. Everything else separates words, including
+apostrophes and the punctuation of URLs. So "Alice's" has the word alice, and a URL has the words between its dots and
+slashes. Characters that leave no mark on the screen (soft hyphens, joiners, marks of direction, variation selectors)
+are ignored. An emoji is a word, together with everything joined to it. So a family doesn't match its members, and hands
+of different colours don't match each other.
 
-In scripts written without spaces each character, with its marks, is a word, and a *run* is what stands side by side of
-them: not with a space or a sign between, though a zero-width space, which only allows a line to break, is passed over.
+In scripts written without spaces, each character with its marks is a word, and a *run* is a sequence of adjacent ones.
+A space or a sign ends a run. A zero-width space, which only allows a line break, is ignored.
 """
 
 from __future__ import annotations
@@ -37,32 +38,32 @@ _EACH_CHARACTER = regex.compile(rf"(?V1){_CHARACTER}")
 _GOES_ON = regex.compile(rf"(?V1)[{_PASSED_OVER}--\u200b]*+{_WORD}")
 _NO_MARK = regex.compile(_PASSED_OVER)
 _STYLES = regex.compile("[\ufe0e\ufe0f]")  # of an emoji: as text or as a picture
-_BESIDE = "\0"  # stands before, between and after the characters of a run; no word has it
+_BESIDE = "\0"  # placed before, between and after the characters of a run; no word contains it
 _PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TextTerms:
-    """What a text says: its words, `#tag` and `@login` of its hashtags and mentions, and pairs of characters."""
+    """Terms of a text: words, `#tag` and `@login` of hashtags and mentions, and characters and pairs of runs."""
 
     terms: frozenset[str]
-    runs: str  # all runs, so that what stands side by side can be looked for
+    runs: str  # all runs, to search for adjacent characters
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words to be looked for: in any order, the characters of a run side by side."""
+    """Words to search for, in any order. The characters of a run must be adjacent."""
 
     terms: frozenset[str]
-    runs: frozenset[str]  # of three characters and more: of shorter ones the terms say all
+    runs: frozenset[str]  # of three characters and more: terms suffice for shorter ones
 
     def stands_in(self, words: TextTerms) -> bool:
-        """Return whether every word of the phrase stands in a text."""
+        """Return whether a text contains every word of the phrase."""
         return self.terms <= words.terms and all(run in words.runs for run in self.runs)
 
 
 def words_of(text: str) -> TextTerms:
-    """Return the words of a text; those of its hashtags and mentions stand in it with their sign and without."""
+    """Return the terms of a text. Hashtags and mentions are among them with and without their sign."""
     text = normalize("NFC", text)
     terms, runs = _split(text)
     terms.update("#" + _fold(tag.name) for tag in hashtags_at(text))
@@ -73,14 +74,14 @@ def words_of(text: str) -> TextTerms:
 
 
 def phrase_of(text: str) -> Phrase:
-    """Return a phrase; one without words has no terms.
+    """Return the phrase of a text; without words it has no terms.
 
-    A hashtag or mention in it, as posts have them, is looked for as such; a word without a sign in any form.
+    A hashtag or mention in the phrase matches only a hashtag or mention. A word without a sign matches all three.
     """
     text = normalize("NFC", text)
     names = [("#" + _fold(tag.name), tag) for tag in hashtags_at(text)]
     names += [("@" + mention.name, mention) for mention in mentions_at(text)]
-    # Where a word goes on behind a name, as after a login that is cut off, the whole word is looked for.
+    # If a word goes on after a name, as it does after a login that is cut off, the phrase has the whole word.
     names = [(term, named) for term, named in names if not _GOES_ON.match(_compatible(text[named.end :]))]
     rest = list(text)
     for _, named in names:
@@ -110,7 +111,7 @@ def _visible(word: str) -> str:
 
 
 def _compatible(text: str) -> str:
-    # Case folding may leave what composes, hence NFKC once more.
+    # Case folding may leave characters that compose, hence NFKC once more.
     return normalize("NFKC", normalize("NFKC", text).casefold())
 
 
