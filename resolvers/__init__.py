@@ -1,1 +1,1 @@
-"""What should happen: decisions."""
+"""Resolvers decide what should happen: mutations, queries and subscriptions, by noun."""

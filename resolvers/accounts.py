@@ -1,4 +1,4 @@
-"""Members: sign-up, names, profile."""
+"""Accounts: sign-up, logins and names, profile, e-mail address, roles, suspension, deletion."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from store.client.database import Database
 from store.records import Credentials, Role, User
 from store.secret import Secret
 
-SIGN_UP = "sign-up"  # what attempts are counted for
+SIGN_UP = "sign-up"  # the kind under which these attempts are counted
 
 
 async def viewer_user(context: Context, who: Claims) -> User | None:
-    """Return the signed-in member's profile."""
+    """Return the viewer's profile."""
     return await context.load.user.load(who.member)
 
 
 async def viewer_credentials(context: Context, who: Claims) -> Credentials:
-    """Return what only the member may see."""
+    """Return the viewer's credentials, which only they may see; raises Unauthenticated if the account was deleted."""
     found = await context.load.credentials.load(who.member)
     if found is None:
         raise Unauthenticated("this member is gone")
@@ -44,7 +44,7 @@ async def viewer_credentials(context: Context, who: Claims) -> Credentials:
 
 
 async def user(context: Context, login: str) -> User | None:
-    """Return a member by login, in any case; a login given up leads to nobody."""
+    """Return the member with a login, in upper or lower case; None for a login that was given up."""
     if not is_login(login):
         return None
     member = await context.load.login.load(login.lower())
@@ -60,7 +60,7 @@ async def is_login_available(context: Context, login: str) -> bool:
 
 
 async def sign_up(context: Context, *, login: str, name: str, email: str, password: Secret) -> SessionPayload:
-    """Create a member and open a session; all that is wrong with the input is named at once."""
+    """Create a member and open a session. All errors in the input are reported together."""
     await context.proved()
     fields = await _check_sign_up(context, login, name, email, password)
     await _limit_sign_ups(context)
@@ -79,7 +79,7 @@ async def _hash(context: Context, password: Secret) -> Secret:
 
 
 async def change_email(context: Context, *, email: str, current_password: Secret) -> ViewerPayload:
-    """Set a new e-mail address; the old one is free at once."""
+    """Set a new e-mail address. The old one is available to others at once."""
     member = await context.member()
     errors: list[UserError] = []
     address = credentials.checked_email(email, errors)
@@ -106,9 +106,10 @@ async def update_profile(
     bio: str | None = None,
     is_private: bool | None = None,
 ) -> ViewerPayload:
-    """Change what is given of the profile; a login given up stays reserved for a while.
+    """Change the given fields of the profile. A login that is given up stays reserved for a while.
 
-    Who is private no longer lets in all who have asked; who becomes private keeps their followers.
+    A member who stops being private accepts all open follow requests. A member who becomes private keeps their
+    followers.
     """
     member = await context.member()
     errors: list[UserError] = []
@@ -142,7 +143,7 @@ async def update_profile(
 
 
 async def _limit_former_logins(context: Context, member: int, current: str, wanted: str) -> None:
-    # Changes of one member at the same moment may exceed the limit by as many as they are.
+    # Race: concurrent changes by one member may exceed the limit, each by one login.
     reserved = await accounts.former_logins(context.db, member)
     most = context.settings.former_logins
     if context.settings.login_release_days and len((reserved | {current}) - {wanted}) > most:
@@ -151,14 +152,14 @@ async def _limit_former_logins(context: Context, member: int, current: str, want
 
 
 async def find(db: Database, login: str) -> int | None:
-    """Return the member who has a login now, not one who has given it up."""
+    """Return the member who has a login now; None if nobody has it, or the holder has given it up."""
     member = await accounts.holder(db, keys.login(login.lower()))
     found = await accounts.user(db, member) if member else None
     return found.id if found and found.login.lower() == login.lower() else None
 
 
 async def set_role(db: Database, login: str, role: Role) -> bool:
-    """Give the member with a login a role; False when there is none. It holds from their next request on."""
+    """Set the role of the member with a login, from their next request on; False if there is no such member."""
     member = await find(db, login)
     if member is None:
         return False
@@ -167,7 +168,10 @@ async def set_role(db: Database, login: str, role: Role) -> bool:
 
 
 async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
-    """Suspend the member with a login, which ends their sessions, or end that; False when there is none."""
+    """Suspend the member with a login, or end the suspension; False if there is no such member.
+
+    A suspension ends the member's sessions.
+    """
     member = await find(db, login)
     if member is None:
         return False
@@ -178,14 +182,14 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
 
 
 async def delete_account(context: Context, *, password: Secret) -> DeleteAccountPayload:
-    """Delete the viewer's account: out of sight at once, and soon gone with all that they ever did."""
+    """Delete the viewer's account: hidden at once, and soon removed with everything that the member did."""
     member = await context.member()
     found = await credentials.confirm(context, member, password, "password")
     job = await accounts.delete(context.db, member, found.password)
     if job is None:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "password: it was changed meanwhile", "password")
     await dispatch.finish(context.db, job)
-    context.claims = None  # what follows in the same document is anonymous
+    context.claims = None  # later fields of the same document are anonymous
     context.forget()
     return DeleteAccountPayload(deleted_user_id=global_ids.user_id(member))
 
@@ -193,16 +197,17 @@ async def delete_account(context: Context, *, password: Secret) -> DeleteAccount
 async def create_member(
     db: Database, *, login: str, name: str, email: str, password_hash: Callable[[], Awaitable[Secret]]
 ) -> int:
-    """Create a member; of many who want one login or e-mail exactly one gets it, the others are refused.
+    """Create a member. If several sign-ups want the same login or e-mail address, only one gets it.
 
-    The names are reserved first, each by one command, for as long as a sign-up may take; the password is hashed only
-    for who got them. A crash on the way leaves reservations that expire.
+    The names are reserved first, each by one command, for as long as a sign-up may take. The password is hashed only
+    after both reservations succeeded. A crash in between leaves reservations that expire.
+    Raises Refused for names that are taken.
     """
     member = await db.mint()
     wanted = {"login": keys.login(login.lower()), "email": keys.email(email.lower())}
     await _reserve(db, member, wanted)
     password = await password_hash()
-    await _reserve(db, member, wanted)  # once more: where many wait to be hashed, reservations may have expired
+    await _reserve(db, member, wanted)  # again, because reservations may expire while many passwords wait to be hashed
     job = await accounts.create(db, member, login=login, name=name, email=email, password=password)
     if job:
         await dispatch.finish(db, job)
@@ -212,7 +217,7 @@ async def create_member(
 async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
     taken: list[str] = []
     for field, key in wanted.items():
-        # After a refusal the rest is only looked up: of two equal sign-ups each could get one name, and neither both.
+        # After a refusal, only look the other name up. Otherwise two equal sign-ups could get one name each.
         free = await accounts.holder(db, key) is None if taken else await accounts.reserve(db, key, member)
         if not free:
             taken.append(field)

@@ -18,26 +18,26 @@ from store.records import Job, User
 
 
 async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """Block members: ends every follow between them and the viewer, and hides each from the other."""
+    """Block members. This ends all follows between them and the viewer, and hides each from the other."""
     named = await targets(context, user_ids)
     return await _done(context, named, await blocks.block(context.db, named.viewer, named.members), "blocks")
 
 
 async def unblock(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """End blocks; the follows that they ended stay ended."""
+    """Unblock members. Follows that a block ended are not restored."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.blocked(viewer)])
     return await _done(context, named, await blocks.unblock(context.db, viewer, named.members))
 
 
 async def mute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """Leave members out of the viewer's timelines, notifications and streams; they are not told."""
+    """Mute members: leave them out of the viewer's timelines, notifications and streams, without notifying them."""
     named = await targets(context, user_ids)
     return await _done(context, named, await blocks.mute(context.db, named.viewer, named.members), "mutes")
 
 
 async def unmute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """End mutes."""
+    """Unmute members."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.muted(viewer)])
     return await _done(context, named, await blocks.unmute(context.db, viewer, named.members))
@@ -55,12 +55,12 @@ async def _done(context: Context, named: Targets, change: tuple[Job | None, Resu
 
 
 async def blocked(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    """Return whom the viewer blocks, newest block first."""
+    """Return the members that the viewer blocks, newest block first."""
     return await _listed(context, "blocked", keys.blocked(who.member), first, after)
 
 
 async def muted(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    """Return whom the viewer mutes, newest mute first."""
+    """Return the members that the viewer mutes, newest mute first."""
     return await _listed(context, "muted", keys.muted(who.member), first, after)
 
 

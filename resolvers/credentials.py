@@ -1,4 +1,4 @@
-"""What signing up, logging in and changing credentials share: sessions opened, passwords proved, attempts limited."""
+"""Steps that sign-up, log-in and changes of credentials share: open a session, check a password, limit attempts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from store.records import Credentials, Session
 from store.secret import Secret
 
 PASSWORD_LEAST = 10  # characters
-PASSWORD_MOST = 1_000  # characters: hashing what is longer costs the server, not the attacker
+PASSWORD_MOST = 1_000  # characters: hashing longer ones costs the server, not the attacker
 EMAIL_MOST = 254  # characters, RFC 5321 §4.5.3.1.3 less the brackets
 USER_AGENT_MOST = 200  # characters
 DAY_MS = 86_400_000
@@ -27,9 +27,10 @@ UNKNOWN = "this login or e-mail and this password do not belong together"
 
 
 async def sign_in(context: Context, member: int, proved: Secret | None = None) -> SessionPayload:
-    """Open a session and return its tokens; raises the refusal of a member who is gone.
+    """Open a session and return its tokens; raises Refused if the member was deleted.
 
-    `proved` is the hash of the password that was right: where it has been changed since, there is no session.
+    `proved` is the hash that the given password matched. If it has changed since then, no session is opened, and
+    Refused is raised, too.
     """
     session = new_session()
     refresh_token = context.services.tokens.first_refresh_token(member, session)
@@ -48,7 +49,7 @@ async def sign_in(context: Context, member: int, proved: Secret | None = None) -
 
 
 def session_answer(context: Context, member: int, session: str, refresh_token: Secret) -> SessionPayload:
-    """Return the tokens of a session with its viewer; what is read from now on is read anew."""
+    """Return a session's payload with new tokens, and drop what the operation has loaded."""
     tokens = context.services.tokens
     access_token, expires = tokens.sign(member, session)
     context.forget()
@@ -62,7 +63,7 @@ def session_answer(context: Context, member: int, session: str, refresh_token: S
 
 
 async def confirm(context: Context, member: int, password: Secret, field: str = "currentPassword") -> Credentials:
-    """Return the member's credentials once the password, given as `field`, is proved; attempts are limited."""
+    """Check the member's password and return their credentials; raises Refused about `field`, and RateLimited."""
     admission = await attempts.admit_confirmation(context)
     found = await accounts.credentials(context.db, member)
     stored = found.password if found else None
@@ -74,7 +75,7 @@ async def confirm(context: Context, member: int, password: Secret, field: str = 
 
 
 def checked_email(email: str, errors: list[UserError]) -> str:
-    """Return an e-mail address in normal form; adds the refusal of one that is none."""
+    """Return an e-mail address in normal form. If it is invalid, append a user error and return ""."""
     if not email.strip():
         errors.append(field_error(UserErrorCode.BLANK, "email: must not be blank", "email"))
         return ""
@@ -89,12 +90,12 @@ def checked_email(email: str, errors: list[UserError]) -> str:
 
 
 def bounded(password: Secret) -> Secret:
-    """Return a password, or an empty one in place of one that is too long to be hashed."""
+    """Return a password, or an empty one if it is too long to be hashed."""
     return password if len(password.reveal()) <= PASSWORD_MOST else NOTHING
 
 
 async def password_errors(context: Context, secret: Secret, names: Iterable[str], field: str) -> list[UserError]:
-    """Return what is wrong with a new password; `names` are the member's own, which it must not be."""
+    """Return the user errors of a new password. It must not equal any of `names`, which are the member's own."""
     password = secret.reveal()
     if len(password) > PASSWORD_MOST:
         return [field_error(UserErrorCode.TOO_LONG, f"{field}: must be at most {PASSWORD_MOST} characters", field)]

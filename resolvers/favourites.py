@@ -1,4 +1,4 @@
-"""Favourites: posts that a member keeps for themselves; nobody else sees which."""
+"""Favourites: posts that a member bookmarks. Nobody else sees them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from store.records import Post
 
 
 async def favourite(context: Context, *, post_id: str) -> PostIdPayload:
-    """Keep a post among the viewer's favourites; doing it twice changes nothing."""
+    """Add a post to the viewer's favourites; idempotent."""
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
     outcome = await stored.add(context.db, viewer, post.id)
@@ -30,10 +30,10 @@ async def favourite(context: Context, *, post_id: str) -> PostIdPayload:
 
 
 async def unfavourite(context: Context, *, post_id: str) -> PostIdPayload:
-    """Take a post from the viewer's favourites; doing it twice changes nothing.
+    """Remove a post from the viewer's favourites; idempotent.
 
-    A favourite that they do not see any more can be named by its own id alone: a plain repost of it that they do not
-    see is to them as if it were not there.
+    A favourite that the viewer no longer sees can be removed only by its own id. The id of a plain repost of it that
+    they do not see is refused, like the id of a missing post.
     """
     viewer = await context.member()
     try:
@@ -49,14 +49,14 @@ async def unfavourite(context: Context, *, post_id: str) -> PostIdPayload:
 
 
 async def _unseen(context: Context, post_id: str) -> int | None:
-    """Return the post that an id names, seen or not; None where it names none."""
+    """Return the id of the post that a global id names, whether or not the viewer sees it; None if there is none."""
     named = global_ids.read(post_id)
     found = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
     return found.id if found and global_ids.is_of(post_id, found) else None
 
 
 async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
-    """Return the viewer's favourites that they see, newest favourite first."""
+    """Return the viewer's favourites, newest favourite first, without posts that they no longer see."""
     asked = paging.window(context.settings, "favourites", first=first, after=after)
     return await paging.read_list(context, asked, keys.favourites(who.member), lambda ids: hydrate.posts(context, ids))
 

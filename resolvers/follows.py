@@ -1,4 +1,4 @@
-"""Follows and requests: one or many members at once, and what two members have in common."""
+"""Follows and follow requests, for one or many members at once, and common followers of two members."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from store import follows, keys
 from store.records import Entry, Job, Relationship, User
 from store.timelines import Slice
 
-COMMON_COUNTED = 20_000  # members of the smaller set up to which common followers are counted
-COMMON_SCANNED = 1_000  # members of the smaller set looked at per page of what two members have in common
+COMMON_COUNTED = 20_000  # largest size of the smaller set for which common followers are counted
+COMMON_SCANNED = 1_000  # members of the first set that are scanned per page of common followers or followed members
 
 
 async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """Follow members, or ask private ones; what can be done is done, each refusal is named."""
+    """Follow members, or request to follow private ones. Each refused member gets a user error, the others succeed."""
     named = await targets(context, user_ids)
     users = await hydrate.users(context, named.members)
     asks = [user.id for user in users if user and user.is_private]
@@ -39,21 +39,21 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
 
 
 async def unfollow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """End follows of the viewer, and take back requests."""
+    """Unfollow members, and withdraw the viewer's requests to them."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.following(viewer), keys.requested(viewer)])
     return await _done(context, named, await follows.unfollow(context.db, viewer, named.members))
 
 
 async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """End follows of others to the viewer."""
+    """Remove members from the viewer's followers."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.followers(viewer)])
     return await _done(context, named, await follows.remove_followers(context.db, viewer, named.members))
 
 
 async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """Let in who has asked to follow the viewer; who follows already stays, who has not asked is refused."""
+    """Approve follow requests to the viewer. A member without a request is refused, unless they already follow."""
     named = await targets(context, user_ids)
     job = await follows.approve(context.db, named.viewer, named.members)
     approved = {member for member, _ in follows.read_edges(job)} if job else set()
@@ -66,7 +66,7 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
 
 
 async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
-    """Turn away who has asked to follow the viewer; doing it twice changes nothing."""
+    """Reject follow requests to the viewer; idempotent."""
     viewer = await context.member()
     named = await targets(context, user_ids, among=[keys.requests(viewer)])
     return await _done(context, named, await follows.reject(context.db, viewer, named.members))
@@ -79,18 +79,18 @@ async def _done(context: Context, named: Targets, job: Job | None) -> UsersPaylo
 
 
 async def follow_requests(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    """Return who asks to follow the viewer, newest request first."""
+    """Return the members who request to follow the viewer, newest request first."""
     asked = paging.window(context.settings, "requests", first=first, after=after)
     return await paging.read_list(context, asked, keys.requests(who.member), lambda ids: hydrate.users(context, ids))
 
 
 async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    """Return who follows a member, newest follow first."""
+    """Return a member's followers, newest follow first."""
     return await _listed(context, user, "followers", keys.followers(user.id), (first, after))
 
 
 async def following(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    """Return whom a member follows, newest follow first."""
+    """Return the members that a member follows, newest follow first."""
     return await _listed(context, user, "following", keys.following(user.id), (first, after))
 
 
@@ -111,14 +111,14 @@ async def are_following_viewer(context: Context, users: Sequence[User]) -> list[
 
 
 async def viewer_has_requested_follow(context: Context, users: Sequence[User]) -> list[bool]:
-    """Return whether the viewer has asked to follow each private member and not been answered."""
+    """Return whether the viewer has an open follow request to each member."""
     if context.viewer is None:
         return [False] * len(users)
     return await context.load.has_requested.load_many([user.id for user in users])
 
 
 async def relationships(context: Context, users: Sequence[User]) -> list[Relationship]:
-    """Return how the viewer stands to each member."""
+    """Return the viewer's relationship to each member."""
     return await context.load.relationship.load_many([user.id for user in users])
 
 
@@ -131,14 +131,14 @@ async def are_mutual(context: Context, users: Sequence[User]) -> list[bool]:
 async def common_following(
     context: Context, user: User, with_user: str, first: int | None, after: str | None
 ) -> Page[NodeEdge[User]]:
-    """Return members that two members both follow, in the order in which the first came to follow them."""
+    """Return the members that both members follow, newest follow by `user` first."""
     return await _common(context, "common-following", user, with_user, (first, after), followed=True)
 
 
 async def common_followers(
     context: Context, user: User, with_user: str, first: int | None, after: str | None
 ) -> Page[NodeEdge[User]]:
-    """Return members that follow both of two members, in the order in which they came to the first."""
+    """Return the members that follow both members, newest follower of `user` first."""
     return await _common(context, "common-followers", user, with_user, (first, after), followed=False)
 
 
@@ -153,8 +153,8 @@ async def _common(
     fetch_own = paging.fetch_from(context, key_of(user.id))
 
     async def fetch(part: Slice) -> list[Entry]:
-        # Walks one member's set and keeps what the other's has too, until the page is full or the bound is reached:
-        # then the last entry looked at stands for all before it, and is filtered away below.
+        # Scan the first member's set, and keep the entries that the other's set has, too. If `COMMON_SCANNED` ends the
+        # scan, dummy entries at the last scanned place let the next page go on from there. `edges` filters them out.
         found: list[Entry] = []
         scanned = 0
         while len(found) < part.count and scanned < COMMON_SCANNED:
@@ -182,7 +182,10 @@ async def _common(
 
 
 async def common_follower_count(context: Context, user: User, with_user: str) -> int | None:
-    """Return how many follow both members; None where the smaller set is too large, or either one's is not shown."""
+    """Return the number of members that follow both.
+
+    None if both have more than `COMMON_COUNTED` followers, or if the viewer does not see both lists.
+    """
     other = await _other(context, with_user)
     if other is None:
         return 0

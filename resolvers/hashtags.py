@@ -1,4 +1,4 @@
-"""Hashtags: one by its name, and those that trend."""
+"""Hashtags: one by its name, and the trending ones."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from store import hashtags, keys
 from store.hashtags import Figures
 from store.ids import instant
 
-CANDIDATES = 200  # tags looked at, those used most in the last hours
+CANDIDATES = 200  # tags that are ranked: those used most in the last hours
 
 
 @dataclass(frozen=True, slots=True)
 class Hashtag:
-    """A tag that posts still carry."""
+    """A tag of at least one existing post."""
 
     name: str
     post_count: int
 
 
 async def hashtag(context: Context, name: str) -> Hashtag | None:
-    """Return a tag, with or without its sign; None when no post that is kept carries it."""
+    """Return the hashtag with a name, given with or without its sign; None if no kept post has it."""
     tag = hashtag_name(name)
     if tag is None:
         return None
@@ -37,10 +37,10 @@ async def hashtag(context: Context, name: str) -> Hashtag | None:
 
 
 async def trending(context: Context, first: int | None, now: datetime) -> list[Hashtag]:
-    """Return the tags used more than they usually are, the most unusual first; raises BadUserInput; two round trips.
+    """Return the tags that are used more than usual, the most unusual first.
 
-    Uses counted by the hour choose candidates; the numbers that rank them are those of their timelines now, without
-    what was deleted or hidden.
+    Hourly counts of uses choose the candidates. Current counts of the tags' timelines, which exclude deleted and hidden
+    posts, rank them. Two round trips; raises BadUserInput.
     """
     count = paging.window(context.settings, "trending", first=first, after=None).count
     tags = await _candidates(context, now)
@@ -61,7 +61,7 @@ async def _candidates(context: Context, now: datetime) -> Sequence[str]:
 
 
 def _uses(found: Figures, recent: datetime, size: int) -> Uses:
-    # A timeline that is full has been trimmed: what was before its oldest post is not known.
+    # A full timeline has been trimmed, so uses before its oldest post are not known.
     if found.oldest is None or found.total < size:
         return Uses(found.recent, found.earlier)
     return Uses(found.recent, found.earlier, min(recent - instant(found.oldest), BEFORE))

@@ -17,12 +17,12 @@ UNSEEN = -1  # an id that no comment has
 
 
 async def like(context: Context, *, post_id: str) -> PostIdPayload:
-    """Like a post; doing it twice changes nothing."""
+    """Like a post; idempotent."""
     return await _toggle(context, post_id, liked=True)
 
 
 async def unlike(context: Context, *, post_id: str) -> PostIdPayload:
-    """Take a like back; doing it twice changes nothing."""
+    """Remove the viewer's like of a post; idempotent."""
     return await _toggle(context, post_id, liked=False)
 
 
@@ -34,7 +34,7 @@ async def _toggle(context: Context, post_id: str, *, liked: bool) -> PostIdPaylo
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     context.forget()
     flags = [(context.load.has_liked, [post.id])] if context.wants("viewerHasLiked") else []
-    # All in one round trip: `hydrate` then finds what it would look up one after the other.
+    # One round trip loads everything that `hydrate` would otherwise read in several.
     await context.load.all((context.load.post, [post.id]), *hydrate.ahead(context, [post.id]), *flags)
     return PostIdPayload(post=await hydrate.post(context, post.id))
 
@@ -42,7 +42,7 @@ async def _toggle(context: Context, post_id: str, *, liked: bool) -> PostIdPaylo
 async def comment(
     context: Context, *, post_id: str, text: str, reply_to_id: str | None = None, idempotency_key: str | None = None
 ) -> CommentPayload:
-    """Comment on a post, or answer a comment on it."""
+    """Comment on a post, or reply to a comment on it."""
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
@@ -50,7 +50,7 @@ async def comment(
     post = await hydrate.acted_on(context, post_id)
     digest = input_digest(words, post.id, reply_to)
     if reply_to is not None and await hydrate.comment(context, reply_to) is None:
-        reply_to = UNSEEN  # as if it were not there; a retry gets its first result all the same
+        reply_to = UNSEEN  # treated like a missing comment; a retry still gets its first result
     draft = CommentDraft(
         post=post.id,
         author=author,
@@ -81,7 +81,7 @@ async def comment(
 
 
 async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:
-    """Delete a comment: by its author, or by the author of the post."""
+    """Delete a comment; only its author and the author of the post may."""
     viewer = await context.member()
     thing = global_ids.expect(comment_id, ("comment",), "commentId")
     found = await hydrate.comment(context, thing)
@@ -105,7 +105,7 @@ def _conflict() -> Exception:
 
 
 async def liked_by(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
-    """Return who likes a post, newest like first."""
+    """Return the members who like a post, newest like first."""
     asked = paging.window(context.settings, "likes", first=first, after=after)
     key = keys.likes(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.speakers(context, ids))
@@ -119,10 +119,10 @@ async def comments(context: Context, post: Post, first: int | None, after: str |
 
 
 async def comment_post(context: Context, comment: Comment) -> Post | None:
-    """Return the post a comment stands below."""
+    """Return the post of a comment."""
     return await hydrate.post(context, comment.post_id)
 
 
 async def comment_answered(context: Context, comment: Comment) -> Comment | None:
-    """Return the comment another one answers, None when that is gone."""
+    """Return the comment that another one replies to; None if there is none, or the viewer does not see it."""
     return await hydrate.comment(context, comment.reply_to_id) if comment.reply_to_id else None

@@ -1,4 +1,4 @@
-"""What a member is told of others: a list, how much of it is unread, and the same live."""
+"""Notifications: the list, the unread count, marking as read, and the subscription."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from store.notifications import Notification
 from store.records import Comment, Entry, Post, User
 from store.timelines import Slice, read_slice
 
-CURSOR = "notifications"  # what cursors of the list and of the subscription are marked with
-READ_COUNT = 100  # changes of each kind read at a time by a subscription
+CURSOR = "notifications"  # the kind in cursors of the list and of the subscription
+READ_COUNT = 100  # changes of each kind that a subscription reads at a time
 
 
 async def received(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Notification]]:
-    """Return what the viewer is told, newest first."""
+    """Return the viewer's notifications, newest first."""
     asked = paging.window(context.settings, CURSOR, first=first, after=after)
     key = keys.notifications(who.member)
 
@@ -43,13 +43,13 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
 
 
 async def unread_count(context: Context, who: Claims) -> int:
-    """Return how many notifications came after the newest one marked read."""
+    """Return the number of notifications newer than the newest one marked as read."""
     (count,) = await context.batcher.run([notifications.unread(who.member)])
     return int(count)
 
 
 async def mark_notifications_read(context: Context, *, up_to_id: str | None = None) -> ViewerPayload:
-    """Mark notifications read, all of them or all up to one; what is read stays read."""
+    """Mark all notifications, or all up to one, as read. Read notifications stay read."""
     viewer = await context.member()
     until = None if up_to_id is None else global_ids.expect(up_to_id, ("notification",), "upToId")
     if not await notifications.mark_read(context.db, viewer, until):
@@ -59,12 +59,12 @@ async def mark_notifications_read(context: Context, *, up_to_id: str | None = No
 
 
 async def is_read(context: Context, notification: Notification) -> bool:
-    """Return whether a notification of the viewer's was marked read."""
+    """Return whether one of the viewer's notifications was marked as read."""
     return notification.id <= await context.load.read_until.load(context.viewer or 0)
 
 
 async def actor(context: Context, notification: Notification) -> User | None:
-    """Return who did what a notification tells."""
+    """Return the member whose action a notification is about."""
     return await hydrate.user(context, notification.actor)
 
 
@@ -80,7 +80,7 @@ async def comment(context: Context, notification: Notification) -> Comment | Non
 
 @dataclass(frozen=True, slots=True)
 class NotificationReceived:
-    """The viewer is told something; `context` is what it was decided in."""
+    """Event of a new notification. `context` is the context in which its visibility was decided."""
 
     cursor: str
     at: datetime
@@ -91,7 +91,7 @@ class NotificationReceived:
 
 @dataclass(frozen=True, slots=True)
 class NotificationWithdrawn:
-    """What the viewer was told is no longer so."""
+    """Event of a notification that was withdrawn."""
 
     cursor: str
     at: datetime
@@ -101,13 +101,13 @@ class NotificationWithdrawn:
 
 
 NotificationEvent = NotificationReceived | NotificationWithdrawn | StreamGap
-Change = tuple[int, Notification | int | None]  # its id; what came, or was withdrawn, or that something was lost
+Change = tuple[int, Notification | int | None]  # id; the new notification, a withdrawn one's id, or None for a gap
 
 
 async def live(context: Context, after: str | None) -> AsyncGenerator[NotificationEvent, None]:
-    """Yield what the viewer is told, and what of it is withdrawn: first what came since `after`, then live.
+    """Yield the viewer's new and withdrawn notifications: first those since the cursor `after`, then live ones.
 
-    Nothing is queued: a slow reader reads a longer part of what is stored, and gets a gap where that was trimmed.
+    Nothing is queued. A slow client reads more of the stored changes at a time, and gets a gap if they were trimmed.
     """
     viewer = await context.member()
     newest = await notifications.newest(context.db, viewer)
@@ -120,7 +120,7 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
     channel, pubsub = keys.told(viewer), context.services.pubsub
     try:
         pubsub.listen(channel, wake)
-        changed.set()  # for what happened between the first look and now
+        changed.set()  # for changes between the first read and this subscription
         while True:
             await changed.wait()
             changed.clear()
@@ -137,7 +137,7 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
 
 async def _changes(context: Context, viewer: int, position: int) -> list[Change]:
     found = await notifications.changes_after(context.db, viewer, position, READ_COUNT)
-    if not found.floor <= position <= found.newest:  # trimmed; or of a store that lost its last moments
+    if not found.floor <= position <= found.newest:  # trimmed, or the store has lost its last writes
         return [(found.newest, None)]
     changes: list[Change] = [(told.id, told) for told in found.came]
     changes += [(entry.place, entry.thing) for entry in found.withdrawn]
@@ -145,7 +145,7 @@ async def _changes(context: Context, viewer: int, position: int) -> list[Change]
 
 
 async def _event(operation: Context, place: int, what: Notification | int | None) -> NotificationEvent | None:
-    """Return the event of a change as the viewer sees it now, None for what they do not see."""
+    """Return the event of a change as the viewer sees it now; None if they do not see the notification."""
     cursor = paging.cursor(CURSOR, place)
     if what is None:
         return StreamGap(cursor, datetime.now(UTC))
@@ -159,9 +159,9 @@ async def _event(operation: Context, place: int, what: Notification | int | None
 
 
 def _position(after: str, viewer: int, newest: int) -> int:
-    """Return the id from which a subscriber goes on; raises BadUserInput for a cursor that is not one of theirs."""
+    """Return the id in a cursor. Raises BadUserInput for a malformed one, another member's, and one from the future."""
     position = paging.read_cursor(CURSOR, after, "after")
-    if position and partition(position) != partition(viewer):  # 0 is the place before all
+    if position and partition(position) != partition(viewer):  # 0 is the position before all notifications
         raise BadUserInput("after: this cursor is of another member")
     if position > newest and instant(position) > datetime.now(UTC) + CLOCK_SKEW:
         raise BadUserInput("after: this cursor is of the future")

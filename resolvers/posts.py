@@ -1,4 +1,4 @@
-"""Statuses, quotes and plain reposts: making them, deleting them, and the lists that hang on them."""
+"""Statuses, quotes and plain reposts: publishing, hiding and deleting them, and the lists that belong to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def post(
     location: Coordinates | None = None,
     idempotency_key: str | None = None,
 ) -> PostPayload:
-    """Publish a status, which may answer a post. An answer to a plain repost is one to its original."""
+    """Publish a status, which may reply to a post. A reply to a plain repost is a reply to its original."""
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
@@ -59,7 +59,7 @@ async def post(
 async def repost(
     context: Context, *, post_id: str, text: str | None = "", idempotency_key: str | None = None
 ) -> RepostPayload:
-    """Pass a post on: plainly, or with words as a quote. A plain repost of a plain repost is one of its original."""
+    """Repost a post plainly, or quote it with a text of one's own. For a plain repost, this applies to its original."""
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text or "", context.settings.max_text, may_be_empty=True)
@@ -87,7 +87,7 @@ async def repost(
 
 
 async def _passable(context: Context, post_id: str) -> Post:
-    """Return the post that is passed on; raises the refusal of one that is not seen, or not by everybody."""
+    """Return the post to repost; raises Refused if the viewer does not see it, or not everybody may see it."""
     original = await hydrate.acted_on(context, post_id)
     if original.is_hidden:
         raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
@@ -99,7 +99,7 @@ async def _passable(context: Context, post_id: str) -> Post:
 
 
 async def unrepost(context: Context, *, post_id: str) -> PostIdPayload:
-    """Take back the viewer's plain repost of a post; doing it twice changes nothing."""
+    """Delete the viewer's plain repost of a post; idempotent."""
     viewer = await context.member()
     original = await hydrate.acted_on(context, post_id)
     repost = await posts.reposted_as(context.db, viewer, original.id)
@@ -111,7 +111,7 @@ async def unrepost(context: Context, *, post_id: str) -> PostIdPayload:
 
 
 async def delete_post(context: Context, *, post_id: str) -> DeletePostPayload:
-    """Delete a post of the viewer's own, everywhere and for good."""
+    """Delete one of the viewer's posts, everywhere and for good."""
     viewer = await context.member()
     found = await _own(context, post_id, viewer, "delete")
     job = await posts.delete(context.db, found.id, viewer)
@@ -123,12 +123,12 @@ async def delete_post(context: Context, *, post_id: str) -> DeletePostPayload:
 
 
 async def hide_post(context: Context, *, post_id: str) -> PostIdPayload:
-    """Hide a post of the viewer's own from everybody else; doing it twice changes nothing."""
+    """Hide one of the viewer's posts from everybody except moderators and the author; idempotent."""
     return await _hide(context, post_id, hidden=True)
 
 
 async def unhide_post(context: Context, *, post_id: str) -> PostIdPayload:
-    """Show a hidden post again; doing it twice changes nothing."""
+    """Show a hidden post again; idempotent."""
     return await _hide(context, post_id, hidden=False)
 
 
@@ -148,7 +148,7 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayloa
 
 
 async def _own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
-    """Return a post of the viewer's; raises the refusal where there is none, or it is another's."""
+    """Return one of the viewer's posts; raises Refused if there is none, or it is another member's."""
     found = await hydrate.post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
     if found is None or not global_ids.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
@@ -158,7 +158,7 @@ async def _own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
 
 
 async def _answered(context: Context, post_id: str | None) -> Post | None:
-    """Return the post that a new one answers; raises the refusal where the viewer sees none, or has hidden it."""
+    """Return the post that a new one replies to; raises Refused if it is hidden, or the viewer does not see it."""
     if post_id is None:
         return None
     found = await hydrate.acted_on(context, post_id, "inReplyToId")
@@ -168,7 +168,10 @@ async def _answered(context: Context, post_id: str | None) -> Post | None:
 
 
 async def _made_before(context: Context, mutation: str, key: str | None, digest: str) -> Post | None:
-    """Return what a retry asks for: quotes and replies outlive what they name, and so does the answer to a retry."""
+    """Return the post that the first attempt of a retried mutation made; None if there was none.
+
+    Quotes and replies outlive the posts that they refer to, so a retry must still get its first result.
+    """
     viewer = await context.member()
     first = await posts.first_made(context.db, viewer, mutation, key, digest) if key else None
     return await hydrate.post(context, first) if first else None
@@ -182,7 +185,7 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    context.services.authors[thing] = draft.author  # so that both are read in one round trip
+    context.services.authors[thing] = draft.author  # so that post and author are read in one round trip
     made = await hydrate.post(context, thing)
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")
@@ -190,7 +193,7 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
 
 
 async def node(context: Context, thing: str) -> Post | User | object | None:
-    """Return what a global id names, None for what does not exist or cannot be seen."""
+    """Return the object that a global id names; None if it does not exist or the viewer does not see it."""
     kind, number = global_ids.expect_argument(thing, "id")
     if kind == "user":
         return await hydrate.user(context, number)
@@ -208,7 +211,7 @@ async def node(context: Context, thing: str) -> Post | User | object | None:
 
 
 async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
-    """Return what global ids name, in their order."""
+    """Return the objects that global ids name, in order; None for those that are missing or not seen."""
     global_ids.at_most(context.settings, ids, "ids")
     named = [global_ids.expect_argument(text, "ids") for text in ids]
     found: dict[tuple[str, int], Any] = {}
@@ -230,7 +233,10 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
 
 
 async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | None]:
-    """Return what reposts pass on, None once it is deleted; no round trip where they were read by `hydrate.posts`."""
+    """Return the originals of reposts and quotes, None for those that are deleted or not seen.
+
+    No round trip if `hydrate.posts` has read the reposts.
+    """
     things = [repost.original_id for repost in reposts]
     sight = await hydrate.sight_of(context, [repost.original_author for repost in reposts], things)
     found = [sight.posts[thing] for thing in things]
@@ -238,7 +244,7 @@ async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | 
 
 
 async def stand_for(context: Context, posts: Sequence[Post]) -> list[Post]:
-    """Return the posts whose numbers and lists some posts show: for a plain repost its original."""
+    """Return the posts whose counts and lists are shown for some posts: for a plain repost, its original."""
     found = await context.load.post.load_many([hydrate.acts_for(post) for post in posts if is_plain_repost(post)])
     originals = iter(found)
     return [(next(originals) or post) if is_plain_repost(post) else post for post in posts]
@@ -258,7 +264,7 @@ async def viewer_has_liked(context: Context, posts: Sequence[Post]) -> list[bool
 
 
 async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[bool]:
-    """Return whether the viewer has passed each post on plainly."""
+    """Return whether the viewer has a plain repost of each post."""
     if context.viewer is None:
         return [False] * len(posts)
     return await context.load.has_reposted.load_many([hydrate.acts_for(post) for post in posts])

@@ -1,4 +1,4 @@
-"""Promotions: administrators make and end them."""
+"""Promotions: administrators create and end them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from store import promotions
 from store.records import Status
 
 TITLE_MOST = 100  # characters of an advertisement's title; its text is bounded like a post's
-URL_MOST = 2000  # characters of an advertisement's address
+URL_MOST = 2000  # characters of an advertisement's URL
 
 Result = TypeVar("Result")
 
@@ -30,7 +30,7 @@ class AdvertisementInput(Protocol):
 
 
 class Subject(Protocol):
-    """What is to be shown; exactly one of them is given."""
+    """The subject of a promotion. Exactly one of the fields is given."""
 
     status_id: Any
     user_id: Any
@@ -40,7 +40,7 @@ class Subject(Protocol):
 async def create_promotion(
     context: Context, *, sponsor_id: str, subject: Subject, ends_at: datetime
 ) -> PromotionPayload:
-    """Have something shown in timelines from now on; all that is wrong with the input is named at once."""
+    """Start to show a promotion in timelines. All errors in the input are reported together."""
     await context.administrator()
     errors: list[UserError] = []
     sponsor = await _gathered(errors, _member(context, sponsor_id, "sponsorId"))
@@ -59,7 +59,7 @@ async def create_promotion(
 
 
 async def end_promotion(context: Context, *, promotion_id: str) -> PromotionPayload:
-    """End a promotion at once, for good; doing it twice changes nothing."""
+    """End a promotion at once and for good; idempotent."""
     await context.administrator()
     promotion = global_ids.expect(promotion_id, ("promotion",), "promotionId")
     ended = await promotions.end(context.db, promotion)
@@ -70,7 +70,7 @@ async def end_promotion(context: Context, *, promotion_id: str) -> PromotionPayl
 
 
 async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Result]) -> Result | None:
-    """Return what a check makes of its input, having added to the errors what it refuses."""
+    """Return the result of a check. If it is refused, append its user errors and return None."""
     try:
         return await checking
     except Refused as refused:
@@ -79,7 +79,7 @@ async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Resul
 
 
 async def _subject(context: Context, subject: Subject) -> dict[str, str | int]:
-    # What is not given is no string: the input type has none for it.
+    # A field that was left out is not None but a placeholder, hence the test for a string.
     if isinstance(subject.status_id, str):
         return {"status": await _status(context, subject.status_id)}
     if isinstance(subject.user_id, str):
@@ -123,14 +123,14 @@ def _advertisement(context: Context, words: AdvertisementInput) -> dict[str, str
 
 
 def checked_url(text: str) -> str:
-    """Return a web address without white space around it; raises TextRefused naming the rule."""
+    """Return a URL without white space around it; raises TextRefused, which names the broken rule."""
     url = normalise(text, limit=URL_MOST, multiline=False)
     try:
         parts = urlsplit(url)
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0 and "@" not in parts.netloc
     except ValueError:
         whole = False
-    # Browsers read a backslash as a slash, so that another host would be meant than the one seen here.
+    # Browsers read a backslash as a slash, so they might open another host than the one parsed here.
     if not whole or "\\" in url or any(character.isspace() for character in url):
         raise TextRefused("INVALID", "must be a whole http or https address, such as https://example.org/offer")
     return url

@@ -1,4 +1,4 @@
-"""Replies and conversations: what answers a post, and what it answers, oldest first."""
+"""Replies to a post, the post that a status replies to, and whole conversations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ async def replies(context: Context, post: Post, first: int | None, after: str | 
 
 
 async def in_reply_to(context: Context, status: Status) -> Post | None:
-    """Return the post a status answers, None where it answers none, or one that is gone or not seen."""
+    """Return the post that a status replies to; None if there is none, or it was deleted or is not seen."""
     return await hydrate.post(context, status.reply_to) if status.reply_to else None
 
 
 async def conversation(context: Context, status: Status, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
-    """Return the whole conversation of a status, oldest first; the status stands in it whether it is listed or not.
+    """Return the whole conversation of a status, oldest first. The status itself is always included.
 
-    It is not listed where nothing answers it and it answers nothing, and to its author while it is hidden.
+    The stored conversation lacks the status in two cases: it neither is a reply nor has replies, or it is hidden.
     """
     asked = paging.window(context.settings, "conversation", first=first, after=after, descending=False)
     key, own = keys.thread(status.root or status.id), Entry(status.id, status.id)

@@ -1,4 +1,4 @@
-"""Search: members by the beginning of their login or name."""
+"""Search: members by a prefix of their login or name."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from store import search
 from store.records import Entry, User
 
 MOST = 100  # members that one search finds
-NAMES_EACH = 2  # entries that the index has of a member at most
-READ = 500  # entries read of one magnitude at most
+NAMES_EACH = 2  # most entries of one member in the index
+READ = 500  # most entries read of one magnitude
 
 
 async def users(context: Context, prefix: str, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
@@ -49,10 +49,11 @@ def _checked(context: Context, prefix: str) -> str:
 
 
 async def _candidates(context: Context, prefix: str) -> list[int]:
-    """Return members among whom are the most followed of those the index finds; two round trips.
+    """Return members from the index that include the most followed ones with a prefix; two round trips.
 
-    Whole magnitudes are taken, the highest first, until there are enough, and one more: the least of a magnitude may
-    have fallen to three quarters of what it takes, and so behind the most followed of the one below.
+    Whole magnitudes are read, the highest first, until there are enough entries, and then one more. The extra one is
+    needed because a member may keep a magnitude with as few as three quarters of the followers that it takes to enter
+    it. Members of the next lower magnitude may have more.
     """
     beginning = prefix[: names.INDEXED]
     counts = await context.batcher.run([search.count(magnitude, beginning) for magnitude in range(search.MAGNITUDES)])

@@ -1,4 +1,4 @@
-"""Log-in, log-out, and the sessions in between."""
+"""Sessions: log-in, log-out, refresh, the list of sessions, and change of password."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from store import accounts, keys
 from store.records import Session
 from store.secret import Secret
 
-NOBODY = 0  # no member has this id: what is looked up for an unknown identifier
+NOBODY = 0  # an id that no member has, looked up for an unknown identifier
 
 
 async def sessions(context: Context, who: Claims) -> list[Session]:
-    """Return where the member is signed in, newest first."""
+    """Return the viewer's sessions, newest first."""
     await context.proved()
     return await accounts.sessions(context.db, who.member)
 
@@ -25,11 +25,11 @@ async def sessions(context: Context, who: Claims) -> list[Session]:
 async def log_in(
     context: Context, *, identifier: str, password: Secret, device_token: Secret | None = None
 ) -> SessionPayload:
-    """Open a session by login or e-mail; a wrong password and an unknown member look and cost the same."""
+    """Open a session by login or e-mail address. A wrong password and an unknown member look and cost the same."""
     await context.proved()
     wanted = (
         credentials.checked_email(identifier, []) or identifier.strip()
-    ).lower()  # an address in the form in which it is kept
+    ).lower()  # an address in the form in which it is stored
     holder = await accounts.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
     member = holder or NOBODY
     tokens = context.services.tokens
@@ -38,7 +38,7 @@ async def log_in(
     stored = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
     matches = await context.services.passwords.matches(stored, credentials.bounded(password), context.address)
     if admission.refusal and not (matches and facts.is_known_address):
-        raise admission.refusal  # also for a wrong password from a known address, which must not look different
+        raise admission.refusal  # also for a wrong password from a known address, so that it looks no different
     if not matches or not stored:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     await attempts.forget(context, admission)
@@ -46,7 +46,7 @@ async def log_in(
 
 
 async def refresh_session(context: Context, *, refresh_token: Secret) -> SessionPayload:
-    """Trade a refresh token for a new pair; an issued one that was traded long ago ends its session."""
+    """Exchange a refresh token for a new pair. Reusing an issued token long after its exchange ends its session."""
     await context.proved()
     tokens = context.services.tokens
     claims = tokens.read_refresh_token(refresh_token)
@@ -71,17 +71,17 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> Session
 
 
 async def log_out(context: Context, *, everywhere: bool | None = False) -> LogOutPayload:
-    """End the session that asks, or all of the member's."""
+    """End the viewer's current session, or all of their sessions."""
     member = await context.member()
     assert context.claims
     await accounts.end_sessions(context.db, member, only=None if everywhere else context.claims.session)
-    context.claims = None  # what follows in the same document is anonymous
+    context.claims = None  # later fields of the same document are anonymous
     context.forget()
     return LogOutPayload()
 
 
 async def change_password(context: Context, *, current_password: Secret, new_password: Secret) -> SessionPayload:
-    """Set a new password; every other session ends in the same step, and this one goes on with a new pair of tokens."""
+    """Set a new password. The same script ends every other session, and gives this one a new pair of tokens."""
     member = await context.member()
     assert context.claims
     found = await credentials.confirm(context, member, current_password)
@@ -101,7 +101,7 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
 
 
 def _is_named(facts: accounts.LogInFacts, wanted: str) -> bool:
-    # A login given up still leads to its former holder, but no longer logs them in.
+    # A login that was given up still names its former holder, but no longer logs them in.
     name = facts.credentials.email if "@" in wanted and facts.credentials else facts.login
     return name is not None and name.lower() == wanted
 

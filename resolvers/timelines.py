@@ -1,4 +1,4 @@
-"""Home, profile, public and hashtag timelines: they differ in where the ids come from, and in nothing else."""
+"""Home, profile, public, hashtag and mention timelines. They differ only in where the ids come from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from store.timelines import Slice, read_slice
 
 
 class TimelineOrder(Enum):
-    """What a timeline is sorted by."""
+    """The order of a timeline."""
 
     RECENT = "RECENT"
     IMPORTANT = "IMPORTANT"
@@ -56,7 +56,7 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:
-    """Return a page of a member's own posts; an empty one where the viewer may not see them."""
+    """Return a page of a member's own posts; an empty page if the viewer does not see them."""
     if not await hydrate.shows_posts(context, user):
         _window(context, "profile", span)
         return paging.empty()
@@ -64,17 +64,17 @@ async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge
 
 
 async def public(context: Context, span: Span) -> Page[TimelineEdge]:
-    """Return a page of all public posts that are kept."""
+    """Return a page of the public timeline: all public posts that it keeps."""
     return await _read_by_all(context, "public", "", keys.public(), keys.important_public(), span)
 
 
 async def tagged(context: Context, tag: str, span: Span) -> Page[TimelineEdge]:
-    """Return a page of the posts that carry a tag."""
+    """Return a page of the posts with a hashtag."""
     return await _read_by_all(context, "hashtag", tag, keys.hashtag(tag), keys.important_hashtag(tag), span)
 
 
 async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEdge]:
-    """Return a page of the posts and comments that name the viewer."""
+    """Return a page of the posts and comments that mention the viewer."""
     asked, key = _window(context, "mentions", span), keys.mentions(who.member)
 
     async def fetch(part: Slice) -> list[Mentioned]:
@@ -124,7 +124,7 @@ async def _posts(
 
 def _present(context: Context, kind: str) -> paging.Present[TimelineEdge]:
     async def present(entries: Sequence[Entry]) -> list[TimelineEdge | None]:
-        # A profile is what its member did, also for who mutes them.
+        # A profile shows its member's posts also to viewers who mute the member.
         read = hydrate.posts if kind == "profile" else hydrate.timeline_posts
         posts = await read(context, [entry.thing for entry in entries])
         return [
@@ -140,14 +140,17 @@ def _window(context: Context, kind: str, span: Span) -> paging.Window:
 
 
 class RepostSource(Struct, frozen=True):
-    """Who brought a post to a home, and when."""
+    """A member whose plain repost is a source of a post in a home, and the time of that repost."""
 
     user: User
     reposted_at: datetime
 
 
 async def reposted_by(context: Context, edges: Sequence[TimelineEdge], first: int | None) -> list[list[RepostSource]]:
-    """Return the first members whose plain reposts brought each post home; raises BadUserInput for a wrong count."""
+    """Return the first members whose plain reposts are sources of each post.
+
+    Raises BadUserInput if `first` is out of range.
+    """
     asked = paging.window(context.settings, "sources", first=first, after=None)
     sources = [edge.sources[: asked.count] for edge in edges]
     users = iter(await hydrate.users(context, [source.author for each in sources for source in each]))
