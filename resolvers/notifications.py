@@ -32,12 +32,15 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
     async def fetch(part: Slice) -> list[Entry]:
         (reply,) = await context.batcher.run([read_slice(key, part)])
         found = notifications.read_notifications(reply)
-        context.load.notification.prime({told.id: told for told in found})
-        return [Entry(told.id, told.id) for told in found]
+        context.load.notification.prime({notification.id: notification for notification in found})
+        return [Entry(notification.id, notification.id) for notification in found]
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Notification] | None]:
         found = await hydrate.notifications(context, [entry.place for entry in entries])
-        return [NodeEdge(paging.cursor(CURSOR, told.id), told, told.id) if told else None for told in found]
+        return [
+            NodeEdge(paging.cursor(CURSOR, notification.id), notification, notification.id) if notification else None
+            for notification in found
+        ]
 
     return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, asked, key))
 
@@ -139,7 +142,7 @@ async def _changes(context: Context, viewer: int, position: int) -> list[Change]
     found = await notifications.changes_after(context.db, viewer, position, READ_COUNT)
     if not found.floor <= position <= found.newest:  # trimmed, or the store has lost its last writes
         return [(found.newest, None)]
-    changes: list[Change] = [(told.id, told) for told in found.came]
+    changes: list[Change] = [(notification.id, notification) for notification in found.came]
     changes += [(entry.place, entry.thing) for entry in found.withdrawn]
     return sorted(changes, key=lambda change: change[0])[:READ_COUNT]
 
@@ -154,8 +157,8 @@ async def _event(operation: Context, place: int, what: Notification | int | None
     (count,), found = await asyncio.gather(context.batcher.run([notifications.unread(context.viewer or 0)]), seen)
     if isinstance(what, int):
         return NotificationWithdrawn(cursor, instant(place), global_ids.notification_id(what), int(count), context)
-    (told,) = found
-    return NotificationReceived(cursor, instant(place), told, int(count), context) if told else None
+    (notification,) = found
+    return NotificationReceived(cursor, instant(place), notification, int(count), context) if notification else None
 
 
 def _position(after: str, viewer: int, newest: int) -> int:

@@ -87,7 +87,7 @@ async def repost(
 
 
 async def _passable(context: Context, post_id: str) -> Post:
-    """Return the post to repost; raises Refused if the viewer does not see it, or not everybody may see it."""
+    """Return the post to repost; raises Refused if it is unseen, hidden, or another private member's."""
     original = await hydrate.acted_on(context, post_id)
     if original.is_hidden:
         raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
@@ -201,8 +201,8 @@ async def node(context: Context, thing: str) -> Post | User | object | None:
         (running,) = await hydrate.promotions(context, [number])
         return running
     if kind == "notification":
-        (told,) = await hydrate.notifications(context, [number])
-        return told
+        (notification,) = await hydrate.notifications(context, [number])
+        return notification
     if kind == "viewer":
         (viewer,) = await hydrate.viewers(context, [number])
         return viewer

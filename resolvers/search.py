@@ -52,8 +52,8 @@ async def _candidates(context: Context, prefix: str) -> list[int]:
     """Return members from the index that include the most followed ones with a prefix; two round trips.
 
     Whole magnitudes are read, the highest first, until there are enough entries, and then one more. The extra one is
-    needed because a member may keep a magnitude with as few as three quarters of the followers that it takes to enter
-    it. Members of the next lower magnitude may have more.
+    needed because a member keeps a magnitude down to three quarters of the followers needed to enter it. So members of
+    the next lower magnitude may have more followers.
     """
     beginning = prefix[: names.INDEXED]
     counts = await context.batcher.run([search.count(magnitude, beginning) for magnitude in range(search.MAGNITUDES)])

@@ -15,9 +15,9 @@ from resolvers.operation.tokens import digest
 from store import attempts
 from store.attempts import WINDOW_SECONDS, Subject
 
-IDENTIFIER, ADDRESS, DEVICE, SESSION = "identifier", "address", "device", "session"  # whose attempts are counted
+IDENTIFIER, ADDRESS, DEVICE, SESSION = "identifier", "address", "device", "session"  # subjects with a count
 PAIR = "pair"  # of an identifier and an address
-NETWORK_BITS = {4: 24, 6: 48}  # by version of the protocol: what waits for one turn
+NETWORK_BITS = {4: 24, 6: 48}  # prefix length by IP version: the addresses of one network share a turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ class Batcher:
             for future in gathered.futures():
                 if not future.done():
                     future.set_exception(error)
-                    future.exception()  # the caller may be gone: asyncio must not report the error as never retrieved
+                    future.exception()  # the caller may be cancelled: asyncio must not report it as never retrieved
             return
         gathered.end()
         start = 0

@@ -43,7 +43,7 @@ class SessionCheck:
         self._claims = claims
         self._address = address
         self._rate_limit = rate_limit  # requests in a minute; 0 if they are not counted
-        self._kept = kept  # cached sessions of the member
+        self._kept = kept  # the member's cached sessions
         self._counts = counts  # used while the database accepts no writes
         self._key = ""  # the key of the rate limit's counter
         self._found: SessionState | Exception | None = None
@@ -116,8 +116,8 @@ class SessionCheck:
 class _Reading:
     """The commands that read a session and its member's role and suspension."""
 
-    def __init__(self, proof: SessionCheck, claims: Claims) -> None:
-        self._session_check = proof
+    def __init__(self, session_check: SessionCheck, claims: Claims) -> None:
+        self._session_check = session_check
         self._claims = claims
         self.commands: list[Command] = [
             ("HGET", keys.sessions(claims.member), claims.session),

@@ -14,7 +14,7 @@ from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
 
 
 class Bonds(DataLoader[Relationship]):
-    """The viewer's relationships to members, from the cached sets of whom they follow, block and mute.
+    """The viewer's relationships to members, from cached sets: following, blocked, blocked by and muted.
 
     If a set is too large to cache, or the cache is off, each relationship is read by itself.
     """

@@ -55,12 +55,12 @@ async def home_edges(
     bringing = set(chain.from_iterable(sources))
     reposts = [source.repost for source in bringing]
     sight = await hydrate.sight_of_posts(context, records, [source.author for source in bringing], (load.post, reposts))
-    passed_on = {
+    plain_reposts = {
         (repost.id, repost.original_id)
         for repost in load.post.known(reposts)
         if isinstance(repost, Repost) and repost.is_plain
     }
-    home = _Home(sight, load.relationship.found, frozenset(passed_on), frozenset(big), floor)
+    home = _Home(sight, load.relationship.found, frozenset(plain_reposts), frozenset(big), floor)
     shown = visibility.timeline(sight, records)
     return [
         home.edge(place, post, group, kept) if post else None
@@ -106,7 +106,7 @@ class _Home(Struct, frozen=True):
 
     sight: Sight
     relationships: Mapping[int, Relationship]
-    passed_on: frozenset[tuple[int, int]]  # existing plain reposts, each with its original
+    plain_reposts: frozenset[tuple[int, int]]  # existing plain reposts, each with its original
     big: frozenset[int]
     floor: int | None
 
@@ -132,7 +132,7 @@ class _Home(Struct, frozen=True):
 
     def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
         def brings(source: Source) -> bool:
-            return (source.repost, post.id) in self.passed_on and self.relationships[source.author].follows
+            return (source.repost, post.id) in self.plain_reposts and self.relationships[source.author].follows
 
         return merging.sources_of(sources, brings=brings)
 

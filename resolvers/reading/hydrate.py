@@ -32,7 +32,7 @@ async def users(context: Context, members: Sequence[int]) -> list[User | None]:
 
 
 def users_soon(context: Context, members: Sequence[int]) -> list[User | None] | Awaitable[list[User | None]]:
-    """Return what `users` returns; not an awaitable but the list itself if nothing has to be read."""
+    """Return members as `users` does: a list if nothing has to be read, otherwise an awaitable."""
     new = _undecided(context, members)
     if new and any(loader.missing(things) for loader, things in _about(context, new)):
         return users(context, members)
@@ -204,18 +204,23 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     if context.viewer is None:
         return [None] * len(ids)
     found = await context.load.notification.load_many(ids)
-    known = [told for told in found if told]
-    below, remarks = [list({told.post for told in known} - {0}), list({told.comment for told in known} - {0})]
+    known = [notification for notification in found if notification]
+    below, remarks = [
+        list({notification.post for notification in known} - {0}),
+        list({notification.comment for notification in known} - {0}),
+    ]
     load = context.load
     about = await records(context, below, (load.comment, remarks), (load.read_until, [context.viewer]))
-    sight = await sight_of_posts(context, about, {told.actor for told in known})
+    sight = await sight_of_posts(context, about, {notification.actor for notification in known})
     said = dict(zip(remarks, load.comment.known(remarks), strict=True))
 
-    def shown(told: Notification) -> bool:
-        things = ([sight.posts[told.post]] if told.post else []) + ([said[told.comment]] if told.comment else [])
-        return visibility.tells(sight, told.actor, *things)
+    def shown(notification: Notification) -> bool:
+        things = ([sight.posts[notification.post]] if notification.post else []) + (
+            [said[notification.comment]] if notification.comment else []
+        )
+        return visibility.tells(sight, notification.actor, *things)
 
-    return [told if told and shown(told) else None for told in found]
+    return [notification if notification and shown(notification) else None for notification in found]
 
 
 async def comment(context: Context, thing: int) -> Comment | None:

@@ -44,7 +44,7 @@ class Home:
     floor: int
 
     def without(self, posts: Collection[int]) -> Home:
-        """Return the home without some posts, whose place turned out to be below the floor."""
+        """Return the home without some posts that turned out to have a place below the floor."""
         places = {post: place for post, place in self.places.items() if post not in posts}
         return replace(self, places=places)
 

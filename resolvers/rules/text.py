@@ -21,7 +21,7 @@ HASHTAG_MAX = 100  # characters in normal form, without the sign
 _MAX_SHRINKAGE = 4
 
 # Unicode white space and zero-width spaces. The joiners (U+200C, U+200D), variation selectors and marks of direction
-# are kept: at the end of a text they may belong to the last word or emoji.
+# are not trimmed. At the end of a text they may belong to the last word or emoji.
 _TRIMMED = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\u2060\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
