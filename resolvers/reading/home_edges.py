@@ -35,7 +35,7 @@ class TimelineEdge(Struct, frozen=True):
 async def home_edges(
     context: Context, found: Sequence[Entry], *, big: Sequence[int], floor: int | None
 ) -> list[TimelineEdge | None]:
-    """Return the edges of home entries, None for entries that the viewer may not see; two round trips.
+    """Return the edges of home entries, None for entries not listed at their place or not seen; two round trips.
 
     Sources are checked again here, so that an unfinished delivery or removal shows nothing wrong. `big` are the
     followed big authors, whose posts are not stored: `found` has their entries too. With `floor=None`, a post is shown
