@@ -1,15 +1,18 @@
-"""Records and relations that were read, kept until the store says that they have changed (client-side caching).
+"""Client-side cache of records and relations, invalidated by the server (CLIENT TRACKING).
 
-Most pages show the same posts and members again, so most of what a page needs is here already. It is read through one
-connection of its own on which the server tracks what it sends: it pushes the name of a key as soon as that changes, in
-the same stream as the replies. So whoever has had any reply on this connection since they began has heard of every
-change that was made before they began; what they find here then is no older than what they would be sent. That reply
-is what `Mirror.begin` waits for: to what is read anew or, where nothing is, to a PING that all share who begin in the
-same turn of the event loop.
+Most pages show the same posts and members again, so most of what a page needs is cached already. The cache reads
+through one connection of its own, on which the server tracks the keys that it sends. When such a key changes, the
+server pushes an invalidation with its name.
 
-Invariants: what is kept is as the store has it, or the push that says otherwise is on its way behind the replies that
-are here. A push that comes between the replies of one batch overtakes them: what it names is handed on, and not kept.
-With the connection all that is kept goes.
+Invalidations and replies share one connection, in order. So after any round trip, every cached value is at least as
+fresh as a read made when the operation began. `Cache.begin` makes that round trip. It sends the reads that an operation
+needs. Where there are none, it sends a PING, shared by all operations that begin in the same turn of the event loop.
+
+Invariants:
+- A cached value equals the stored one, or its invalidation is on its way behind the replies that have arrived.
+- An invalidation between the replies of one batch overtakes them. The values of its keys go to the callers, but not
+  into the cache.
+- Losing the connection empties the cache.
 """
 
 from __future__ import annotations
@@ -27,37 +30,37 @@ from store.client.connection import Commands, RedisConnection, connect
 from store.client.outages import Unavailable
 
 RELATIONS_KEPT = 500  # of one member
-OWNERS_KEPT = 1_000  # members whose relations are kept, of each sort
+OWNERS_KEPT = 1_000  # members whose relations are cached, in each cache of relations
 
-Owner: TypeAlias = int | str  # whose key it is: a thing or member, or else what stands in braces at its end
-Changed: TypeAlias = set[tuple[str, Owner]]  # kinds of keys, and whose they are
+Owner: TypeAlias = int | str  # owner of a key: the id that ends it, or else the text in the braces that end it
+Changed: TypeAlias = set[tuple[str, Owner]]  # kind and owner of each changed key
 
 log = structlog.get_logger(__name__)
 
 
 class CachedValues(Protocol):
-    """Where things are kept by their ids."""
+    """A cache of values by id."""
 
     def find(self, things: Iterable[Any]) -> dict[Any, Any]:
-        """Return those that are kept."""
+        """Return the cached values among some ids."""
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
-        """Keep what was read, but for what has changed since."""
+        """Cache values that were read, except those that have changed since."""
 
 
 class Reading(Protocol):
-    """Commands whose replies may be kept."""
+    """Commands whose replies may be cached."""
 
     @property
     def commands(self) -> Commands:
-        """What to send."""
+        """The commands to send."""
 
     def take(self, replies: list[Any], changed: Changed | None) -> None:
-        """Take the replies, at once; where `changed` is None, nothing may be kept."""
+        """Take the replies, without waiting; where `changed` is None, nothing may be cached."""
 
 
 def hand_out(readings: Iterable[Reading], replies: list[Any], changed: Changed | None) -> None:
-    """Have each reading take the replies to its own commands."""
+    """Give each reading the replies to its own commands."""
     start = 0
     for reading in readings:
         end = start + len(reading.commands)
@@ -66,7 +69,7 @@ def hand_out(readings: Iterable[Reading], replies: list[Any], changed: Changed |
 
 
 class Records:
-    """Records of one kind, those read longest ago forgotten first."""
+    """Cached records of one kind. Those cached longest ago are evicted first."""
 
     def __init__(self, kind: str, most: int) -> None:
         self._kind = kind
@@ -74,12 +77,12 @@ class Records:
         self._kept: OrderedDict[Owner, Any] = OrderedDict()
 
     def find(self, things: Iterable[Any]) -> dict[Any, Any]:
-        """Return those that are kept."""
+        """Return the cached records among some ids."""
         kept = self._kept
         return {thing: kept[thing] for thing in things if thing in kept}
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
-        """Keep what was read, but for what has changed since."""
+        """Cache records that were read, except those that have changed since."""
         kept = self._kept
         for thing, value in values.items():
             if (self._kind, thing) not in changed:
@@ -88,16 +91,16 @@ class Records:
             kept.popitem(last=False)
 
     def drop(self, thing: Owner) -> None:
-        """Forget what has changed."""
+        """Drop the record of a changed key."""
         self._kept.pop(thing, None)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop everything."""
         self._kept.clear()
 
 
 class Relations:
-    """What several things are to one owner, by whose keys tell it; one of the keys has changed, and all that goes."""
+    """Cached relations of each owner. A change to any of the owner's keys drops all of them."""
 
     def __init__(self, kinds: Sequence[str], owners: int, most: int) -> None:
         self._kinds = kinds
@@ -106,16 +109,16 @@ class Relations:
         self._kept: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
 
     def of(self, owner: Owner) -> CachedValues:
-        """Return where the relations of one owner are kept."""
+        """Return the cache of one owner's relations."""
         return _Own(self, owner)
 
     def find(self, owner: Owner, things: Iterable[Any]) -> dict[Any, Any]:
-        """Return those that are kept."""
+        """Return the owner's cached relations among some ids."""
         kept = self._kept.get(owner)
         return {thing: kept[thing] for thing in things if thing in kept} if kept else {}
 
     def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
-        """Keep what was read, unless one of the keys has changed since."""
+        """Cache relations that were read, unless one of the owner's keys has changed since."""
         if changed and any((kind, owner) in changed for kind in self._kinds):
             return
         known = self._kept.get(owner, {})
@@ -124,16 +127,16 @@ class Relations:
             self._kept.popitem(last=False)
 
     def drop(self, owner: Owner) -> None:
-        """Forget what has changed."""
+        """Drop the relations of an owner."""
         self._kept.pop(owner, None)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop everything."""
         self._kept.clear()
 
 
 class _Own:
-    """Where the relations of one owner are kept."""
+    """The cache of one owner's relations."""
 
     def __init__(self, relations: Relations, owner: Owner) -> None:
         self._relations = relations
@@ -147,52 +150,56 @@ class _Own:
 
 
 class Cache:
-    """What this process keeps of the store, and the connection that keeps it right."""
+    """The caches of this process, and the tracked connection that invalidates them."""
 
     def __init__(self, make: Callable[[], AbstractConnection], most: int, reply_seconds: float) -> None:
         self._make = make
         self._most = most
         self._reply_seconds = reply_seconds
-        self._shelves: dict[str, list[Records | Relations]] = {}
+        self._caches: dict[str, list[Records | Relations]] = {}
         self._tracked: _Tracked | None = None
         self._opening = asyncio.Lock()
         self._synchronising: asyncio.Future[list[Any]] | None = None
         self.is_on = most > 0
 
     def records(self, kind: str) -> Records:
-        """Return where records are kept whose keys are of a kind."""
+        """Return a new cache of the records whose keys are of one kind."""
         cached = Records(kind, self._most)
-        self._shelves.setdefault(kind, []).append(cached)
+        self._caches.setdefault(kind, []).append(cached)
         return cached
 
     def relations(self, *kinds: str, owners: int = OWNERS_KEPT, most: int = RELATIONS_KEPT) -> Relations:
-        """Return where relations are kept that keys of some kinds tell: of so many owners, and so many of each."""
+        """Return a new cache of relations that are read from keys of some kinds.
+
+        It holds the relations of at most `owners` owners. A batch that takes an owner beyond `most` replaces what is
+        cached of that owner.
+        """
         cached = Relations(kinds, owners, most)
         for kind in kinds:
-            self._shelves.setdefault(kind, []).append(cached)
+            self._caches.setdefault(kind, []).append(cached)
         return cached
 
     async def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
-        """Send what is to be read; once the future is done, all that is kept is as new as this call.
+        """Send the commands of some readings; once the future is done, every cached value is as fresh as this call.
 
-        None where the store does not track what is read, so that nothing may be kept. Raises redis-py's
-        ConnectionError and TimeoutError, and OSError.
+        Returns None where the server does not support tracking, so that nothing may be cached.
+        Raises redis-py's ConnectionError and TimeoutError, and OSError.
         """
-        wire = self._tracked
-        if wire is None or not wire.is_open:
+        connection = self._tracked
+        if connection is None or not connection.is_open:
             await self._open()
         return self.begin_at_once(readings)
 
     def begin_at_once(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
-        """Do what `begin` does; None also where the connection has to be opened first."""
-        wire = self._tracked
-        if not self.is_on or wire is None or not wire.is_open:
+        """Do what `begin` does, without waiting; returns None also where the connection must be opened first."""
+        connection = self._tracked
+        if not self.is_on or connection is None or not connection.is_open:
             return None
-        return wire.read(readings) if readings else self._synchronise(wire)
+        return connection.read(readings) if readings else self._synchronise(connection)
 
-    def _synchronise(self, wire: _Tracked) -> asyncio.Future[list[Any]]:
+    def _synchronise(self, connection: _Tracked) -> asyncio.Future[list[Any]]:
         if self._synchronising is None:
-            self._synchronising = wire.send([("PING",)])
+            self._synchronising = connection.send([("PING",)])
             asyncio.get_running_loop().call_soon(self._synchronised)
         return self._synchronising
 
@@ -203,45 +210,45 @@ class Cache:
         async with self._opening:
             if not self.is_on:
                 raise RedisConnectionError("the connections were closed")
-            if self._tracked is not None:  # it has a length, which may be nought
+            if self._tracked is not None:  # not by its truth: a connection has a length, which may be 0
                 if self._tracked.is_open:
-                    return self._tracked  # others have opened it meanwhile
+                    return self._tracked  # another caller has opened it meanwhile
                 await self._tracked.close()
-            wire = await connect(self._make, lambda made: _Tracked(made, self._reply_seconds, self))
+            connection = await connect(self._make, lambda made: _Tracked(made, self._reply_seconds, self))
             try:
-                (answer,) = await wire.send([("CLIENT", "TRACKING", "ON")])
+                (answer,) = await connection.send([("CLIENT", "TRACKING", "ON")])
             except BaseException:
-                await wire.close()
+                await connection.close()
                 raise
             if type(answer) is Unavailable:
-                await wire.close()
+                await connection.close()
                 raise RedisConnectionError(str(answer))
             if isinstance(answer, Exception):
                 log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
                 self.is_on = False
-            self._tracked = wire  # only now: nobody reads through it what might not be tracked
-            return wire
+            self._tracked = connection  # only now: nothing may be read through it before tracking is on
+            return connection
 
     def drop(self, key: str) -> tuple[str, Owner] | None:
-        """Forget what a key that has changed told; returns its kind and whose it is."""
+        """Drop every value read from a changed key; returns its kind and owner, None for a kind without a cache."""
         kind, _, rest = key.partition(":")
-        shelves = self._shelves.get(kind)
-        if shelves is None:
+        caches = self._caches.get(kind)
+        if caches is None:
             return None
         tail = rest.rpartition(":")[2]
         owner = tail[1:-1] if tail.startswith("{") else int(tail)
-        for cached in shelves:
+        for cached in caches:
             cached.drop(owner)
         return kind, owner
 
     def clear(self) -> None:
-        """Forget everything."""
-        for shelves in self._shelves.values():
-            for cached in shelves:
+        """Drop everything."""
+        for caches in self._caches.values():
+            for cached in caches:
                 cached.clear()
 
     async def close(self) -> None:
-        """Close the connection, once what is under way has been answered; no other is opened any more."""
+        """Close the connection once all commands have been answered. It cannot be opened again."""
         async with self._opening:
             self.is_on = False
             if self._tracked is not None:
@@ -250,7 +257,7 @@ class Cache:
 
 
 class _Tracked(RedisConnection):
-    """The connection on which the server tells what has changed."""
+    """The connection on which the server tracks reads and pushes invalidations."""
 
     def __init__(self, connection: AbstractConnection, reply_seconds: float, cache: Cache) -> None:
         super().__init__(connection, reply_seconds)
@@ -258,7 +265,7 @@ class _Tracked(RedisConnection):
         self._changed: Changed | None = set()  # since the first reply of the oldest batch awaited; None: everything
 
     def read(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]]:
-        """Send what is to be read; the replies are taken in the order in which they come."""
+        """Send the commands of some readings; their `take` is called in the order in which replies arrive."""
 
         def take(replies: list[Any]) -> None:
             changed, self._changed = self._changed, set()
@@ -266,18 +273,18 @@ class _Tracked(RedisConnection):
 
         return self.send([command for reading in readings for command in reading.commands], take)
 
-    def _hear(self, news: Sequence[Any], *, is_overtaking: bool) -> None:
-        if news[0] != "invalidate":
+    def _take_push(self, push: Sequence[Any], *, is_overtaking: bool) -> None:
+        if push[0] != "invalidate":
             return
-        keys = news[1]
+        keys = push[1]
         if keys is None:  # the whole database was emptied
             self._cache.clear()
             self._changed = None if is_overtaking else self._changed
             return
         for key in keys:
-            told = self._cache.drop(key)
-            if told and is_overtaking and self._changed is not None:
-                self._changed.add(told)
+            dropped = self._cache.drop(key)
+            if dropped and is_overtaking and self._changed is not None:
+                self._changed.add(dropped)
 
     def _end(self, error: Exception) -> None:
         self._cache.clear()

@@ -1,10 +1,12 @@
-"""The connections to the server, shared by all that runs: commands leave together, replies are read in one go.
+"""Connections to the server that all callers share, with automatic pipelining.
 
-redis-py opens a connection: addresses, TLS, passwords, the database's number. From then on its transport is this
-module's. A reply costs a turn of a loop then, where the client's own pipeline spends a coroutine and a timer on it,
-and what many callers send in the same turn of the event loop, or while replies are awaited, leaves in one write: a
-write is a system call, whatever it carries, and wakes the server. Nobody holds a connection: a caller
-that is cancelled leaves at once, and its replies are read and dropped in their turn.
+redis-py opens a connection: it handles addresses, TLS, passwords and the database's number. Then this module takes over
+the transport. Here a reply costs one iteration of a loop. redis-py's own pipeline spends a coroutine and a timer on it.
+
+Commands that many callers send in the same turn of the event loop, or while replies are awaited, leave in one write.
+Each write is a system call and wakes the server, however much it carries.
+
+No caller holds a connection. A cancelled caller leaves at once, and its replies are read and dropped in their turn.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from store.client.outages import outage
 Commands = Sequence[tuple[Any, ...]]
 
 AnyConnection = TypeVar("AnyConnection", bound="RedisConnection")
-UNFINISHED = object()  # in place of a reply that has not come whole
+UNFINISHED = object()  # in place of a reply that has not arrived completely
 
 
 def _error(text: str) -> Exception:
@@ -38,7 +40,7 @@ def _error(text: str) -> Exception:
 
 @dataclass(slots=True)
 class Batch:
-    """Commands that were sent together, and their replies as far as they have come."""
+    """Commands that were sent together, and the replies that have arrived so far."""
 
     size: int
     replied: asyncio.Future[list[Any]]
@@ -49,32 +51,33 @@ class Batch:
 class RedisConnection(asyncio.Protocol):
     """One open connection.
 
-    Invariant: the next replies are those to the oldest batch sent. So a batch is queued as a whole or not at all, and a
-    reply that no batch waits for ends the connection.
+    Invariant: the next replies belong to the oldest batch sent. So a batch is queued as a whole or not at all. A reply
+    that no batch waits for ends the connection.
     """
 
     def __init__(self, connection: AbstractConnection, reply_seconds: float) -> None:
         self._connection = connection  # keeps the transport open
-        self._transport: Any = connection._writer.transport  # type: ignore[union-attr]  # noqa: SLF001  no public way to what it has opened
+        self._transport: Any = connection._writer.transport  # type: ignore[union-attr]  # noqa: SLF001  redis-py has no public access to it
         self._reader = hiredis.Reader(replyError=_error, encoding="utf-8", notEnoughData=UNFINISHED)
         self._awaited: deque[Batch] = deque()
         self._unsent: list[bytes] = []
-        self._sent = 0  # batches, of those awaited
+        self._sent = 0  # batches, among those awaited
         self._reply_seconds = reply_seconds
         self._loop = asyncio.get_running_loop()
-        self._heard = 0.0  # when something last came, by the loop's clock, or was first waited for
+        self._last_arrival = 0.0  # when data last arrived, or a reply was first awaited, by the loop's clock
         self._watch: asyncio.TimerHandle | None = None
         self._transport.set_protocol(self)
-        self.is_open = not self._transport.is_closing()  # else the protocol before has been told of the end
+        self.is_open = not self._transport.is_closing()  # if it is, `connection_lost` went to redis-py's protocol
 
     def __len__(self) -> int:
         return len(self._awaited)
 
     def send(self, commands: Commands, take: Callable[[list[Any]], None] | None = None) -> asyncio.Future[list[Any]]:
-        """Send commands; the future has their replies, a failed command's being the error itself.
+        """Send commands; returns a future of their replies, in which a failed command's reply is the error itself.
 
-        `take` gets them first, before anything behind them is looked at. Raises TypeError and UnicodeEncodeError for a
-        command that cannot be encoded, and RedisConnectionError once the connection is lost; then nothing is sent.
+        `take` gets the replies first, before any later data is parsed.
+        Raises TypeError and UnicodeEncodeError for a command that cannot be encoded, and RedisConnectionError once the
+        connection is lost. In each case nothing is sent.
         """
         if not self.is_open:
             raise RedisConnectionError("the connection was lost")
@@ -83,7 +86,7 @@ class RedisConnection(asyncio.Protocol):
             self._loop.call_soon(self._leave)
         self._unsent += packed
         if not self._awaited:
-            self._heard = self._loop.time()
+            self._last_arrival = self._loop.time()
         batch = Batch(len(commands), self._loop.create_future(), take)
         self._awaited.append(batch)
         if self._watch is None:
@@ -91,14 +94,14 @@ class RedisConnection(asyncio.Protocol):
         return batch.replied
 
     def _leave(self) -> None:
-        """Send what was gathered, unless replies are awaited: then it leaves once they have come."""
+        """Write the gathered commands, unless replies are awaited: then they are written once those have arrived."""
         if self.is_open and not self._sent and self._unsent:
             packed, self._unsent, self._sent = self._unsent, [], len(self._awaited)
             self._transport.write(b"".join(packed))
 
     def data_received(self, data: bytes) -> None:
-        """Hand replies to those who wait for them."""
-        self._heard = self._loop.time()
+        """Parse replies and hand them to the callers that wait for them."""
+        self._last_arrival = self._loop.time()
         self._reader.feed(data)
         try:
             while self._sent and self._complete(self._awaited[0]):
@@ -106,20 +109,20 @@ class RedisConnection(asyncio.Protocol):
                 self._sent -= 1
                 if batch.take:
                     batch.take(batch.replies)
-                if not batch.replied.done():  # whoever waited may be gone
+                if not batch.replied.done():  # the caller may have been cancelled
                     batch.replied.set_result(batch.replies)
             if not self._sent:
-                self._read_unasked()
+                self._read_pushes()
             self._leave()
         except (hiredis.ProtocolError, UnicodeDecodeError) as error:
             self._end(RedisConnectionError(f"not a reply: {error}"))
 
-    def _read_unasked(self) -> None:
-        while (news := self._reader.gets()) is not UNFINISHED:
-            if type(news) is not hiredis.PushNotification:
+    def _read_pushes(self) -> None:
+        while (push := self._reader.gets()) is not UNFINISHED:
+            if type(push) is not hiredis.PushNotification:
                 self._end(RedisConnectionError("a reply came that no command waits for"))
                 return
-            self._hear(news, is_overtaking=False)
+            self._take_push(push, is_overtaking=False)
 
     def _complete(self, batch: Batch) -> bool:
         read, replies = self._reader.gets, batch.replies
@@ -127,30 +130,33 @@ class RedisConnection(asyncio.Protocol):
             try:
                 reply = read()
             except UnicodeDecodeError as error:
-                reply = error  # the reply was read whole: those behind it are not touched
+                reply = error  # the reader has consumed this reply, so the next ones can still be parsed
             if reply is UNFINISHED:
                 return False
             if type(reply) is hiredis.PushNotification:
-                self._hear(reply, is_overtaking=bool(replies))
+                self._take_push(reply, is_overtaking=bool(replies))
             else:
                 replies.append(reply)
         return True
 
-    def _hear(self, news: Sequence[Any], *, is_overtaking: bool) -> None:
-        """Take what the server says unasked, between two replies of one batch where it overtakes; nothing is asked."""
+    def _take_push(self, push: Sequence[Any], *, is_overtaking: bool) -> None:
+        """Handle a push of the server; here it is ignored.
+
+        `is_overtaking` says whether it arrived between two replies of one batch.
+        """
 
     def _look(self) -> None:
         self._watch = None
         if not self._awaited:
             return
-        left = self._heard + self._reply_seconds - self._loop.time()
+        left = self._last_arrival + self._reply_seconds - self._loop.time()
         if left > 0:
             self._watch = self._loop.call_later(left, self._look)
         else:
             self._end(RedisTimeoutError(f"no reply for {self._reply_seconds:g} s"))
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Fail those who wait: what they sent may or may not have been done."""
+        """Fail all callers that wait. Their commands may or may not have been executed."""
         self._end(RedisConnectionError(f"the connection was lost: {error or 'closed by the server'}"))
 
     def _end(self, error: Exception) -> None:
@@ -160,10 +166,10 @@ class RedisConnection(asyncio.Protocol):
             replied = self._awaited.popleft().replied
             if not replied.done():
                 replied.set_exception(error)
-                replied.exception()  # whoever waited may be gone
+                replied.exception()  # marks it as retrieved: the caller may have been cancelled
 
     async def close(self) -> None:
-        """Let go of the connection, once what is under way has been answered."""
+        """Close the connection once all commands have been answered."""
         waiting = [batch.replied for batch in self._awaited if not batch.replied.done()]
         if waiting:
             await asyncio.wait(waiting)
@@ -176,12 +182,15 @@ class RedisConnection(asyncio.Protocol):
 async def connect(
     make: Callable[[], AbstractConnection], wired: Callable[[AbstractConnection], AnyConnection]
 ) -> AnyConnection:
-    """Return a new connection, wired; raises redis-py's ConnectionError and TimeoutError, and OSError."""
+    """Open a connection with `make` and return what `wired` makes of it.
+
+    Raises redis-py's ConnectionError and TimeoutError, and OSError.
+    """
     connection = make()
     try:
         await connection.connect()  # type: ignore[no-untyped-call]
         return wired(connection)
-    except ResponseError as error:  # the server refuses to begin: it is busy, say
+    except ResponseError as error:  # the server refuses the handshake: it is busy, for example
         await connection.disconnect(nowait=True)
         raise RedisConnectionError(str(error)) from error
     except BaseException:
@@ -190,7 +199,7 @@ async def connect(
 
 
 class RedisConnections:
-    """A few connections; each batch takes the one with the least to answer."""
+    """A few connections. Each batch uses the one with the fewest batches awaited."""
 
     def __init__(self, make: Callable[[], AbstractConnection], count: int, reply_seconds: float) -> None:
         self._make = make
@@ -202,32 +211,32 @@ class RedisConnections:
 
     async def run(self, commands: Commands) -> list[Any]:
         """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError."""
-        wire = self._idlest()
-        if wire is None:
-            wire = await self._open()
-        return await wire.send(commands)
+        connection = self._idlest()
+        if connection is None:
+            connection = await self._open()
+        return await connection.send(commands)
 
     def _idlest(self) -> RedisConnection | None:
-        wire = min(self._connections, key=len, default=None)
-        if wire is None or not wire.is_open or (len(wire) and len(self._connections) < self._count):
+        connection = min(self._connections, key=len, default=None)
+        if connection is None or not connection.is_open or (len(connection) and len(self._connections) < self._count):
             return None
-        return wire
+        return connection
 
     async def _open(self) -> RedisConnection:
         async with self._opening:
             if self._is_closed:
                 raise RedisConnectionError("the connections were closed")
-            if wire := self._idlest():
-                return wire  # others have opened it meanwhile
-            for wire in [wire for wire in self._connections if not wire.is_open]:
-                self._connections.remove(wire)
-                await wire.close()
-            wire = await connect(self._make, lambda connection: RedisConnection(connection, self._reply_seconds))
-            self._connections.append(wire)
-            return wire
+            if connection := self._idlest():
+                return connection  # another caller has opened it meanwhile
+            for connection in [connection for connection in self._connections if not connection.is_open]:
+                self._connections.remove(connection)
+                await connection.close()
+            connection = await connect(self._make, lambda connection: RedisConnection(connection, self._reply_seconds))
+            self._connections.append(connection)
+            return connection
 
     async def close(self) -> None:
-        """Close every connection, once what is under way has been answered. No other is opened any more."""
+        """Close every connection once all commands have been answered. None can be opened afterwards."""
         async with self._opening:
             self._is_closed = True
             while self._connections:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-KEPT = 10_000  # keys, those counted longest ago forgotten first
+KEPT = 10_000  # keys; those counted longest ago are evicted first
 
 
 class LocalCounts:

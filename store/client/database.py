@@ -1,4 +1,4 @@
-"""The database: one place where commands leave the process and replies come back."""
+"""The database: sends commands to Redis and returns the replies. Only Pub/Sub has a client of its own."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable",
 
 Command = tuple[Any, ...]
 
-OLDEST_SERVER = (7, 0)  # SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
+OLDEST_SERVER = (7, 0)  # the first version with SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
 REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
-READY_SECONDS = 0.8  # the same for the check of readiness, which has to answer within a second
-NO_SUCH_MEMBER = "PERCH no such member"  # what scripts answer where the acting member has no record
+READY_SECONDS = 0.8  # the same for the readiness check, which has to answer within a second
+NO_SUCH_MEMBER = "PERCH no such member"  # a script's error reply when the acting member has no record
 _LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
 
 class MemberGone(Exception):
-    """Who acts has deleted their account since their session was proved; nothing was changed."""
+    """The acting member has deleted their account since the session check. Nothing was changed."""
 
 
 class UnsupportedServer(Exception):
-    """The server is older than what the scripts need."""
+    """The server is older than the scripts require."""
 
 
-# Pub/Sub only hears: without probes it would not notice that the other end is gone without a word.
+# Pub/Sub only receives: without TCP keepalive it would not notice that the server is gone.
 _KEEPALIVE: dict[str, Any] = {
     "socket_keepalive": True,
     "socket_keepalive_options": {
@@ -61,7 +61,7 @@ def script(name: str, keys: Sequence[str], args: Sequence[Any] = ()) -> Command:
 
 
 class Database:
-    """One Redis server; counts the round trips made."""
+    """One Redis server. Counts the round trips made."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
@@ -69,7 +69,7 @@ class Database:
         pool = _pool(url)
         self.client = redis.Redis(connection_pool=pool)  # for Pub/Sub
         self._connections = RedisConnections(pool.make_connection, settings.redis_connections, REPLY_SECONDS)
-        # The newer protocol has what is pushed beside replies.
+        # RESP3: only it can push invalidations on the connection that reads.
         self.cache = Cache(_pool(url, protocol=3).make_connection, settings.records_kept, REPLY_SECONDS)
         self.outages = OutageLog()
         self.unfinished = Unfinished()
@@ -77,20 +77,21 @@ class Database:
         self.channel_prefix = f"perch:{pool.connection_kwargs.get('db', 0)}:"
 
     async def read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:
-        """Send commands and what may be kept of what is read, in one round trip.
+        """Send commands and cacheable reads in one round trip.
 
-        Returns the replies to the commands, and whether all that is kept is as new as this call. Raises as `run` does.
+        Returns the replies to the commands, and whether every cached value is now as fresh as this call.
+        Raises as `run` does.
         """
         try:
-            told = await self.cache.begin(readings) if self.cache.is_on else None
+            tracked = await self.cache.begin(readings) if self.cache.is_on else None
         except _LOST as error:
             raise self._unreachable(error) from error
-        if told is None:
+        if tracked is None:
             return await self._read_at_once(commands, readings), False
         replies = await self.run(commands)
         self.round_trips += not commands  # with commands, `run` has counted it
         try:
-            read = await told
+            read = await tracked
         except _LOST as error:
             raise self._unreachable(error) from error
         if not OUTAGES.isdisjoint(map(type, read)):
@@ -98,17 +99,17 @@ class Database:
         return replies, True
 
     def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
-        """Send what may be kept of what is read; once the future is done, all that is kept is as new as this call.
+        """Send cacheable reads; once the future is done, every cached value is as fresh as this call.
 
-        `is_answered` says whether that went well. None where `read` is needed.
+        `is_answered` says whether the reads succeeded. Returns None where `read` has to be used instead.
         """
-        told = self.cache.begin_at_once(readings)
-        self.round_trips += told is not None
-        return told
+        tracked = self.cache.begin_at_once(readings)
+        self.round_trips += tracked is not None
+        return tracked
 
     @staticmethod
     def is_answered(told: asyncio.Future[list[Any]]) -> bool:
-        """Return whether the server could answer what `begin` sent."""
+        """Return whether the server could answer the reads that `begin` sent."""
         return not told.cancelled() and told.exception() is None and OUTAGES.isdisjoint(map(type, told.result()))
 
     async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:
@@ -126,7 +127,7 @@ class Database:
         replies = await self._send(commands)
         if NoScriptError in set(map(type, replies)):
             missing = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-            # Only the first use on a server, or after its restart: loading is harmless to repeat.
+            # This happens at the first use on a server, or after its restart. Loading twice is harmless.
             await self.load_scripts()
             for i, reply in zip(missing, await self._send([commands[i] for i in missing]), strict=True):
                 replies[i] = reply
@@ -143,7 +144,7 @@ class Database:
         return replies
 
     async def one(self, *command: Any) -> Any:
-        """Send one command and return its reply; raises what the server answered as an error."""
+        """Send one command and return its reply; raises an error reply."""
         (reply,) = await self.ask(command)
         return reply
 
@@ -153,7 +154,7 @@ class Database:
         return reply
 
     async def mint(self) -> int:
-        """Return a new id, in a partition taken at random."""
+        """Return a new id in a random partition."""
         p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
         return int(await self.call("mint", [minted(p)], p))
 
@@ -174,8 +175,8 @@ class Database:
         return unavailable
 
     def _refused(self, commands: Sequence[Command], replies: Sequence[Any]) -> None:
-        """Log what the server refuses; raise Unavailable where it answers nothing."""
-        for command, reply in zip(commands, replies, strict=False):  # a PING has a reply where nothing is read
+        """Log each refused command; raise Unavailable if the server can answer none at all."""
+        for command, reply in zip(commands, replies, strict=False):  # the reply to a PING has no command here
             if isinstance(reply, Unavailable):
                 self.outages.note(reply, _name(command))
         for reply in replies:
@@ -183,11 +184,11 @@ class Database:
                 raise reply
 
     async def load_scripts(self) -> None:
-        """Give the server every script."""
+        """Load every script into the server."""
         await self._send([("SCRIPT", "LOAD", text) for text in SCRIPTS.values()])
 
     async def check_server(self) -> str:
-        """Return the server's version; raises UnsupportedServer below 7.0, Unavailable when it is away."""
+        """Return the server's name and version; raises UnsupportedServer below 7.0, Unavailable if it cannot answer."""
         try:
             text = str(await self.one("INFO", "server"))
         except RedisError as error:
@@ -199,7 +200,7 @@ class Database:
         return f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {version}"
 
     async def used_memory(self) -> int:
-        """Return the bytes of memory that the server's data takes."""
+        """Return the server's used memory in bytes."""
         return int(self._facts(await self.one("INFO", "memory"))["used_memory"])
 
     @staticmethod
@@ -211,9 +212,9 @@ class Database:
         return not await self.trouble()
 
     async def trouble(self) -> str:
-        """Return which state keeps the server from answering or from accepting writes, "" where nothing does.
+        """Return the state that keeps the server from answering or accepting writes, "" if it does both.
 
-        The server makes all checks that it makes for a write, and writes nothing: the key is never there.
+        SET with XX makes the server run all checks of a write. It writes nothing, because the key never exists.
         """
         try:
             async with asyncio.timeout(READY_SECONDS):
@@ -227,11 +228,11 @@ class Database:
         return ""
 
     def channel(self, name: str) -> str:
-        """Return a Pub/Sub channel's full name: Pub/Sub does not know the database's number."""
+        """Return a Pub/Sub channel's full name. It has the database's number, which Pub/Sub itself ignores."""
         return self.channel_prefix + name
 
     async def close(self) -> None:
-        """Close every connection, once what is under way has been answered."""
+        """Close every connection once all commands have been answered."""
         self.outages.close()
         await self.cache.close()
         await self._connections.close()
@@ -245,7 +246,7 @@ def _name(command: Command) -> str:
 
 
 def _pool(url: str, protocol: int = 2) -> redis.ConnectionPool:
-    # A lost connection is reported, not retried: what a repeated script would answer is not what the first did.
+    # A lost connection is reported, not retried: a repeated script may reply differently from the first run.
     return redis.ConnectionPool.from_url(
         url,
         decode_responses=True,

@@ -1,7 +1,7 @@
-"""The scripts of `store/scripts`, each with what it needs of the declarations they share, and with nothing else.
+"""Loads the scripts of `store/scripts`, each with those shared declarations that it uses.
 
-A server makes every function of a script anew each time it runs it: with all that is shared, that would take several
-times as long as most scripts do.
+The server creates every function of a script again on each run. Creating all shared functions would take several times
+as long as most scripts run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "scripts"
-SHARED = ("prelude", "home", "bringing", "mailbox")  # what they share, in this order
+SHARED = ("prelude", "home", "bringing", "mailbox")  # files of shared declarations, in this order
 
 _COMMENT = re.compile(r"--.*")
 _WORD = re.compile(r"\w+")
@@ -26,7 +26,7 @@ def _load() -> dict[str, str]:
 
 
 def _whole(shared: Iterable[str], text: str) -> str:
-    """Return a script with the declarations that it uses; a line with flags (`#!lua flags=...`) stays the first."""
+    """Return a script with the declarations that it uses. A line of flags (`#!lua flags=...`) stays first."""
     flags, text = text.split("\n", 1) if text.startswith("#!") else ("", text)
     return "".join([f"{flags}\n" if flags else "", *_needed(shared, text), text])
 
@@ -43,10 +43,10 @@ def _declarations(text: str) -> Iterator[str]:
 
 
 def _needed(shared: Iterable[str], text: str) -> list[str]:
-    """Return the declarations that a script uses, also by way of others, in their order."""
+    """Return the declarations that a script uses, directly or through others, in their order."""
     words = _words(text)
     kept: list[str] = []
-    for chunk in reversed(list(shared)):  # what uses another comes after it
+    for chunk in reversed(list(shared)):  # a declaration is used only by later ones
         declared = _DECLARED.match(chunk)
         if declared and declared[1] in words:
             words |= _words(chunk)

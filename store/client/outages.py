@@ -22,24 +22,24 @@ class Unavailable(Exception):
 class CommandRefused(Unavailable):
     """The server refuses this command in its present state and answers others. A refused write changes nothing.
 
-    A script is refused at its first write, before it has changed anything. So a script that begins by removing
-    something runs to its end although memory is used up. NOPERM is the exception: the server checks each command of a
-    script when it comes to it.
+    A script is refused at its first write, before it has changed anything. So a script whose first write removes
+    something runs to its end even when memory is used up. NOPERM is the exception: the server checks each command of
+    a script when the script runs it.
     """
 
 
-# By the codes of error replies.
+# By the code of the error reply.
 STATES: dict[str, type[Unavailable]] = {
     **dict.fromkeys(("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"), Unavailable),
     **dict.fromkeys(("OOM", "MISCONF", "NOREPLICAS", "READONLY", "NOPERM"), CommandRefused),
 }
-OUTAGES = frozenset(STATES.values())  # types among replies
+OUTAGES = frozenset(STATES.values())  # types of replies that report an outage
 
-_DENIED = "ACL failure in script"  # what a script's NOPERM begins with
+_DENIED = "ACL failure in script"  # a script's NOPERM begins with this
 
 
 def outage(code: str, text: str) -> Unavailable | None:
-    """Return what an error reply says about the server's state, None for an error of the command itself."""
+    """Return the outage that an error reply reports, None for an error of the command itself."""
     if code == "ERR" and text.startswith(f"ERR {_DENIED}"):
         code = "NOPERM"
     kind = STATES.get(code)
@@ -47,7 +47,7 @@ def outage(code: str, text: str) -> Unavailable | None:
 
 
 class OutageLog:
-    """Logs an outage when it begins, then once a minute with the number of errors since, until there are none."""
+    """Logs an outage when it begins, then once a minute with the number of errors since, until a minute has none."""
 
     def __init__(self) -> None:
         self._errors: dict[tuple[str, str], int] = {}  # since the last line, by state and command
@@ -80,6 +80,6 @@ class OutageLog:
             self._wait(state)
 
     def close(self) -> None:
-        """Log no more."""
+        """Stop logging."""
         for timer in self._timers.values():
             timer.cancel()

@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 
 async def warn(db: Database) -> None:
-    """Log a warning for each setting of the server that is not as it should be, in one round trip; raises nothing."""
+    """Log a warning for each setting that differs from `REQUIRED`. One round trip; raises nothing."""
     try:
         found = read_pairs(await db.one("CONFIG", "GET", *REQUIRED))
     except (RedisError, Unavailable) as error:

@@ -1,4 +1,4 @@
-"""A walk over all keys of the store, beside whatever changes them."""
+"""Iterates over all keys of the store, while other commands may change them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 
 from store.client.database import Database
 
-SCANNED = 2_000  # keys looked for per step
+SCANNED = 2_000  # COUNT: keys scanned per step
 _KEY = re.compile(r"([a-z-]+):\{\d+\}:(\d+)")
 
 
 async def scan(db: Database) -> AsyncIterator[list[str]]:
-    """Yield all keys that are there from beginning to end, some of them more than once, in batches."""
+    """Yield batches of all keys that exist during the whole scan. Some keys may be repeated."""
     cursor = "0"
     while True:
         cursor, found = await db.one("SCAN", cursor, "COUNT", SCANNED)
@@ -22,7 +22,7 @@ async def scan(db: Database) -> AsyncIterator[list[str]]:
 
 
 def named(found: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield kind and thing of the keys that are named by a thing alone."""
+    """Yield the kind and id of each key that has an id and nothing else in its name."""
     for key in found:
         match = _KEY.fullmatch(key)
         if match:

@@ -1,16 +1,16 @@
-"""Ending tasks for certain."""
+"""Cancels a task and makes sure that it ends."""
 
 from __future__ import annotations
 
 import asyncio
 
-AGAIN_SECONDS = 0.1  # after which a task that has not ended is cancelled once more
+AGAIN_SECONDS = 0.1  # a task that has not ended after this is cancelled again
 
 
 async def stop(task: asyncio.Task[None] | None) -> None:
-    """Cancel a task and wait until it has ended; its errors are its own.
+    """Cancel a task and wait until it has ended. The task's own errors are ignored.
 
-    redis-py may take a cancellation for a time-out of the reply it is waiting for: the task goes on then, and has to be
+    redis-py may mistake a cancellation for a time-out of the reply that it awaits. Then the task goes on and has to be
     cancelled again.
     """
     while task is not None and not task.done():

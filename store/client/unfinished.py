@@ -1,4 +1,4 @@
-"""Work that this process had to leave when the connection was lost, to be handed to the workers soon after."""
+"""Jobs that this process left unfinished when it lost the connection. They're handed over to workers soon after."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PARTITIONS = {keys.jobs(p): p for p in range(PARTITIONS)}
 
 
 class Unfinished:
-    """Jobs whose steps were interrupted, and partitions in which a commit may have succeeded without an answer."""
+    """Jobs whose steps were interrupted, and partitions in which a commit may have succeeded without a reply."""
 
     def __init__(self) -> None:
         self.jobs: dict[int, Job] = {}  # by id
@@ -30,7 +30,7 @@ class Unfinished:
         self._fill()
 
     def add_lost(self, commands: Sequence[tuple[Any, ...]]) -> None:
-        """Remember where scripts without a reply may have committed or leased jobs."""
+        """Remember the partitions in which scripts without a reply may have committed or leased jobs."""
         for command in commands:
             if command[0] == "EVALSHA":
                 names = command[3 : 3 + command[2]]
@@ -45,7 +45,7 @@ class Unfinished:
         return taken
 
     def put_back(self, jobs: list[Job], partitions: set[int]) -> None:
-        """Remember what could not be handed over yet."""
+        """Remember jobs and partitions that could not be handed over yet."""
         self.partitions |= partitions
         self.add(*jobs)
 
