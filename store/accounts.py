@@ -40,9 +40,9 @@ async def release(db: Database, key: str, member: int) -> None:
 async def create(
     db: Database, member: int, *, login: str, name: str, email: str, password: Secret, role: Role = Role.MEMBER
 ) -> Job | None:
-    """Create a member whose login and e-mail are reserved; returns the job that makes the names lasting.
+    """Create a member whose login and e-mail are reserved; returns the job that makes these names permanent.
 
-    None when the member exists already.
+    Returns None when the member exists already.
     """
     (job,) = await db.ask(create_command(member, login=login, name=name, email=email, password=password, role=role))
     return Job(int(job), "names", {"member": str(member), "login": login, "email": email}) if job else None
@@ -51,7 +51,7 @@ async def create(
 def create_command(
     member: int, *, login: str, name: str, email: str, password: Secret, role: Role = Role.MEMBER
 ) -> Command:
-    """Return the command that creates a member, whose reply is the job's id; `password` is its hash."""
+    """Return the command that creates a member; its reply is the job's id. `password` is a hash."""
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member)]
     own += [keys.home_state(member), keys.active(p)]
@@ -67,7 +67,10 @@ async def update(
     credentials: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Job | None:
-    """Change fields of a member in one step; `names` are those taken up, and make a job."""
+    """Change fields of a member atomically; `names` are a new login or e-mail, or both.
+
+    Returns the job that settles the names, None when none changes.
+    """
     p = partition(member)
     body = {"member": str(member), **names} if names else {}
     pairs = [part for pair in (profile or {}).items() for part in pair]
@@ -79,9 +82,9 @@ async def update(
 
 
 async def set_account_state(db: Database, member: int, what: str, *, holds: bool) -> Job | None:
-    """Make a member `private` or `suspended`, or end that; returns the job that moves what they have published.
+    """Make a member `private` or `suspended`, or end that; returns the job that moves their published posts.
 
-    None when nothing changes. Suspension ends every session.
+    Returns None when nothing changes. Suspension ends every session.
     """
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.sessions(member)]
@@ -94,9 +97,11 @@ async def set_account_state(db: Database, member: int, what: str, *, holds: bool
 
 
 async def settle_names(db: Database, job: Job) -> None:
-    """Make the names a member has now lasting; a login given up expires in a while, an e-mail address at once.
+    """Make a member's current login and e-mail permanent, and release those given up.
 
-    What is current is read anew: of two changes in quick succession the later one counts, in whatever order they come.
+    A login given up stays reserved for `LOGIN_RELEASE_DAYS`. An e-mail address is released at once.
+    The step reads the current names again. So when two changes follow each other quickly, the later one wins, whichever
+    job runs first.
     """
     member = int(str(job.body["member"]))
     login, email = await db.ask(("HGET", keys.user(member), "login"), ("HGET", keys.credentials(member), "email"))
@@ -117,7 +122,7 @@ def _release_seconds(db: Database) -> int:
 
 
 async def former_logins(db: Database, member: int) -> set[str]:
-    """Return the logins that a member gave up and nobody else can take yet."""
+    """Return the logins that a member gave up and that nobody else can take yet."""
     oldest = _now() // 1000 - _release_seconds(db)
     return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
 
@@ -125,7 +130,7 @@ async def former_logins(db: Database, member: int) -> set[str]:
 async def delete(db: Database, member: int, proved: Secret) -> Job | None:
     """Delete a member and end their sessions; returns the job that removes the rest.
 
-    None when the member is gone, or their password's hash is no longer the one that was proved.
+    Returns None when the member is gone, or when their password's hash is no longer `proved`.
     """
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.active(p)]
@@ -140,14 +145,14 @@ async def delete(db: Database, member: int, proved: Secret) -> Job | None:
 
 
 async def free_names(db: Database, member: int, login: str, email: str) -> None:
-    """Free every name of a deleted member, logins given up among them."""
+    """Release every name of a deleted member, including logins given up."""
     former = await db.one("ZRANGE", keys.former_logins(member), 0, -1)
     names = [*(keys.login(name) for name in {login.lower(), *former}), keys.email(email.lower())]
     await db.ask(*(script("release_name", [name], [member]) for name in names))
 
 
 async def forget(db: Database, member: int) -> None:
-    """Remove what is left of a deleted member in their own partition."""
+    """Remove the remaining keys of a deleted member in their own partition."""
     kinds = (
         keys.following,
         keys.followers,
@@ -158,7 +163,12 @@ async def forget(db: Database, member: int) -> None:
         keys.discussed,
         keys.muted,
     )
-    homes = (keys.home, keys.home_state, keys.sources, keys.newest)  # one that was being read is built once more
+    homes = (
+        keys.home,
+        keys.home_state,
+        keys.sources,
+        keys.newest,
+    )  # a read that began before the delete may have built the home again
     told = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, *told, keys.former_logins, keys.known_addresses))),
@@ -172,20 +182,20 @@ async def user(db: Database, member: int) -> User | None:
 
 
 async def credentials(db: Database, member: int) -> Credentials | None:
-    """Return what logs a member in."""
+    """Return a member's credentials, None without the member."""
     return Credentials.read(read_pairs(await db.one("HGETALL", keys.credentials(member))))
 
 
 async def holder(db: Database, key: str) -> int | None:
-    """Return whose a login or e-mail is."""
+    """Return the member who holds or has reserved a login or e-mail."""
     found = await db.one("GET", key)
     return int(found) if found else None
 
 
 async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
-    """Return the facts that decide on a log-in; `address` is the digest under which `open_session` keeps one.
+    """Return the facts that decide on a log-in, in one round trip, also for a member who does not exist.
 
-    One round trip, also for a member who does not exist.
+    `address` is a digest of the client's address, the same that `open_session` stores.
     """
     credentials, login, known = await db.ask(
         ("HGETALL", keys.credentials(member)),
@@ -203,9 +213,9 @@ async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
 async def open_session(
     db: Database, member: int, session: Session, proved: Secret | None = None, address: str = ""
 ) -> bool:
-    """Add a session; False when the member is gone, or their password's hash is no longer the one that was proved.
+    """Add a session; False when the member is gone, or when their password's hash is no longer `proved`.
 
-    The oldest sessions end where there are too many. `address` is the digest of where the member logs in from.
+    Beyond `SESSIONS_PER_MEMBER`, the oldest sessions end. `address` is a digest of the client's address.
     """
     own = [keys.user(member), keys.sessions(member), keys.credentials(member), keys.known_addresses(member)]
     most = db.settings.sessions_per_member
@@ -226,9 +236,9 @@ def _known_address_seconds(db: Database) -> int:
 async def rotate_session(
     db: Database, member: int, session: str, *, presented: str, successor: str, is_issued: bool
 ) -> str:
-    """Trade the digest of a refresh token for its successor's; returns `ok`, `refused` or `ended`.
+    """Replace the digest of a refresh token with its successor's; returns `ok`, `refused` or `ended`.
 
-    Only a token that was issued for the session, or is known by its digest, can end the session.
+    Only a token that was issued for the session, or whose digest the session has, can end the session.
     """
     now = _now()
     expires = now + db.settings.session_days * 86_400_000
@@ -240,7 +250,10 @@ async def rotate_session(
 async def change_password(
     db: Database, member: int, *, proved: Secret, password: Secret, session: str, token: str
 ) -> bool:
-    """Set a password's hash and end every session but one; False when either has changed since `proved` was."""
+    """Set a password's hash and end every session but one.
+
+    Returns False when that session has ended, or when the password's hash is no longer `proved`.
+    """
     expires = _now() + db.settings.session_days * 86_400_000
     own = [keys.credentials(member), keys.sessions(member)]
     ended = await db.call("change_password", own, proved.reveal(), password.reveal(), session, token, expires)
@@ -255,7 +268,7 @@ async def _announce(db: Database, member: int, ended: Sequence[str]) -> None:
 
 
 async def sessions(db: Database, member: int) -> list[Session]:
-    """Return a member's living sessions, newest first."""
+    """Return a member's unexpired sessions, newest first."""
     found = read_pairs(await db.one("HGETALL", keys.sessions(member)))
     now = _now()
     living = [Session.read(session, text) for session, text in found.items()]
@@ -263,7 +276,7 @@ async def sessions(db: Database, member: int) -> list[Session]:
 
 
 async def end_sessions(db: Database, member: int, *, only: str | None = None) -> None:
-    """End one session of a member, or all of them, and tell every process."""
+    """End one session of a member, or all of them, and notify every process."""
     ended = [only] if only else await db.one("HKEYS", keys.sessions(member))
     if ended:
         await db.one("HDEL", keys.sessions(member), *ended)

@@ -1,4 +1,4 @@
-"""Attempts: how often somebody has tried something, and whose turn it is to try again."""
+"""Rate limits on log-ins and sign-ups: counts of attempts, and turns to try an identifier again."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from store.client.database import CommandRefused, Database
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
 HOUR_SECONDS = 3600
-TURNS_KEPT = 1_000  # turns of one identifier: when all are given out, nobody gets one until some are used or too old
+TURNS_KEPT = 1_000  # turns of one identifier; once all are given out, a new one waits until some are used or expire
 _MINUTE_MS = 60_000
 
-Subject = tuple[str, str]  # what kind of attempts are counted, and whose
+Subject = tuple[str, str]  # kind of attempts that are counted, and whose attempts they are
 
 
 async def count(db: Database, subjects: Sequence[Subject], seconds: int) -> list[int]:
-    """Count an attempt for each subject in its running window; returns how many each has. One round trip.
+    """Count an attempt for each subject in the current window; returns the count of each. One round trip.
 
-    While the store refuses to count, the process does.
+    While the server refuses to count, the process counts in memory.
     """
     counted = [_key(subject, seconds) for subject in subjects]
     commands = [command for key in counted for command in (("INCR", key), ("EXPIRE", key, seconds, "NX"))]
@@ -31,19 +31,19 @@ async def count(db: Database, subjects: Sequence[Subject], seconds: int) -> list
 
 
 async def forget(db: Database, subjects: Sequence[Subject], seconds: int) -> None:
-    """Forget the attempts of the running window, after one that succeeded."""
+    """Reset the counts of the current window, after an attempt that succeeded."""
     await db.ask(*(("DEL", _key(subject, seconds)) for subject in subjects))
 
 
 def rest_of_window(seconds: int) -> int:
-    """Return after how many seconds the running window ends."""
+    """Return the seconds until the current window ends."""
     return seconds - int(time.time()) % seconds
 
 
 async def take_turn(db: Database, identifier: str, network: str) -> int:
-    """Take the turn of a network to try an identifier; returns 0, or after how many seconds it comes.
+    """Use a network's turn to try an identifier; returns 0, or the seconds until the turn begins.
 
-    A network that has no turn gets one: after the wait that everybody has, and after all turns given out before.
+    A network without a turn gets one. It begins after the wait that applies to all, and after all earlier turns.
     """
     settings = db.settings
     now = time.time_ns() // 1_000_000

@@ -10,59 +10,59 @@ VERSION: Command = ("GET", keys.big_version())
 
 
 async def mark(db: Database, member: int, job: int) -> None:
-    """Add a member to the big authors, unless a newer job has taken them off."""
+    """Add a member to the big authors, unless a newer job has removed them."""
     await db.call("mark_big", [keys.big(), keys.big_version()], "add", member, job)
 
 
 async def unmark(db: Database, member: int, job: int) -> None:
-    """Take a member off the big authors, unless a newer job has added them."""
+    """Remove a member from the big authors, unless a newer job has added them."""
     await db.call("mark_big", [keys.big(), keys.big_version()], "remove", member, job)
 
 
 async def stands(db: Database, member: int, reach: str) -> bool:
-    """Return whether a change of reach is still the newest one."""
+    """Return whether a member's promotion or demotion is still the newest one; `reach` is its stored text."""
     return bool(await db.one("HGET", keys.user(member), "reach") == reach)
 
 
 async def settle(db: Database, member: int, reach: str, *, big: bool) -> bool:
-    """End a change of reach; False when a newer one was committed."""
+    """Finish promoting or demoting a member; False when a newer change was committed."""
     p = partition(member)
     own = [keys.user(member), keys.minted(p)]
     return bool(await db.call("set_reach", own, p, reach, "big" if big else ""))
 
 
 async def is_big(db: Database, member: int) -> bool:
-    """Return whether a member's posts are not pushed."""
+    """Return whether a member is a big author, whose posts are not pushed."""
     return await pushed_until(db, member) is not None
 
 
 async def pushed_until(db: Database, member: int) -> int | None:
-    """Return the id after which nothing of a big author was pushed, None for all others."""
+    """Return the id after which no posts of a big author were pushed, None for all other members."""
     state, _, since = (await db.one("HGET", keys.user(member), "reach") or "").partition(":")
     return int(since) if state == "big" else None
 
 
 async def big_authors(db: Database) -> tuple[str, tuple[int, ...]]:
-    """Return the version of the set of big authors, and them."""
-    # The version first: a set that is newer than its version is only read once more.
+    """Return the big authors, after the version of their set."""
+    # The version is read first: a set newer than its version is only read once more.
     version, members = await db.ask(VERSION, ("ZRANGE", keys.big(), 0, -1))
     return version or "", tuple(int(member) for member in members)
 
 
 async def unpushed(db: Database) -> set[int]:
-    """Return the big authors without those who have just been marked, or are being pushed again."""
+    """Return the big authors except those still being promoted or demoted."""
     _, members = await big_authors(db)
     states = await db.ask(*(("HGET", keys.user(member), "reach") for member in members))
     return {member for member, state in zip(members, states, strict=True) if (state or "").startswith("big:")}
 
 
 class BigAuthors:
-    """The big authors as a process knows them; whoever uses them compares the version."""
+    """A process's cached set of big authors. Its users must compare the version."""
 
     def __init__(self) -> None:
         self.version = ""
         self.members: tuple[int, ...] = ()
 
     async def read(self, db: Database) -> None:
-        """Read them anew."""
+        """Read version and members again."""
         self.version, self.members = await big_authors(db)

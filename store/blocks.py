@@ -1,4 +1,4 @@
-"""Whom members block and mute: a block is a versioned edge kept on both sides, a mute is the member's own."""
+"""Blocks and mutes. A block is a versioned edge, stored on both sides; a mute is stored with the muting member only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ Results = dict[int, str]  # member → `new`, `already` or `limit`
 
 
 async def block(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
-    """Commit blocks on the blocking side, which ends every follow and request between the two; returns the job."""
+    """Commit blocks on the blocking side; returns the job and the results.
+
+    A block ends every follow and request between the two members.
+    """
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.user(member)]
     own += [keys.following(member), keys.followers(member), keys.requested(member), keys.requests(member)]
@@ -26,17 +29,17 @@ async def block(db: Database, member: int, others: Sequence[int]) -> tuple[Job |
 
 
 async def unblock(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
-    """End blocks on the blocking side; returns the job."""
+    """End blocks on the blocking side; returns the job and the results."""
     return await _change(db, member, keys.blocked(member), "unblock", others)
 
 
 async def mute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
-    """Mute members; returns the job."""
+    """Mute members; returns the job and the results."""
     return await _change(db, member, keys.muted(member), "mute", others)
 
 
 async def unmute(db: Database, member: int, others: Sequence[int]) -> tuple[Job | None, Results]:
-    """End mutes; returns the job."""
+    """End mutes; returns the job and the results."""
     return await _change(db, member, keys.muted(member), "unmute", others)
 
 
@@ -52,7 +55,7 @@ async def _change(
 
 
 async def tell_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool) -> None:
-    """Apply blocks, or their ends, on the blocked members' side; a block of somebody gone goes with them."""
+    """Apply blocks, or their ends, on the blocked members' side; removes blocks of deleted members."""
     replies = await db.ask(*(apply_command(db, member, other, block, ended=ended) for other, block in blocks))
     gone = [other for (other, _), reply in zip(blocks, replies, strict=True) if reply is None]
     if gone:
@@ -62,7 +65,7 @@ async def tell_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool
 def apply_command(db: Database, member: int, other: int, block: int, *, ended: bool, quietly: bool = False) -> Command:
     """Return the command that applies a block, or its end, on the blocked member's side.
 
-    Done `quietly`, it tells nobody.
+    With `quietly`, it changes no notifications.
     """
     own = [keys.user(other), keys.blocked_by(other), keys.unblocked(other, member)]
     boxes = "" if quietly else mailboxes(db, partition(other))
@@ -70,7 +73,7 @@ def apply_command(db: Database, member: int, other: int, block: int, *, ended: b
 
 
 async def relationships(db: Database, member: int, others: Sequence[int] | None = None) -> dict[int, Relationship]:
-    """Return how a member stands to those whom they block or mute or who block them; of `others` to each."""
+    """Return a member's relationships to all whom they block or mute or who block them, or to each of `others`."""
     sets = (keys.blocked(member), keys.blocked_by(member), keys.muted(member))
     if others is None:
         found = await db.ask(*(("ZRANGE", key, 0, -1) for key in sets))
@@ -87,7 +90,7 @@ async def relationships(db: Database, member: int, others: Sequence[int] | None 
 
 
 async def forget(db: Database, member: int, count: int) -> bool:
-    """Remove some blocks by and of a deleted member on the other side, then here; True when none is left."""
+    """Remove a batch of blocks by and of a deleted member, first on the other side; True when none is left."""
     blocked, by = await db.ask(
         ("ZRANGE", keys.blocked(member), 0, count - 1, "WITHSCORES"),
         ("ZRANGE", keys.blocked_by(member), 0, count - 1),

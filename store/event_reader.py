@@ -1,4 +1,4 @@
-"""The live log: the one reader a process has of what happens on the site, and those whom it hands events to."""
+"""Reads the event log, once per process, and hands the events to subscribers and watchers."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ log = structlog.get_logger()
 
 
 class Watcher(Protocol):
-    """Who is handed every event."""
+    """A receiver of every event."""
 
     def offer(self, event: Event) -> None:
-        """Take an event; must not wait."""
+        """Take an event, without waiting."""
 
     def lose(self, cursor: str) -> None:
-        """Learn that events up to a cursor were lost."""
+        """Note that events up to a cursor were lost."""
 
 
 class Subscriber:
-    """One reader's place in the live log: a bounded queue of the events by those it follows."""
+    """One subscriber to the event log: a bounded queue of the events by the actors it follows."""
 
     def __init__(self, limit: int, since: str, owner: int | None = None) -> None:
         self.since = since  # events up to this one were dispatched before the queue began
-        self.owner = owner  # whose new follows are followed here, too
+        self.owner = owner  # the member whose new follows are added to `actors`
         self.actors: set[int] = set()
         self._limit = limit
         self._queue: deque[Event] = deque()
         self._lost = ""
-        self._is_in_log = True  # whether what was lost can still be read there
+        self._is_in_log = True  # whether the lost events can still be read from the log
         self._filled = asyncio.Event()
 
     def offer(self, event: Event) -> None:
-        """Queue an event; a reader too slow for its queue loses it whole and is told so."""
+        """Queue an event. A full queue is dropped whole, and the subscriber learns that from `take` or `reread`."""
         if self._lost or len(self._queue) >= self._limit:
             self._drop(event.cursor)
             return
@@ -54,7 +54,7 @@ class Subscriber:
         self._filled.set()
 
     def lose(self, cursor: str) -> None:
-        """Let go of everything up to a cursor, to be read in no other way; the reader is told so."""
+        """Drop everything up to a cursor, which the log cannot supply either; `take` reports it as a gap."""
         self._is_in_log = False
         self._drop(cursor)
 
@@ -65,7 +65,7 @@ class Subscriber:
 
     @property
     def has_gap(self) -> bool:
-        """Return whether a gap is what the reader gets next, whatever it reads in the log before that."""
+        """Return whether `take` reports a gap next, even if the subscriber still reads the log before that."""
         return bool(self._lost) and not self._is_in_log
 
     def is_past(self, event: Event) -> bool:
@@ -73,7 +73,10 @@ class Subscriber:
         return position(event.cursor) <= position(self.since)
 
     def reread(self) -> str:
-        """Begin the queue anew if it is lost and the log still has it: return up to where to read, or ""."""
+        """Restart a queue that was dropped if the log still has its events.
+
+        Returns the cursor up to which to read the log, "" if there is nothing to read.
+        """
         return self._forget() if self._lost and self._is_in_log else ""
 
     def _forget(self) -> str:
@@ -82,7 +85,7 @@ class Subscriber:
         return self.since
 
     async def take(self) -> Event | str:
-        """Wait for the next event; a text instead of an event is a gap, and the cursor to go on from."""
+        """Wait for the next event and return it; a text instead is a gap, and the cursor from which to continue."""
         await self._filled.wait()
         if self._lost:
             return self._forget()
@@ -93,10 +96,10 @@ class Subscriber:
 
 
 async def since(db: Database, subscriber: Subscriber, cursor: str) -> AsyncGenerator[Event | str, None]:
-    """Yield what comes after a cursor: all that the log has of it, then what the follower is handed.
+    """Yield the events after a cursor: first from the log, then from the subscriber's queue.
 
-    A text instead of an event is a gap, and the cursor to go on from. A queue that overflows while the log is read is
-    no gap: that part is read in the log, too.
+    A text instead of an event is a gap, and the cursor from which to continue. A queue that overflows while the log is
+    read is no gap: those events are read from the log, too.
     """
     to = subscriber.since
     while to:
@@ -116,7 +119,7 @@ async def since(db: Database, subscriber: Subscriber, cursor: str) -> AsyncGener
 
 
 class Log:
-    """The process's reader of the log: hands each event to those who follow its actor, and to nobody else."""
+    """The process's reader of the event log. It hands each event to the subscribers that follow its actor."""
 
     def __init__(self, db: Database, pubsub: PubSub) -> None:
         self._db = db
@@ -129,7 +132,7 @@ class Log:
         self.cursor = START
 
     async def start(self) -> None:
-        """Read on from the newest event."""
+        """Begin to read, after the newest event."""
         await self._skip()
         self._hearing.listen(WAKE, lambda _: self._woken.set())
         self._task = asyncio.create_task(self._read_on(), name="event log")
@@ -139,14 +142,14 @@ class Log:
         await stop(self._task)
 
     def watch(self, watcher: Watcher) -> None:
-        """Have every event handed to a watcher, and be told of those that were lost."""
+        """Hand every event to a watcher, and report lost events to it."""
         self._watchers.append(watcher)
 
     def follow(self, actors: Iterable[int], owner: int | None = None) -> Subscriber:
-        """Return a place in the log for events of some actors from now on.
+        """Return a subscriber to the events of some actors from now on.
 
-        Of an owner, also for events of those they follow from then on: they count from the event of the follow, which
-        may be evaluated much later.
+        With an owner, each member whom the owner follows later is added as an actor. That takes effect at the event of
+        the follow in the log, even when the subscriber takes that event much later.
         """
         subscriber = Subscriber(self._db.settings.subscriber_queue, self.cursor, owner)
         for actor in actors:
@@ -154,12 +157,12 @@ class Log:
         return subscriber
 
     def add(self, subscriber: Subscriber, actor: int) -> None:
-        """Let a follower have the events of one more actor."""
+        """Subscribe a subscriber to one more actor."""
         subscriber.actors.add(actor)
         self._by_actor[actor].add(subscriber)
 
     def remove(self, subscriber: Subscriber, actor: int) -> None:
-        """Let a follower have no more events of an actor."""
+        """Unsubscribe a subscriber from an actor."""
         subscriber.actors.discard(actor)
         followers = self._by_actor.get(actor)
         if followers:
@@ -168,7 +171,7 @@ class Log:
                 del self._by_actor[actor]
 
     def unfollow(self, subscriber: Subscriber) -> None:
-        """Give a place up."""
+        """Remove a subscriber."""
         for actor in list(subscriber.actors):
             self.remove(subscriber, actor)
 
@@ -178,16 +181,16 @@ class Log:
             self._woken.clear()
             try:
                 while await self._read_batch():
-                    pass  # what comes after a batch that is not full wakes the reader once more
+                    pass  # an event appended after a batch that is not full wakes the reader again
             except (Unavailable, RedisError) as error:
-                if isinstance(error, RedisError):  # what is Unavailable has been logged
+                if isinstance(error, RedisError):  # Unavailable has been logged already
                     log.warning("event_log_unread", error=str(error))
                 self._woken.set()
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _read_batch(self) -> bool:
-        """Hand out the next events; True where there may be more of them."""
-        # The event read last is read again: where it has gone from the log, others after it may have gone unread.
+        """Hand out the next events; True if there may be more of them."""
+        # The last event is read again: if it is gone from the log, later events may have been trimmed unread.
         batch = await events.between(self._db, self.cursor, inclusive=True)
         follows_on = bool(batch) and batch[0].cursor == self.cursor
         if follows_on or not self._has_read:
@@ -202,10 +205,13 @@ class Log:
         return False
 
     async def _skip(self) -> None:
-        """Go on from the newest event; of a store that was put back it is older than what was read."""
+        """Continue after the newest event. In a store restored from a backup, it is older than the last one read."""
         cursor = await newest(self._db)
         has_read = bool(await events.between(self._db, cursor, cursor, inclusive=True))
-        self.cursor, self._has_read = cursor, has_read  # together: whoever takes a place has the one or the other
+        self.cursor, self._has_read = (
+            cursor,
+            has_read,
+        )  # without an await in between: a new subscriber must not see one without the other
 
     def _dispatch(self, event: Event) -> None:
         self.cursor, self._has_read = event.cursor, True

@@ -29,7 +29,7 @@ class Event:
     original_author: int = 0
     of_quote: int = 0
     member: int = 0
-    is_public: int = 0  # whether all may hear of it who see its actor
+    is_public: int = 0  # 1 if everybody who may see the actor may see the event
     text: str = ""
     latitude: str = ""
     longitude: str = ""
@@ -48,7 +48,7 @@ _NUMBERS = {f.name for f in fields(Event)} - {"cursor", "kind", *_WORDS}
 
 
 async def append(db: Database, name: str, kind: str, actor: int, **about: int | str) -> str | None:
-    """Append an event once, whatever repeats the work; `name` is what makes it the same event."""
+    """Append an event once, even if the work is repeated; `name` identifies the event."""
     return cast("str | None", await db.one(*append_command(db, name, kind, actor, **about)))
 
 
@@ -60,15 +60,15 @@ def append_command(db: Database, name: str, kind: str, actor: int, **about: int 
 
 
 async def between(db: Database, after: str, to: str = "+", *, inclusive: bool = False) -> list[Event]:
-    """Return a batch of the events after one cursor, or from it on, up to another, oldest first."""
+    """Return a batch of the events after one cursor, or from it on if `inclusive`, up to another, oldest first."""
     found = await db.one("XRANGE", keys.events(), after if inclusive else f"({after}", to, "COUNT", READ_COUNT)
     return [_read(entry, pairs) for entry, pairs in found]
 
 
 async def replay(db: Database, after: str, to: str) -> AsyncGenerator[Event | None, None]:
-    """Yield the events after one cursor up to another, oldest first; None, and no more, where some are gone by then."""
+    """Yield the events after one cursor up to another, oldest first; ends with None if some were trimmed by then."""
     while position(after) < position(to):
-        # The event read last is read again: while it is in the log, none after it has been trimmed away.
+        # The last event is read again: while it is in the log, no later one has been trimmed.
         batch = await between(db, after, to, inclusive=True)
         is_whole = after == START or (bool(batch) and batch[0].cursor == after)
         if not is_whole:
@@ -89,7 +89,7 @@ async def newest(db: Database) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """Where a cursor is: whether all that came after it is in the log, or whether no clock has come so far yet."""
+    """A cursor's position: `is_kept` if the log has all events after it, `is_future` if no clock has reached it."""
 
     newest: str  # cursor of the newest event ever appended
     is_kept: bool
@@ -97,7 +97,7 @@ class LogPosition:
 
 
 async def locate(db: Database, cursor: str) -> LogPosition:
-    """Return where a cursor is; one that the log does not have, of an older store or a lost one, is not kept."""
+    """Return a cursor's position. A cursor that the log does not have, from an older or lost store, is not kept."""
     commands = [("XRANGE", keys.events(), cursor, cursor), ("XINFO", "STREAM", keys.events()), ("TIME",)]
     found, info, time = await db.run(commands)
     facts = {"last-generated-id": START} if isinstance(info, Exception) else read_pairs(info)
@@ -110,14 +110,14 @@ async def locate(db: Database, cursor: str) -> LogPosition:
 
 
 def position(cursor: str) -> tuple[int, int]:
-    """Return a cursor as what it is ordered by: milliseconds and number; raises ValueError where it is none."""
+    """Return a cursor's sort key: milliseconds and number; raises ValueError for a malformed cursor."""
     milliseconds, _, number = cursor.partition("-")
     return int(milliseconds), int(number)
 
 
 def _read(entry: str, pairs: Sequence[str]) -> Event:
     told = read_pairs(pairs)
-    # A newer process may tell more than this one knows of.
+    # A newer version of Perch may append fields that this one does not have.
     about: dict[str, Any] = {name: int(value) for name, value in told.items() if name in _NUMBERS}
     about |= {name: value for name, value in told.items() if name in _WORDS}
     return Event(cursor=entry, kind=told["kind"], **about)

@@ -1,4 +1,4 @@
-"""Favourites: the truth lies with the member, an index of it with the post, so that a delete finds who has it."""
+"""Favourites. The truth is stored with the member. An index at the post lets a delete find its favourites."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from store.ids import partition
 
 
 async def add(db: Database, member: int, post: int) -> str:
-    """Favourite a post; returns `new`, `again` when it stood, `full`, or `gone` without the post; raises MemberGone.
+    """Favourite a post; returns `new`, `again` if it was favourited already, `full`, or `gone` without the post.
 
-    The index comes first, and once more at the end: only then can it not name too little, and a post deleted
-    meanwhile, whose job may have looked at the index before, is not kept.
+    Raises MemberGone.
+    The index is written first, so it never lacks a favourite. It is written once more at the end: that finds out
+    whether the post was deleted meanwhile. The delete's job may have read the index too early, so the favourite goes.
     """
     if not await _index(db, member, post):
         return "gone"
@@ -31,7 +32,7 @@ async def add(db: Database, member: int, post: int) -> str:
 
 
 async def remove(db: Database, member: int, post: int) -> bool:
-    """Take a favourite back; False when there was none."""
+    """Remove a favourite; False when there was none."""
     removed = await db.one("ZREM", keys.favourites(member), post)
     await _unindex(db, member, post)
     return bool(removed)
@@ -43,18 +44,18 @@ async def _index(db: Database, member: int, post: int) -> bool:
 
 
 def index_command(member: int, post: int) -> Command:
-    """Return the command that notes at a post who favourites it, unless the post is gone."""
+    """Return the command that adds a member to a post's index of favourites, unless the post is gone."""
     return script("index_favourite", [keys.status(post), keys.favouriters(post)], [member])
 
 
 async def _unindex(db: Database, member: int, post: int) -> None:
     await db.one("ZREM", keys.favouriters(post), member)
     if await db.one("ZSCORE", keys.favourites(member), post):
-        await _index(db, member, post)  # favourited again meanwhile, by who had noted it before this took it away
+        await _index(db, member, post)  # favourited again meanwhile, and indexed before this removed the entry
 
 
 async def clear(db: Database, post: int, batch: int) -> bool:
-    """Take a deleted post from a batch of the members who have favourited it; True when nothing is left."""
+    """Remove a deleted post from the favourites of a batch of members; True when none is left."""
     members = await db.one("ZRANGE", keys.favouriters(post), 0, batch - 1)
     if members:
         await db.ask(*(("ZREM", keys.favourites(int(member)), post) for member in members))
@@ -63,7 +64,7 @@ async def clear(db: Database, post: int, batch: int) -> bool:
 
 
 async def take_back(db: Database, member: int, batch: int) -> int:
-    """Take back a batch of a deleted member's favourites; returns how many they were."""
+    """Remove a batch of a deleted member's favourites; returns how many."""
     posts = await db.one("ZRANGE", keys.favourites(member), 0, batch - 1)
     if posts:
         await db.ask(*(("ZREM", keys.favouriters(int(post)), member) for post in posts))

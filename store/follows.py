@@ -1,4 +1,4 @@
-"""Who follows whom: a versioned edge, kept on both sides."""
+"""Follows and follow requests: versioned edges, stored on both sides."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ Edges = list[tuple[int, int]]  # other member, edge
 async def follow(
     db: Database, follower: int, members: Sequence[int], asks: Collection[int] = ()
 ) -> tuple[Job | None, dict[int, str]]:
-    """Commit follows, and requests to those whom one `asks`, on the follower's side; returns the job and the results.
+    """Commit follows on the follower's side, and requests to the members in `asks`; returns the job and the results.
 
-    They are `new`, `already`, `limit`, `blocks` for whom the follower blocks, or `gone` for who blocks the follower.
+    A result is `new`, `already`, `limit`, `blocks` if the follower blocks the member, or `gone` if the member blocks
+    the follower.
     """
     ordered = sorted(members, key=lambda member: member not in asks)
     ((job, body, *results),) = await db.ask(follow_command(db, follower, ordered, len(set(asks) & set(members))))
@@ -27,7 +28,7 @@ async def follow(
 
 
 def follow_command(db: Database, follower: int, members: Sequence[int], asked: int = 0) -> Command:
-    """Return the command that commits follows; the first so many members are asked to be followed.
+    """Return the command that commits follows; to the first `asked` members, it commits requests.
 
     Its reply is the job's id and body, then a result per member.
     """
@@ -74,24 +75,24 @@ async def approve(db: Database, member: int, followers: Sequence[int]) -> Job | 
 
 
 async def accept(db: Database, member: int, edges: Edges) -> list[bool]:
-    """Apply approvals on the side of those who asked; returns for each whether it still stands there."""
+    """Apply approvals on the requesting members' side; returns for each whether its edge still exists there."""
     replies = await db.ask(*(accept_command(db, follower, member, edge) for follower, edge in edges))
     return [bool(reply) for reply in replies]
 
 
 def accept_command(db: Database, follower: int, member: int, edge: int, *, quietly: bool = False) -> Command:
-    """Return the command that applies an approval on the side of who asked.
+    """Return the command that applies an approval on the requesting member's side.
 
-    Done `quietly`, it tells nobody.
+    With `quietly`, it changes no notifications.
     """
     return _at_follower(db, "accept", follower, member, edge, quietly=quietly)
 
 
 async def tell_followed(db: Database, follower: int, edges: Edges, step: str) -> list[int | None]:
-    """Apply follows, requests, or their ends on the followed members' side: `add`, `ask` or `remove`.
+    """Apply follows, requests, or their ends on the followed members' side; `step` is `add`, `ask` or `remove`.
 
-    Returns for each 1, 0 when something newer is known, 2 where one who asks already follows, or None where the member
-    is gone or blocks the follower.
+    Returns for each edge 1, 0 if a newer edge is stored, 2 if a requesting member already follows, or None if the
+    followed member is gone or blocks the follower.
     """
     return await db.ask(*(apply_command(db, follower, member, edge, step) for member, edge in edges))
 
@@ -99,7 +100,7 @@ async def tell_followed(db: Database, follower: int, edges: Edges, step: str) ->
 def apply_command(db: Database, follower: int, member: int, edge: int, step: str, *, quietly: bool = False) -> Command:
     """Return the command that applies a follow or request, or its end, on the followed member's side.
 
-    Done `quietly`, it tells nobody.
+    With `quietly`, it changes no notifications.
     """
     p = partition(member)
     own = [keys.user(member), keys.followers(member), keys.requests(member), keys.unfollowed(member, follower)]
@@ -120,22 +121,22 @@ def _at_follower(db: Database, step: str, follower: int, member: int, edge: int,
 
 
 def read_edges(job: Job, name: str = "edges") -> Edges:
-    """Return the edges of one kind that a job is about."""
+    """Return the edges under one name in a job's body."""
     return [(int(other), int(edge)) for other, edge in cast("list[tuple[str, str]]", job.body.get(name) or [])]
 
 
 async def following(db: Database, member: int) -> dict[int, int]:
-    """Return everybody a member follows, with the edge; at most `MAX_FOLLOWING`."""
+    """Return the edge of each member that a member follows; at most `MAX_FOLLOWING`."""
     return {e.thing: e.place for e in read_entries(await db.one("ZRANGE", keys.following(member), 0, -1, "WITHSCORES"))}
 
 
 async def some(db: Database, listing: str, count: int) -> list[int]:
-    """Return some members of a list of follows, the oldest edges first."""
+    """Return some members of a list of follows, oldest edges first."""
     return [int(member) for member in await db.one("ZRANGE", listing, 0, count - 1)]
 
 
 async def followers_after(db: Database, member: int, edge: int, count: int) -> list[Entry]:
-    """Return followers whose edges come after one, oldest first."""
+    """Return followers whose edges are newer than one, oldest first."""
     reply = await db.one(
         "ZRANGE", keys.followers(member), f"({edge}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES"
     )

@@ -1,4 +1,4 @@
-"""Hashtags: how often each was used in an hour, and how many posts carry it."""
+"""Hashtags: the uses of each in an hour, and the number of posts that carry it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from store.client.database import Command, Database, script
 from store.ids import first_of, instant
 from store.records import read_pairs
 
-USES_SECONDS = 8 * 3600  # s: how long the uses in an hour are kept
-TAGS_KEPT = 10_000  # tags kept of an hour, once there are twice as many
+USES_SECONDS = 8 * 3600  # s: how long an hour's counts are kept
+TAGS_KEPT = 10_000  # tags; an hour's counts are trimmed to these once there are twice as many
 
 
 async def count_uses(db: Database, made: Iterable[tuple[int, Sequence[str]]]) -> None:
-    """Count the tags of new posts in the hours these were made in."""
+    """Count the tags of new posts in the hours in which the posts were created."""
     await db.ask(*count_uses_commands(made))
 
 
 def count_uses_commands(made: Iterable[tuple[int, Sequence[str]]]) -> list[Command]:
-    """Return the commands that count the tags of new posts; a post counted twice does no harm.
+    """Return the commands that count the tags of new posts.
 
-    The numbers only tell which tags are worth looking at.
+    A post that is counted twice does no harm: the counts only select the tags that are worth a closer look.
     """
     hours: dict[int, Counter[str]] = defaultdict(Counter)
     for post, tags in made:
@@ -41,23 +41,23 @@ def count_uses_commands(made: Iterable[tuple[int, Sequence[str]]]) -> list[Comma
 
 
 def hour_of(moment: datetime) -> int:
-    """Return the number of an hour, since 1970."""
+    """Return the hour of a moment, as hours since 1970."""
     return int(moment.timestamp()) // 3600
 
 
 def most_used(hour: int, count: int) -> Command:
-    """Return the command that reads the tags used most in an hour."""
+    """Return the command that reads the most used tags of an hour."""
     return ("ZRANGE", keys.tag_uses(hour), 0, count - 1, "REV", "WITHSCORES")
 
 
 def read_most_used(reply: Sequence[str]) -> dict[str, int]:
-    """Return tags and how often each was used."""
+    """Return the number of uses of each tag, from the reply to `most_used`."""
     return {tag: int(uses) for tag, uses in read_pairs(reply).items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the timeline of a tag holds: all posts, those since a moment, those of a time before, the oldest's id."""
+    """Figures of a tag's timeline: its posts, those since a moment, those of a period before, and the oldest's id."""
 
     total: int
     recent: int
@@ -69,7 +69,7 @@ FIGURES = 4  # commands of `figures`
 
 
 def figures(tag: str, recent: datetime, earlier: datetime) -> list[Command]:
-    """Return the commands that read the figures of a tag: ids of posts name their time."""
+    """Return the commands that read the figures of a tag; they find posts by time, as ids contain it."""
     key, since = keys.hashtag(tag), first_of(recent)
     return [
         ("ZCARD", key),
@@ -80,5 +80,5 @@ def figures(tag: str, recent: datetime, earlier: datetime) -> list[Command]:
 
 
 def read_figures(total: int, recent: int, earlier: int, oldest: Sequence[str]) -> Figures:
-    """Return the figures that the commands have read."""
+    """Return the figures of a tag from the replies to the commands of `figures`."""
     return Figures(total, recent, earlier, int(oldest[0]) if oldest else None)

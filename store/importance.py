@@ -1,4 +1,4 @@
-"""What ranks posts: stored scores, and posts whose score is due."""
+"""Ranking: stored scores of posts, and posts whose score is due to be computed again."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from store.client.database import Command, Database, script
 from store.ids import PARTITIONS, partition
 from store.records import Post, read_pairs, read_post
 
-COUNTERS = ("likes", "reposts", "quotes", "comments")  # what a score is made of, besides age
-_TAKEN = 32  # due posts taken per partition and look
-_LEASE_MS = 10_000  # ms after which a due post is taken from a worker that has died
+COUNTERS = ("likes", "reposts", "quotes", "comments")  # a score is computed from these and the post's age
+
+_TAKEN = 32  # due posts taken per partition and call
+_LEASE_MS = 10_000  # ms after which another worker may take a leased post
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A post whose score is due, leased to one worker; the lease is ms since 1970."""
+    """A post whose score is due, leased to one worker. `lease` is in ms since 1970."""
 
     post: int
     lease: int
 
 
 async def take_due(db: Database) -> list[Due]:
-    """Return posts whose numbers changed a second ago or longer, now leased to the caller."""
-    # A look costs a fraction of the script, and mostly there is nothing to be taken.
+    """Return posts whose counters changed at least a second ago, now leased to the caller. Two round trips."""
+    # Reading the first entry costs a fraction of the script, and usually nothing is due.
     (seconds, micros), *first = await db.ask(
         ("TIME",), *(("ZRANGE", keys.rescore(p), 0, 0, "WITHSCORES") for p in range(PARTITIONS))
     )
@@ -37,7 +38,7 @@ async def take_due(db: Database) -> list[Due]:
 
 
 async def finish(db: Database, due: Sequence[Due]) -> None:
-    """Let go of posts that have their scores; those that changed meanwhile stay due."""
+    """Release posts whose scores have been stored. Posts that changed meanwhile stay due."""
     groups: dict[int, list[int]] = defaultdict(list)
     for one in due:
         groups[partition(one.post)] += [one.post, one.lease]
@@ -45,14 +46,14 @@ async def finish(db: Database, due: Sequence[Due]) -> None:
 
 
 async def posts(db: Database, things: Sequence[int]) -> list[Post]:
-    """Return those of some posts that exist."""
+    """Return the existing posts among some ids."""
     replies = await db.ask(*(("HGETALL", keys.status(thing)) for thing in things))
     found = [read_post(thing, read_pairs(reply)) for thing, reply in zip(things, replies, strict=True)]
     return [post for post in found if post]
 
 
 async def rank(db: Database, scored: Sequence[tuple[Post, float]]) -> None:
-    """Store the scores of posts, in each timeline all read that has them."""
+    """Store the scores of posts, for the public timeline and the timelines of their tags."""
     size = db.settings.important_size
     await db.ask(
         *(
@@ -64,17 +65,17 @@ async def rank(db: Database, scored: Sequence[tuple[Post, float]]) -> None:
 
 
 def best(key: str, count: int) -> Command:
-    """Return the command that reads the best posts of a timeline all read."""
+    """Return the command that reads the best posts of a ranking."""
     return ("ZRANGE", key, 0, count - 1, "REV")
 
 
 def counts(post: int) -> Command:
-    """Return the command that reads what a score is made of."""
+    """Return the command that reads the counters of a post's score."""
     return ("HMGET", keys.status(post), "author", *COUNTERS)
 
 
 def read_counts(reply: Sequence[str | None]) -> dict[str, int] | None:
-    """Return the numbers of a post by their names, None when it is gone."""
+    """Return the counters of a post by name, None when it is gone."""
     author, *numbers = reply
     if author is None:
         return None

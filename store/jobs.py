@@ -1,4 +1,4 @@
-"""Durable work: what a commit still has to do elsewhere, kept in a stream until it is done."""
+"""Durable jobs: the work that a commit leaves for other partitions, stored in a stream until it is done."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ from store.records import Job, read_job, read_pairs
 GROUP, CONSUMER = "workers", "perch"
 WAKE = "jobs"  # channel: a partition has work for any worker
 READ_COUNT = 1_000  # jobs read at a time to be counted
-RETRY_SECONDS = (0.1, 1.0)  # first and longest pause between attempts to hand over what was left unfinished
-_CLAIM_COUNT = 4  # jobs taken over per partition and sweep: the rest is for other workers
+RETRY_SECONDS = (0.1, 1.0)  # first and longest pause between attempts to hand over unfinished jobs
+
+_CLAIM_COUNT = 4  # jobs taken over per partition and sweep; the rest is left to other workers
 
 log = structlog.get_logger(__name__)
 
 
 async def checkpoint(db: Database, job: Job, cursor: str) -> bool:
-    """Note progress and renew the lease; False when the job has been finished or overtaken by a delete."""
+    """Store a job's progress and renew its lease; False when the job is finished, or removed by a delete."""
     p = partition(job.id)
     return bool(await db.call("checkpoint", [keys.jobs(p), keys.progress(p)], job.id, cursor))
 
 
 async def renew(db: Database, job: Job) -> bool:
-    """Renew the lease of a job about to be done; False when somebody has finished it, or a delete overtaken it."""
+    """Renew the lease of a job before its steps run; False when the job is finished, or removed by a delete."""
     p = partition(job.id)
     return bool(await db.one("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, f"{job.id}-0", "JUSTID"))
 
 
 def finish(job: Job) -> Command:
-    """Return the command that ends a job."""
+    """Return the command that finishes a job."""
     p = partition(job.id)
     return script("finish_job", [keys.jobs(p), keys.progress(p), keys.dead_jobs(p)], [job.id])
 
 
 async def hand_over(db: Database, job: Job) -> None:
-    """Let go of a job, so that any worker may take it at once."""
+    """Release the lease of a job, so that any worker may take it at once."""
     await db.ask(*_hand_over(db, partition(job.id), [f"{job.id}-0"]))
 
 
@@ -55,11 +56,11 @@ def _hand_over(db: Database, p: int, entries: Sequence[str]) -> list[Command]:
 
 
 async def hand_over_unfinished(db: Database) -> None:
-    """Let go of the jobs that this process left when it lost the connection, so that any worker may take them at once.
+    """Release the jobs that this process left unfinished when it lost the connection, so that any worker may take them.
 
-    The id of a job whose commit was never answered is unknown. So all leased jobs of its partition are handed over:
-    doing a step twice is harmless. Race: the server may execute a lost command after this. Such a job waits for its
-    lease. Raises Unavailable while the server does not answer; then nothing is forgotten.
+    The id of a job whose commit got no reply is unknown. So all leased jobs of its partition are released: each step
+    may run twice without harm. Race: the server may execute a lost command after this. Such a job waits until its lease
+    expires. Raises Unavailable while the server does not answer; then the jobs stay in `db.unfinished`.
     """
     left, partitions = db.unfinished.take()
     try:
@@ -70,7 +71,7 @@ async def hand_over_unfinished(db: Database) -> None:
             p: [e for e, _, idle, _ in reply if idle < lease]
             for p, reply in zip(where, replies, strict=True)
             if not isinstance(reply, ResponseError)
-        }  # NOGROUP: nothing has ever been committed there
+        }  # NOGROUP: no job has ever been committed there
         for job in left:
             leased.setdefault(partition(job.id), []).append(f"{job.id}-0")
         await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)))
@@ -80,7 +81,7 @@ async def hand_over_unfinished(db: Database) -> None:
 
 
 async def keep_handing_over(db: Database) -> None:
-    """Hand over what this process left unfinished as soon as the server answers again, until cancelled."""
+    """Hand over unfinished jobs as soon as the server answers again. Runs until cancelled."""
     shortest, longest = RETRY_SECONDS
     while True:
         await db.unfinished.filled.wait()
@@ -97,13 +98,13 @@ async def keep_handing_over(db: Database) -> None:
 
 
 async def excuse(db: Database, job: Job) -> None:
-    """Count a job's attempts anew: the server refused its commands, so the failure is not the job's."""
+    """Reset a job's count of attempts: the server refused its commands, so the failure is not the job's."""
     entry = f"{job.id}-0"
     await db.one("XCLAIM", keys.jobs(partition(job.id)), GROUP, CONSUMER, 0, entry, "RETRYCOUNT", 0, "JUSTID")
 
 
 async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS)) -> list[Job]:
-    """Return jobs whose worker has been silent for a lease, now leased to the caller; oldest first.
+    """Return jobs whose lease has expired, now leased to the caller; oldest first.
 
     A job that has failed too often is set aside as dead instead.
     """
@@ -112,7 +113,7 @@ async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS))
     jobs: list[Job] = []
     for reply in await db.run(claims):
         if isinstance(reply, ResponseError) and str(reply).startswith("NOGROUP"):
-            continue  # nothing has ever been committed in this partition
+            continue  # no job has ever been committed in this partition
         if isinstance(reply, Exception):
             raise reply
         jobs += [_read(entry, pairs) for entry, pairs in reply[1]]
@@ -120,7 +121,7 @@ async def take_over(db: Database, partitions: Iterable[int] = range(PARTITIONS))
 
 
 async def backlog(db: Database) -> tuple[int, int]:
-    """Return how many jobs are unfinished, and how many are set aside as dead."""
+    """Return the number of unfinished jobs that are not dead, and the number of dead ones."""
     lengths = await db.ask(
         *(("XLEN", keys.jobs(p)) for p in range(PARTITIONS)), *(("ZCARD", keys.dead_jobs(p)) for p in range(PARTITIONS))
     )
@@ -129,7 +130,7 @@ async def backlog(db: Database) -> tuple[int, int]:
 
 
 async def waiting(db: Database, p: int) -> AsyncIterator[list[Job]]:
-    """Yield the unfinished jobs of a partition, oldest first, in batches; the dead are left out."""
+    """Yield the unfinished jobs of a partition in batches, oldest first, without the dead ones."""
     dead = set(await db.one("ZRANGE", keys.dead_jobs(p), 0, -1))
     last = "-"
     while found := await db.one("XRANGE", keys.jobs(p), last, "+", "COUNT", READ_COUNT):
@@ -138,18 +139,18 @@ async def waiting(db: Database, p: int) -> AsyncIterator[list[Job]]:
 
 
 async def dead(db: Database, p: int) -> list[tuple[Job, datetime]]:
-    """Return the dead jobs of a partition with when they were set aside, longest dead first."""
+    """Return the dead jobs of a partition and when each was set aside, longest dead first."""
     found = await db.one("ZRANGE", keys.dead_jobs(p), 0, -1, "WITHSCORES")
     entries = await db.ask(*(("XRANGE", keys.jobs(p), f"{job}-0", f"{job}-0") for job in found[::2]))
     return [
         (_read(*entry[0]), datetime.fromtimestamp(int(since) / 1000, UTC))
         for entry, since in zip(entries, found[1::2], strict=True)
-        if entry  # else it was overtaken by a delete in between
+        if entry  # otherwise a delete has removed it in between
     ]
 
 
 async def retry(db: Database, job: int) -> bool:
-    """Make a dead job fresh work again; False when it is not dead."""
+    """Make a dead job available to workers again; False when it is not dead."""
     p = partition(job)
     idle = db.settings.job_lease_seconds * 1000 + 1
     done = await db.call("retry_job", [keys.jobs(p), keys.dead_jobs(p)], job, idle)

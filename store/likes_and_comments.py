@@ -1,4 +1,4 @@
-"""Likes and comments: both lie with the post, so one step changes set and count."""
+"""Likes and comments. Both are stored with the post, so one script changes the set and the count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from store.records import Comment, Job, read_job, read_pairs
 async def like(db: Database, post: int, member: int) -> bool | None:
     """Like a post; True when that is new, None when the post is gone.
 
-    The member's index comes first: left over by a crash it names too much, never too little.
+    The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
     """
     p = partition(post)
     own = [keys.minted(p), keys.status(post), keys.likes(post), keys.rescore(p)]
@@ -26,7 +26,7 @@ async def like(db: Database, post: int, member: int) -> bool | None:
 
 
 async def unlike(db: Database, post: int, member: int) -> bool | None:
-    """Take a like back; None when the post is gone. The index keeps its entry."""
+    """Remove a like; False when there was none, None when the post is gone. The member's index keeps its entry."""
     (reply,) = await db.ask(_unlike_command(db, post, member))
     return None if reply is None else bool(reply)
 
@@ -39,7 +39,7 @@ def _unlike_command(db: Database, post: int, member: int) -> Command:
 
 @dataclass(frozen=True, slots=True)
 class CommentDraft:
-    """A comment to be made."""
+    """A comment to be created."""
 
     post: int
     author: int
@@ -51,9 +51,10 @@ class CommentDraft:
 
 
 async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, Job | None]:
-    """Comment on a post; returns `new`, `again` for a retry, `conflict`, `gone` or `no-reply`, and the comment.
+    """Comment on a post; returns `new`, `again` for a retry, `conflict`, `gone` or `no-reply`, the comment and its job.
 
-    The job tells whom it mentions, None when that is nobody. As with a like, the member's index comes first.
+    The job notifies the mentioned members; it is None when there are none. As with a like, the member's index is
+    written first.
     """
     index = ("ZADD", keys.discussed(draft.author), draft.post, draft.post)
     _, reply = await db.ask(index, create_comment_command(db, draft))
@@ -63,7 +64,7 @@ async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, J
 
 
 def create_comment_command(db: Database, draft: CommentDraft) -> Command:
-    """Return the command that makes a comment."""
+    """Return the command that creates a comment."""
     post, p = draft.post, partition(draft.post)
     own = [keys.minted(p), keys.status(post), keys.comments(post), keys.rescore(p), keys.commenters(post), keys.jobs(p)]
     if draft.idempotency_key:
@@ -75,9 +76,9 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
 
 
 async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
-    """Bind an idempotency key to one input at its member; False when it was used with another.
+    """Bind a member's idempotency key to one input; False when it was used with another input.
 
-    The post's partition keeps the result, so this only guards the key against use on two posts.
+    The post's partition stores the result. This only keeps the key from being used on two posts.
     """
     key, value = _claim(draft)
     first = await db.one("SET", key, value, "NX", "GET", "EX", keys.DAY)
@@ -85,7 +86,7 @@ async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
 
 
 async def release_comment_key(db: Database, draft: CommentDraft) -> None:
-    """Let go of an idempotency key whose input was refused, so that it can be used for the corrected input."""
+    """Release an idempotency key whose input was refused, so that it can be used for the corrected input."""
     key, value = _claim(draft)
     await db.call("release_name", [key], value)
 
@@ -96,7 +97,7 @@ def _claim(draft: CommentDraft) -> tuple[str, str]:
 
 
 async def delete_comment(db: Database, comment: int, post: int) -> tuple[bool, Job | None]:
-    """Delete a comment; False when it is gone. The job takes it from whom it mentions, None when that is nobody."""
+    """Delete a comment; returns False when it is gone, and the job that takes back its mentions, None without any."""
     (reply,) = await db.ask(delete_command(db, comment, post))
     return reply is not None, read_job(reply[0], "unmention", reply[1]) if reply else None
 
@@ -123,9 +124,10 @@ async def oldest_comments(db: Database, post: int, count: int) -> list[Comment]:
 
 
 async def clear(db: Database, post: int, batch: int) -> bool:
-    """Remove a batch of what hangs on a deleted post; True when nothing is left.
+    """Remove a batch of a deleted post's likes and comments; True when none is left.
 
-    Each step can be repeated: an index entry goes before what it leads to, a comment before its place.
+    Each step can be repeated: index entries go before the likes and comments they refer to, a comment's record before
+    its entry in the list.
     """
     likers, comments = await db.ask(
         ("ZRANGE", keys.likes(post), 0, batch - 1), ("ZRANGE", keys.comments(post), 0, batch - 1)
@@ -146,17 +148,17 @@ async def clear(db: Database, post: int, batch: int) -> bool:
 
 
 async def indexed(db: Database, index: str, after: int, count: int) -> list[int]:
-    """Return posts of a member's index of likes or comments that come after one, oldest first."""
+    """Return posts newer than one from a member's index of likes or comments, oldest first."""
     return [int(post) for post in await db.one("ZRANGE", index, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count)]
 
 
 async def take_back_likes(db: Database, member: int, posts: Sequence[int]) -> None:
-    """Take back a member's likes of some posts, where there are any."""
+    """Remove a member's likes of some posts, if there are any."""
     await db.ask(*(_unlike_command(db, post, member) for post in posts))
 
 
 async def take_back_comments(db: Database, member: int, posts: Sequence[int], batch: int) -> None:
-    """Delete what a member has said below some posts."""
+    """Delete all comments of a member on some posts."""
     left = list(posts)
     while left:
         lists = await db.ask(

@@ -1,4 +1,4 @@
-"""What a script needs so that it can tell members of its partition something, or take it back."""
+"""Script argument with which a script adds and withdraws notifications of members in its partition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from store import keys
 from store.client.database import Database
 from store.ids import PARTITIONS
 
-# In the order in which `mailbox.lua` has them.
+# In the order that `mailbox.lua` expects.
 _OWN = (
     keys.user,
     keys.notifications,
@@ -21,7 +21,7 @@ _OWN = (
 
 
 def mailboxes(db: Database, p: int) -> str:
-    """Return what `mailbox.lua` completes with a member of a partition."""
+    """Return a partition's key prefixes and limits for `mailbox.lua`, which completes them with a member."""
     return _written(p, db.settings.notifications_kept, db.channel(keys.told_prefix()))
 
 

@@ -1,4 +1,4 @@
-"""What members are told of others, and where they are named: two bounded lists in the member's own partition."""
+"""Notifications and mentions: two bounded lists in the member's own partition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from store.records import Entry
 
 
 class NotificationKind(Enum):
-    """What somebody did to a member."""
+    """The action that a notification reports."""
 
     FOLLOW = "FOLLOW"
     FOLLOW_REQUEST = "FOLLOW_REQUEST"
@@ -33,10 +33,10 @@ class NotificationKind(Enum):
 
 
 class Notification(Struct, frozen=True):
-    """What a member is told; 0 where it is about no post or no comment.
+    """A notification of a member; `post` and `comment` are 0 if it is about none.
 
-    The post is the member's own where it was liked, passed on or commented, else the one that quotes, answers or names
-    them, or below which a comment does.
+    For a like, repost or comment, the post is the member's own. For a quote, reply or mention in a post, it is the post
+    that quotes, answers or mentions. For a mention or answer in a comment, it is the post below which the comment is.
     """
 
     id: int
@@ -56,7 +56,7 @@ class Notification(Struct, frozen=True):
 
 
 def read_notifications(reply: Sequence[str]) -> list[Notification]:
-    """Return notifications asked for WITHSCORES."""
+    """Return notifications from a reply WITHSCORES."""
     return [Notification.read(int(score), text) for text, score in zip(reply[::2], reply[1::2], strict=True)]
 
 
@@ -78,9 +78,9 @@ async def mark_read(db: Database, member: int, until: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What changed in a member's notifications after an id, oldest first: those that came, and those withdrawn.
+    """Changes to a member's notifications after an id, oldest first: `came` were added, `withdrawn` were removed.
 
-    `newest` is the newest id of all; what is at or below the floor may have been missed.
+    `newest` is the newest id of all changes. Changes at or below the floor may be missing.
     """
 
     newest: int
@@ -95,7 +95,7 @@ async def newest(db: Database, member: int) -> int:
 
 
 async def changes_after(db: Database, member: int, last: int, count: int) -> Changes:
-    """Return what changed after an id, at most so many of each kind."""
+    """Return the changes to a member's notifications after an id, at most `count` of each kind."""
     newest, floor, came, gone = await db.call("notification_changes", _logs(member), last, count)
     withdrawn = [Entry(int(thing), int(score)) for thing, score in zip(gone[::2], gone[1::2], strict=True)]
     return Changes(int(newest), int(floor), read_notifications(came), withdrawn)
@@ -107,7 +107,7 @@ def _logs(member: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class MentionSource:
-    """A post that names members, or a comment below it; `private` is a member whose followers alone see it."""
+    """A post or comment that mentions members; `private` is the private member whose followers alone may see it."""
 
     author: int
     post: int
@@ -116,14 +116,14 @@ class MentionSource:
 
 
 async def mention(db: Database, named: MentionSource, members: Iterable[int]) -> None:
-    """Note for each member that they are named, and tell them."""
+    """Add a mention to each member's list, and notify those who may see it."""
     kept = db.settings.mentions_kept
     what = [named.author, named.post, named.comment, named.private or "", kept]
     await db.ask(*(_mention(db, "mention", member, what) for member in members))
 
 
 async def unmention(db: Database, named: MentionSource, members: Iterable[int]) -> None:
-    """Take a post or comment that is gone from the members whom it names."""
+    """Remove the mentions in a post or comment that is gone, and their notifications, from some members."""
     what = [named.author, named.post, named.comment]
     await db.ask(*(_mention(db, "unmention", member, what) for member in members))
 
@@ -134,13 +134,13 @@ def _mention(db: Database, name: str, member: int, what: list[Any]) -> Command:
 
 
 async def withdraw_about(db: Database, member: int, post: int) -> None:
-    """Take back all that a member was told of a post that is gone."""
+    """Withdraw all of a member's notifications about a post that is gone."""
     p = partition(member)
     await db.call("withdraw_about", [keys.minted(p)], mailboxes(db, p), member, post)
 
 
 def trim(db: Database, member: int) -> tuple[Command, ...]:
-    """Return the commands that bound what a member is told."""
+    """Return the commands that trim a member's notifications and mentions."""
     p = partition(member)
     return (
         script("trim_notifications", [keys.minted(p)], [mailboxes(db, p), member]),
@@ -149,12 +149,12 @@ def trim(db: Database, member: int) -> tuple[Command, ...]:
 
 
 def read_mentions(reply: Sequence[str]) -> list[Mentioned]:
-    """Return the entries of a member's list of mentions, asked for WITHSCORES."""
+    """Return the entries of a member's list of mentions from a reply WITHSCORES."""
     return [_read_mention(text, int(score)) for text, score in zip(reply[::2], reply[1::2], strict=True)]
 
 
 class Mentioned(Entry, frozen=True):
-    """A place in a list of mentions; `below` is the post below which the comment stands that is named, else 0."""
+    """An entry of a list of mentions. For a comment, `below` is the post that it comments on; for a post, it is 0."""
 
     below: int = 0
 

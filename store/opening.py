@@ -1,4 +1,4 @@
-"""Opens the database that the settings name, and the secret that lies beside the embedded one."""
+"""Opens the database that the settings name, and reads the secret that signs tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 @contextlib.asynccontextmanager
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """Attach to the embedded store, or connect to the server that REDIS_URL names, waiting until it is there.
+    """Attach to the embedded store, or connect to the server of REDIS_URL, waiting until it can be reached.
 
     Raises EmbeddedStoreError, UnsupportedServer.
     """
@@ -47,7 +47,7 @@ async def _attached(settings: Settings) -> attach.Attachment:
 
 
 async def _reach(db: Database) -> str:
-    """Return the server's name and version once it can be reached, saying on standard error that it cannot."""
+    """Wait until the server can be reached, reporting each failure on standard error; returns its name and version."""
     pause, longest = RETRY_SECONDS
     while True:
         try:
@@ -59,15 +59,16 @@ async def _reach(db: Database) -> str:
 
 
 def secret(settings: Settings) -> str:
-    """Return what signs tokens: the setting, or what is kept with the embedded store, made by the first who asks.
+    """Return the secret that signs tokens: SECRET_KEY, or else the file in the data directory.
 
-    Raises SettingError when the file kept holds no secret, EmbeddedStoreError when it cannot be read or made.
+    The first process creates the file.
+    Raises SettingError when the file holds no secret, EmbeddedStoreError when it cannot be read or created.
     """
     if settings.secret_key:
         return settings.secret_key
     path = settings.data_dir / "secret.key"
     try:
-        if not path.exists():  # a full disk has no room for another one
+        if not path.exists():  # checked first, since on a full disk even a draft cannot be written
             _make_secret(path)
         kept = path.read_text(errors="replace").strip()
     except OSError as error:
@@ -78,7 +79,7 @@ def secret(settings: Settings) -> str:
 
 
 def _make_secret(path: Path) -> None:
-    # Written whole beside its place and linked, so that of many processes one wins and none reads half of it.
+    # Written to a draft and then hard-linked: of several processes one wins, and none reads a partial secret.
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.touch(mode=0o600)
     try:

@@ -1,4 +1,4 @@
-"""Statuses, quotes and plain reposts: committed at their author's partition, listed at their original's."""
+"""Statuses, quotes and plain reposts: committed in the author's partition, listed in the original's partition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from store.records import Job, Location, Post, Published, Source, User, read_job
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A post to be made; a plain repost has an original and no text."""
+    """A post to be created. A plain repost has an original and no text."""
 
     author: int
     text: str
@@ -22,7 +22,7 @@ class Draft:
     hashtags: tuple[str, ...] = ()
     original: int | None = None
     original_author: int | None = None
-    of_quote: bool = False  # whether the original is a quote: its global id says so, also when it is gone
+    of_quote: bool = False  # whether the original is a quote; its global id says so even when the original is gone
     reply_to: int | None = None
     reply_to_author: int | None = None
     root: int | None = None  # the post that began the conversation; set where the post answers one
@@ -32,7 +32,10 @@ class Draft:
 
 
 async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
-    """Commit a post; returns `new` with its job, `again` for a retry or second plain repost, or `conflict`."""
+    """Commit a post; returns the outcome, the post's id and its job.
+
+    The outcome is `new`, `again` for a retry or a second plain repost, or `conflict`. Only a new post has a job.
+    """
     (reply,) = await db.ask(create_command(db, draft))
     outcome, *rest = reply
     if outcome == "conflict":
@@ -53,19 +56,19 @@ def create_command(db: Database, draft: Draft) -> Command:
     limits = [keys.DAY, db.settings.home_size, db.settings.home_slack]
     args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
     answered = [draft.reply_to or "", draft.root or "", draft.reply_to_author or ""]
-    # repr() has as many digits as it takes to read the same number again.
+    # repr() has enough digits to restore exactly the same number.
     place = [repr(draft.location.latitude), repr(draft.location.longitude)] if draft.location else ["", ""]
     return script("create_post", own, [*args, "1" if draft.of_quote else "", *answered, *place])
 
 
 async def first_made(db: Database, author: int, mutation: str, key: str, digest: str) -> int | None:
-    """Return what a member's earlier mutation with this key made, None when there is none of the same input."""
+    """Return the id that a member's earlier mutation with this key and the same input created, None without one."""
     used_for, _, made = (await db.one("GET", keys.idempotency(author, mutation, key)) or "").partition(" ")
     return int(made) if used_for == digest else None
 
 
 async def delete(db: Database, post: int, author: int) -> Job | None:
-    """Delete a post of this author; returns the job that removes it everywhere, None when it is gone."""
+    """Delete an author's post; returns the job that removes it everywhere, None when the post is gone."""
     (reply,) = await db.ask(delete_command(db, post, author))
     return read_job(reply[0], "delete", reply[1]) if reply else None
 
@@ -93,12 +96,15 @@ def list_repost_command(db: Database, original: int, repost: int, author: int, *
 
 
 async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> None:
-    """Take a repost or quote off its original's list; the original's author is told of it no more."""
+    """Remove a repost or quote from its original's list, and withdraw its notification from `whose`.
+
+    `whose` is the original's author.
+    """
     await db.one(*unlist_repost_command(db, original, repost, author, plain=plain, whose=whose))
 
 
 def unlist_repost_command(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> Command:
-    """Return the command that takes a repost or quote off its original's list."""
+    """Return the command that removes a repost or quote from its original's list."""
     member, counter, listed = _listing(original, repost, author, plain=plain)
     own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
     channel, boxes = db.channel(keys.activity(original)), mailboxes(db, partition(original))
@@ -118,25 +124,25 @@ async def post(db: Database, thing: int) -> Post | None:
 
 
 def with_author_commands(thing: int, author: int) -> list[Command]:
-    """Return the commands that read one post, and who wrote it."""
+    """Return the commands that read one post and its author."""
     return [("HGETALL", keys.status(thing)), ("HGETALL", keys.user(author))]
 
 
 def read_with_author(
     thing: int, author: int, post: Sequence[str], user: Sequence[str]
 ) -> tuple[Post | None, User | None]:
-    """Return one post, and who wrote it, as they were read."""
+    """Return one post and its author from the replies to `with_author_commands`."""
     return read_post(thing, read_pairs(post)), User.read(author, read_pairs(user))
 
 
 async def gone(db: Database, things: Sequence[int]) -> set[int]:
-    """Return which of some posts do not exist any more."""
+    """Return those of some posts that no longer exist."""
     found = await db.ask(*(("EXISTS", keys.status(thing)) for thing in things))
     return {thing for thing, exists in zip(things, found, strict=True) if not exists}
 
 
 async def reposts_before(db: Database, original: int, repost: int | None, count: int) -> tuple[Source, ...]:
-    """Return the oldest plain reposts of a post that came before one, oldest first."""
+    """Return the oldest plain reposts of a post, of those before an id, oldest first."""
     return read_reposts(await db.one(*first_reposts(original, count, below=repost)))
 
 
@@ -147,7 +153,7 @@ async def reposts_between(db: Database, original: int, above: int, below: int, c
 
 
 def relist_quote_commands(db: Database, original: int, quote: int, author: int) -> list[Command]:
-    """Return the commands that list a quote at its original, also one that was taken off before."""
+    """Return the commands that list a quote at its original, even one that was removed from the list before."""
     return [("DEL", keys.withdrawn(original, quote)), list_repost_command(db, original, quote, author, plain=False)]
 
 
@@ -158,12 +164,12 @@ def first_reposts(original: int, count: int, below: int | None = None) -> Comman
 
 
 def read_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
-    """Return the plain reposts that a command has read, in its order."""
+    """Return plain reposts from a reply WITHSCORES, in its order."""
     return tuple(Source(int(repost), int(author)) for author, repost in zip(reply[::2], reply[1::2], strict=True))
 
 
 async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job | None]:
-    """Hide a status or quote, or show it again; returns whether there is one, and the job when that is a change."""
+    """Hide a status or quote, or show it again; returns whether it exists, and the job, None without a change."""
     p, kind = partition(post), "hide" if hidden else "unhide"
     own = [
         keys.minted(p),
@@ -178,37 +184,37 @@ async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[b
 
 
 async def reposted_as(db: Database, member: int, original: int) -> int | None:
-    """Return a member's plain repost of a post."""
+    """Return a member's plain repost of a post, None without one."""
     found = await db.one("HGET", keys.reposted(member), original)
     return int(found) if found else None
 
 
 def add_to_public_commands(db: Database, thing: int, hashtags: Sequence[str], score: float) -> list[Command]:
-    """Return the commands that add a post to the public timeline and to those of its tags, and to what ranks them."""
+    """Return the commands that add a post to the public timeline, to those of its tags, and to their rankings."""
     return [list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)]
 
 
 def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[int, float]]) -> Command:
-    """Return the command that adds posts with their scores to a timeline all read, and to what ranks it."""
+    """Return the command that adds posts to the public timeline or a tag's, and their scores to its ranking."""
     size = db.settings.public_size if listed[0] == keys.public() else db.settings.hashtag_size
     pairs = [part for one in scored for part in one]
     return script("add_to_timeline", listed, [size, db.settings.important_size, *pairs])
 
 
 def remove_from_public_commands(thing: int, hashtags: Sequence[str]) -> list[Command]:
-    """Return the commands that remove a post from the public timeline and its tags, then from what ranks them."""
+    """Return the commands that remove a post from the public timeline and its ranking, then from each tag's."""
     return [("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed]
 
 
 async def newest_ids(db: Database, members: Collection[int]) -> dict[int, int]:
-    """Return for each member the newest id made in their partition: none of their posts is newer."""
+    """Return the newest id minted in each member's partition. None of the member's posts is newer."""
     parts = list(map(partition, members))
     ticks = await db.ask(*(("GET", keys.minted(part)) for part in parts))
     return {member: of_tick(int(tick), part) for member, part, tick in zip(members, parts, ticks, strict=True)}
 
 
 async def published(db: Database, member: int, *, below: int | None, above: int, count: int) -> list[Published]:
-    """Return what a member published between two ids, both exclusive, newest first."""
+    """Return the entries of a member's profile between two ids, both exclusive, newest first."""
     high = "+inf" if below is None else f"({below}"
     found = await db.one("ZRANGE", keys.profile(member), high, f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
     return [read_published(text) for text in found]
@@ -220,26 +226,26 @@ def published_command(member: int, count: int, above: int = 0) -> Command:
 
 
 def read_profile(reply: Sequence[str]) -> list[Published]:
-    """Return the entries of a profile as they were read."""
+    """Return the entries of a profile from a reply."""
     return [read_published(text) for text in reply]
 
 
 async def reposted_until(db: Database, member: int, posts: Sequence[int], last: int) -> set[int]:
-    """Return which of some posts a member has passed on plainly, by a repost up to an id."""
+    """Return those of some posts that a member has plainly reposted, with repost ids up to `last`."""
     reposts = await db.one("HMGET", keys.reposted(member), *posts) if posts else []
     return {post for post, repost in zip(posts, reposts, strict=True) if repost and int(repost) <= last}
 
 
 async def published_among(db: Database, member: int, posts: Sequence[int]) -> set[int]:
-    """Return which of some statuses and quotes are a member's own and not deleted."""
+    """Return those of some statuses and quotes that a member wrote and has not deleted."""
     scores = await db.one("ZMSCORE", keys.profile(member), *posts) if posts else []
     return {post for post, score in zip(posts, scores, strict=True) if score is not None}
 
 
 async def clear(db: Database, post: int) -> None:
-    """Remove the lists of a deleted post, and the post from its own thread.
+    """Remove the lists of a deleted post, and the post's entry from its own thread.
 
-    Quotes of it and replies to it stay; they are posts of their own, and the thread is the replies'.
+    Its quotes and replies stay, as they are posts of their own. So does the thread, which lists the replies.
     """
     lists = (keys.quotes, keys.reposts, keys.likes, keys.comments, keys.commenters, keys.replies)
     await db.ask(("DEL", *(key(post) for key in lists)), ("ZREM", keys.thread(post), post))

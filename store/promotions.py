@@ -1,4 +1,7 @@
-"""Promotions: what sponsors pay to show. All of them lie in one hash slot, so each change is one step."""
+"""Promotions: posts, members and advertisements that sponsors pay to show.
+
+All keys of promotions are in one hash slot, so each change is one script.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ LAST: Command = ("ZRANGE", keys.promotions(), "+inf", "-inf", "BYSCORE", "REV", 
 
 @dataclass(frozen=True, slots=True)
 class Advertisement:
-    """What a sponsor says in words of its own."""
+    """A sponsor's own title, text and link."""
 
     title: str
     text: str
@@ -25,9 +28,9 @@ class Advertisement:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """Something a sponsor pays to show: one of a status, a member and an advertisement.
+    """A paid promotion of one status, one member or one advertisement.
 
-    `ends` is in ms since 1970, 0 where it was ended before its time.
+    `ends` is in ms since 1970, or 0 if the promotion was ended early.
     """
 
     id: int
@@ -67,26 +70,26 @@ async def create(db: Database, *, sponsor: int, ends: int, subject: Mapping[str,
 
 
 async def end(db: Database, promotion: int) -> Promotion | None:
-    """End a promotion, for good, and return it; None when there has never been one."""
+    """End a promotion permanently and return it, None when it has never existed."""
     own = [keys.promotions(), keys.promotion(promotion)]
     return Promotion.read(promotion, read_pairs(await db.call("end_promotion", own, promotion)))
 
 
 def read_last(reply: Sequence[Any]) -> int:
-    """Return when the last promotion ends, ms since 1970, of the reply to `LAST`; 0 where there is none."""
+    """Return when the last promotion ends, in ms since 1970, from the reply to `LAST`; 0 without promotions."""
     if not reply:
         return 0
-    last = reply[-1]  # the end, or with the newer protocol a pair of a promotion and its end
+    last = reply[-1]  # RESP2: the end; RESP3: a pair of promotion and end
     return int(float(last[1] if isinstance(last, list) else last))
 
 
 def are_running(last: int) -> bool:
-    """Return whether any promotions run, the last of which ends then."""
+    """Return whether any promotion runs, given when the last one ends, in ms since 1970."""
     return last > _now()
 
 
 def running(seed: int, count: int) -> Command:
-    """Return the command that reads so many of the running promotions; of many, the seed says which."""
+    """Return the command that reads `count` running promotions; if there are more, the seed selects them."""
     return script("running_promotions", [keys.promotions()], [_now(), seed, count, keys.promotion_prefix()])
 
 

@@ -1,6 +1,6 @@
-"""The shape of every record: what a reply of Redis means, and nothing else.
+"""All stored records, and the functions that parse them from replies of Redis.
 
-Records are msgspec's structs: immutable as frozen dataclasses are, and made some twenty times as fast.
+Records are frozen msgspec structs: as immutable as frozen dataclasses, and created about twenty times as fast.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Fields = Mapping[str, str]
 
 
 class User(Struct, frozen=True):
-    """A member as everybody may know them."""
+    """A member's public record."""
 
-    is_steady: ClassVar[bool] = True  # what is shown of it depends on nothing else
+    is_steady: ClassVar[bool] = True  # its rendering depends on this record alone
 
     id: int
     login: str
@@ -56,7 +56,7 @@ class User(Struct, frozen=True):
 
 
 class Role(Enum):
-    """What a member may do on the whole site."""
+    """A member's role on the whole site."""
 
     MEMBER = "MEMBER"
     MODERATOR = "MODERATOR"
@@ -64,7 +64,7 @@ class Role(Enum):
 
 
 class Credentials(Struct, frozen=True):
-    """What only the member may see, and what logs them in."""
+    """A member's private e-mail address, password and role."""
 
     email: str
     password: Secret  # its hash
@@ -78,11 +78,11 @@ class Credentials(Struct, frozen=True):
 
 
 class Relationship(Struct, frozen=True):
-    """How the viewer stands to another member."""
+    """The viewer's relationship to another member."""
 
     follows: bool = False
     blocks: bool = False
-    is_blocked: bool = False  # by the other
+    is_blocked: bool = False  # by the other member
     mutes: bool = False
 
 
@@ -93,7 +93,7 @@ NO_TOKEN = Secret("")
 
 
 class Session(Struct, frozen=True):
-    """A signed-in device. Times are in ms since 1970; tokens are digests of refresh tokens."""
+    """A session of a member. Times are in ms since 1970; tokens are digests of refresh tokens."""
 
     id: str
     token: Secret
@@ -125,21 +125,21 @@ class Session(Struct, frozen=True):
 
 
 class Location(Struct, frozen=True):
-    """A place on earth, in degrees: latitude from -90 to 90, longitude from -180 to 180."""
+    """A location on earth, in degrees: latitude from -90 to 90, longitude from -180 to 180."""
 
     latitude: float
     longitude: float
 
     @classmethod
     def read(cls, latitude: str | None, longitude: str | None) -> Location | None:
-        """Return a place from its texts, which hold the numbers exactly; None where one is missing or empty."""
+        """Return a location from its stored texts, without rounding; None if one is missing or empty."""
         return cls(float(latitude), float(longitude)) if latitude and longitude else None
 
 
 class Status(Struct, frozen=True):
-    """A post of a member's own words."""
+    """A post with a member's own text."""
 
-    is_steady: ClassVar[bool] = True  # what is shown of it depends on nothing else
+    is_steady: ClassVar[bool] = True  # its rendering depends on this record alone
 
     id: int
     author: int
@@ -162,7 +162,7 @@ class Status(Struct, frozen=True):
 
 
 class Repost(Status, frozen=True):
-    """A post passed on: with text a quote, a post of its own; without text it stands for its original."""
+    """A repost of an original. With text it is a quote, a post of its own; without text it is a plain repost."""
 
     original_id: int
     original_author: int
@@ -203,14 +203,14 @@ def read_post(post: int, fields: Fields) -> Post | None:
 
 
 def is_plain_repost(post: Post | None) -> bool:
-    """Return whether a post only passes another on."""
+    """Return whether a post is a repost without text."""
     return isinstance(post, Repost) and post.is_plain
 
 
 class Comment(Struct, frozen=True):
-    """A remark below a post."""
+    """A comment on a post."""
 
-    is_steady: ClassVar[bool] = True  # what is shown of it depends on nothing else
+    is_steady: ClassVar[bool] = True  # its rendering depends on this record alone
 
     id: int
     author: int
@@ -239,7 +239,7 @@ class Comment(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """A plain repost that brought a post to a home, and who made it."""
+    """A plain repost that added a post to a home, and its author."""
 
     repost: int
     author: int
@@ -250,13 +250,13 @@ class Source(Struct, frozen=True):
 
 
 def read_pairs(reply: Sequence[str]) -> dict[str, str]:
-    """Return the fields of a hash or stream entry from the flat list Redis sends."""
+    """Return the fields of a hash or stream entry from Redis's flat list."""
     parts = iter(reply)
     return dict(zip(parts, parts, strict=True))
 
 
 def read_entries(reply: Sequence[str]) -> list[Entry]:
-    """Return the entries of a sorted set asked for WITHSCORES."""
+    """Return the entries of a sorted set from a reply WITHSCORES."""
     parts = iter(reply)
     return [Entry(int(thing.partition(":")[0]), int(place)) for thing, place in zip(parts, parts, strict=True)]
 
@@ -267,7 +267,7 @@ def read_sources(text: str | None) -> tuple[Source, ...]:
 
 
 class Published(Struct, frozen=True):
-    """An entry of a profile; a plain repost names its original and whose it is."""
+    """An entry of a profile. A plain repost has its original and the original's author."""
 
     id: int
     original: int | None = None
@@ -275,19 +275,19 @@ class Published(Struct, frozen=True):
 
 
 def read_published(text: str) -> Published:
-    """Return an entry of a profile as it is stored."""
+    """Return an entry of a profile from its stored text."""
     return Published(*map(int, text.split(":")))
 
 
 class Entry(Struct, frozen=True):
-    """A place in a list: what stands there and the id it is sorted by."""
+    """An entry of a sorted list: the id that is listed, and the id it is sorted by."""
 
     thing: int
     place: int
 
 
 class Job(Struct, frozen=True):
-    """Work committed and not yet finished everywhere; its id names what began it."""
+    """A durable job: committed work that is unfinished. Its id names what began it."""
 
     id: int
     kind: str
@@ -296,5 +296,5 @@ class Job(Struct, frozen=True):
 
 
 def read_job(job: str, kind: str, body: str, cursor: str | None = None) -> Job:
-    """Return a job from what was committed."""
+    """Return a job from its committed id, kind and JSON body."""
     return Job(int(job), kind, msgspec.json.decode(body), cursor or "")

@@ -1,4 +1,4 @@
-"""Replies: each is listed at the post it answers, and in the thread of the post its conversation began with."""
+"""Replies. Each is listed at the post it answers, and in the thread of the post that began the conversation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reply:
 
 
 def add_commands(db: Database, reply: Reply) -> list[Command]:
-    """Return the commands that list a reply, unless it was taken off before."""
+    """Return the commands that list a reply in both lists, unless it was removed before."""
     own, told = _at_parent(db, reply)
     boxes = mailboxes(db, partition(reply.parent))
     listing = script("list_repost", own, [reply.id, reply.id, "replies", *told, reply.author, boxes])
@@ -30,24 +30,24 @@ def add_commands(db: Database, reply: Reply) -> list[Command]:
 
 
 def thread_command(root: int, reply: int) -> Command:
-    """Return the command that lists a reply in its conversation, and the root with it while that exists."""
+    """Return the command that adds a reply to its thread, and the root with it while the root exists."""
     own = [keys.status(root), keys.thread(root), keys.withdrawn(root, reply)]
     return script("list_thread", own, [root, reply])
 
 
 def relist_commands(db: Database, reply: Reply) -> list[Command]:
-    """Return the commands that list a reply, also one that was taken off before."""
+    """Return the commands that list a reply in both lists, even one that was removed before."""
     ends = [("DEL", keys.withdrawn(post, reply.id)) for post in (reply.parent, reply.root)]
     return [*ends, *add_commands(db, reply)]
 
 
 async def remove(db: Database, reply: Reply) -> None:
-    """Take a reply off both lists, and keep late work from listing it again."""
+    """Remove a reply from both lists, and keep late jobs from listing it again."""
     await db.ask(*remove_commands(db, reply))
 
 
 def remove_commands(db: Database, reply: Reply) -> list[Command]:
-    """Return the commands that take a reply off both lists."""
+    """Return the commands that remove a reply from both lists."""
     own, told = _at_parent(db, reply)
     whose = [reply.author, reply.parent_author, mailboxes(db, partition(reply.parent))]
     return [
@@ -58,7 +58,7 @@ def remove_commands(db: Database, reply: Reply) -> list[Command]:
 
 
 def _at_parent(db: Database, reply: Reply) -> tuple[list[str], list[object]]:
-    """Return the keys of the list of replies, and what is told when their number changes."""
+    """Return the keys of the list of replies, and the script arguments that publish a change of their count."""
     parent = reply.parent
     own = [keys.status(parent), keys.replies(parent), keys.withdrawn(parent, reply.id)]
     return [*own, keys.rescore(partition(parent))], [db.channel(keys.activity(parent)), parent]

@@ -1,7 +1,7 @@
-"""Names: which members have a login or name that begins with something, the most followed first.
+"""The index of names: finds members whose login or name begins with a prefix, the most followed first.
 
-All of it lies in one hash slot, so that what a member is found by changes in one step. It follows the members' own
-records, which are the truth: an entry that is late or left over is harmless to who compares it with the record.
+The whole index is in one hash slot, so all entries of a member change in one script. The members' own records are the
+truth. A late or left-over entry is harmless, because readers compare it with the record.
 """
 
 from __future__ import annotations
@@ -12,45 +12,45 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 
-MAGNITUDES = 24  # sets of names; the same in prelude.lua, where a member's magnitude is kept
-_END = "\0"  # ends a name in an entry, as no name can hold it
-_ANY = "any"  # in place of what the index is expected to have
+MAGNITUDES = 24  # sets of names; the same number is in prelude.lua, which sets a member's magnitude
+_END = "\0"  # ends the name in an entry; no name can contain it
+_ANY = "any"  # expected state: matches every stored state
 
 
 def read_state(member: int) -> Command:
-    """Return the command that reads what the index is made of: login, name, magnitude."""
+    """Return the command that reads the indexed fields of a member: login, name, magnitude."""
     return ("HMGET", keys.user(member), "login", "name", "magnitude")
 
 
 def state(magnitude: int, names: Sequence[str]) -> str:
-    """Return what the index has of a member, as it is stored; `names` are folded, '' is stored for nobody."""
+    """Return a member's state in the index, as it is stored. `names` are folded; no stored state is ''."""
     return _END.join((str(magnitude), *names))
 
 
 def entries(stored: str) -> list[tuple[int, str]]:
-    """Return magnitude and name of each entry that the index has of a member."""
+    """Return the magnitude and name of each of a member's entries, from their stored state."""
     magnitude, *names = stored.split(_END)
     return [(int(magnitude), name) for name in names]
 
 
 def entry(name: str, member: int) -> str:
-    """Return an entry of a set of names."""
+    """Return the text of an entry in a set of names."""
     return f"{name}{_END}{member}"
 
 
 def read_entry(text: str) -> tuple[str, int]:
-    """Return name and member of an entry."""
+    """Return the name and member of an entry."""
     name, _, member = text.rpartition(_END)
     return name, int(member)
 
 
 def write(states: Mapping[int, str]) -> Command:
-    """Return the command that sets what the index has of some members, '' for nothing."""
+    """Return the command that sets the states of some members in the index; '' removes a member."""
     return _write([(member, _ANY, wanted) for member, wanted in states.items()])
 
 
 def mend(member: int, found: str | None, wanted: str) -> Command:
-    """Return the command that sets what the index has of a member, unless it has changed since it was `found`."""
+    """Return the command that sets a member's state in the index, unless it is no longer `found`."""
     return _write([(member, found or "", wanted)])
 
 
@@ -60,13 +60,13 @@ def _write(changes: Sequence[tuple[int, str, str]]) -> Command:
 
 
 def drop(magnitude: int, text: str) -> Command:
-    """Return the command that removes an entry, unless the index has it of its member after all."""
+    """Return the command that removes an entry, unless its member's state in the index includes it."""
     name, member = read_entry(text)
     return script("drop_name", [keys.names(magnitude), keys.indexed()], [text, member, magnitude, name])
 
 
 def settle_magnitude(member: int) -> Command:
-    """Return the command that makes a member's magnitude that of their followers."""
+    """Return the command that adjusts a member's magnitude to their number of followers."""
     p = partition(member)
     return script("settle_magnitude", [keys.user(member), keys.minted(p), keys.jobs(p)], [p, member])
 
@@ -74,7 +74,8 @@ def settle_magnitude(member: int) -> Command:
 def stands(magnitude: int, followers: int) -> bool:
     """Return whether a member with so many followers may have a magnitude; the same as `magnitude_of` in prelude.lua.
 
-    One more for each doubling from 8 on; who falls back keeps theirs down to three quarters of what it takes.
+    Magnitude 1 begins at 8 followers, and each further one at twice as many. With hysteresis: a member who loses
+    followers keeps a magnitude down to three quarters of where it begins.
     """
     least = 3 << magnitude if magnitude else 0
     return least <= followers and (followers < 8 << magnitude or magnitude == MAGNITUDES - 1)
@@ -96,10 +97,10 @@ def _bounds(prefix: str) -> tuple[bytes, bytes]:
 
 
 def after(magnitude: int, last: str | None, most: int) -> Command:
-    """Return the command that reads entries of a magnitude after one, whatever they begin with."""
+    """Return the command that reads all entries of a magnitude after one, at most so many."""
     return ("ZRANGE", keys.names(magnitude), "-" if last is None else f"({last}", "+", "BYLEX", "LIMIT", 0, most)
 
 
 async def known(db: Database, members: Sequence[int]) -> list[str | None]:
-    """Return what the index has of members."""
+    """Return the states of some members in the index, None for those that it does not have."""
     return list(await db.one("HMGET", keys.indexed(), *members)) if members else []

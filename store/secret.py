@@ -1,4 +1,4 @@
-"""Text that is never shown: passwords, their hashes, and tokens."""
+"""Text that must never be shown or logged: passwords, their hashes, and tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ HIDDEN = "**********"
 
 
 class Secret:
-    """A text that neither its repr nor `str`, a format or a log line shows. Only `reveal` returns it."""
+    """A text that `repr`, `str`, formatting and logging never show. Only `reveal` returns it."""
 
     __slots__ = ("_text",)
 

@@ -1,4 +1,4 @@
-"""Settings: every number an operator may turn, read from environment variables."""
+"""Settings that operators may change, read from environment variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from store import urls
 
 
 class SettingError(ValueError):
-    """A setting has a value it cannot have; the text is one line and names the variable."""
+    """A setting has an invalid value; the message is one line and names the variable."""
 
 
 def _setting(
@@ -31,7 +31,7 @@ def _setting(
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set; the variable is the name of the field in capitals."""
+    """All settings. The environment variable of each is its field's name in capitals."""
 
     host: str = _setting("127.0.0.1", "address to listen on")
     port: int = _setting(8000, "port to listen on; 0 takes a free one", least=0, most=65535)
@@ -171,7 +171,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read every setting that the environment has; raises SettingError naming the variable and the rule."""
+        """Return the settings of the environment; raises SettingError, which names the variable and the rule."""
         values = {
             f.name: _read(f, environment[f.name.upper()]) for f in fields(cls) if environment.get(f.name.upper(), "")
         }
@@ -180,7 +180,7 @@ class Settings:
         return settings
 
     def check(self) -> None:
-        """Raise SettingError where single values are wrong or values contradict each other."""
+        """Raise SettingError if a value is invalid or values contradict each other."""
         if self.secret_key and len(self.secret_key) < SECRET_LENGTH:
             raise SettingError(f"SECRET_KEY must have at least {SECRET_LENGTH} characters")
         if self.redis_url:
@@ -237,7 +237,7 @@ def _read_number(name: str, rules: Mapping[str, Any], text: str) -> int:
 
 
 def settings_table() -> str:
-    """Return the table of all settings that the documentation shows, in Markdown."""
+    """Return the documentation's table of all settings, in Markdown."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
     for f in fields(Settings):
         value: Any = f.default

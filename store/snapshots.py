@@ -1,4 +1,4 @@
-"""Rankings as they were when a first page was read, kept so that later pages go on in them."""
+"""Snapshots of rankings, taken when a first page is read, so that later pages continue in the same order."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _DIGITS = 14  # hexadecimal digits that hold the 53 bits of an id
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Where a ranking is kept: under a digest of it, so that the same one is kept once, and the listing it is of."""
+    """The place of a stored ranking: its digest, so that equal rankings are stored once, and the listing it ranks."""
 
     digest: str
     listing: str
 
 
 def digest(ranked: Sequence[int]) -> str:
-    """Return what names a ranking, as 32 hexadecimal digits."""
+    """Return the digest that names a ranking: 32 hexadecimal digits of SHA-256."""
     return sha256(_text(ranked).encode()).hexdigest()[:32]
 
 
 def keep(at: Snapshot, ranked: Sequence[int]) -> Command:
-    """Return the command that keeps a ranking, or keeps it ten minutes longer."""
+    """Return the command that stores a ranking for ten minutes, or ten minutes longer."""
     return ("SET", keys.snapshot(at.digest, at.listing), _text(ranked), "EX", SNAPSHOT_SECONDS)
 
 
@@ -36,11 +36,11 @@ def _text(ranked: Sequence[int]) -> str:
 
 
 def kept(at: Snapshot, start: int, count: int) -> tuple[Command, Command]:
-    """Return the commands that read part of a ranking, and whether it is kept at all."""
+    """Return the commands that read whether a ranking is stored, and part of it."""
     key = keys.snapshot(at.digest, at.listing)
     return ("STRLEN", key), ("GETRANGE", key, start * _DIGITS, (start + count) * _DIGITS - 1)
 
 
 def read_kept(length: int, text: str) -> list[int] | None:
-    """Return the ids that the commands have read, None when the ranking has expired or never was."""
+    """Return the ids from the replies to the commands of `kept`, None when the ranking has expired or never existed."""
     return [int(text[i : i + _DIGITS], 16) for i in range(0, len(text), _DIGITS)] if length else None

@@ -1,4 +1,4 @@
-"""Homes: written by delivery, merged by follows, read as slices; and slices of every other timeline."""
+"""Stored homes: delivery, merging at follows, building and reading; and slices of all other timelines."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ from store.client.database import Command, Database, script
 from store.ids import LARGEST, PARTITIONS, first_of, partition
 from store.records import Entry, Source, read_pairs, read_sources
 
-APPENDED = 500  # homes that one script adds a newest post to: 1 to 2 ms in which the server does nothing else
-WAITING = 8  # entries: more make each delivery longer, fewer have it add to the list more often
-WIDTH = 17  # characters of an entry that waits, as the scripts have it
-CHANGED = 100  # homes that one script changes in another way: 2 to 5 ms
+APPENDED = 500  # homes to which one script appends a newest post; blocks the server for 1 to 2 ms
+
+# Entries that wait to be added to the list. More make each delivery longer; fewer move entries to the list more often.
+WAITING = 8
+WIDTH = 17  # characters of a waiting entry; the same number is in the scripts
+CHANGED = 100  # homes that one script changes in any other way; blocks the server for 2 to 5 ms
 
 
 class Delivery(Struct, frozen=True):
-    """One post on its way to homes: by its author, or passed on by a plain repost."""
+    """The delivery of one post to homes, by its author or by a plain repost."""
 
     deliverer: int
     post: int
     author: int
     repost: int | None = None
-    earlier: str = ""  # `repost:author` of those who passed it on before
+    earlier: str = ""  # earlier plain reposts, as `repost:author`
 
 
 class Slice(Struct, frozen=True):
-    """Bounds of a read, as exclusive ids; `newest_first` says at which end it begins."""
+    """Bounds of a read, as exclusive ids; `newest_first` says at which end the read begins."""
 
     above: int | None
     below: int | None
@@ -40,7 +42,7 @@ class Slice(Struct, frozen=True):
 
 
 class StoredHome(Struct, frozen=True):
-    """Part of a home as it is stored; without a floor there is none, and while it is built it is not to be read."""
+    """Part of a stored home. Without a floor there is no home; while it is being built, it must not be read."""
 
     entries: list[Entry]
     floor: int | None
@@ -48,14 +50,14 @@ class StoredHome(Struct, frozen=True):
 
 
 def at_once(delivery: Delivery) -> int:
-    """Return how many homes one step may bring a post to."""
+    """Return how many homes one step may add a post to."""
     return CHANGED if delivery.repost else APPENDED
 
 
 def deliver(db: Database, delivery: Delivery, after: int, count: int) -> Command:
-    """Return the command that brings a post to the homes of some followers of the deliverer, oldest follow first.
+    """Return the command that adds a post to the homes of `count` followers of the deliverer, oldest follow first.
 
-    It begins after a follow; `read_delivered` makes of its reply how far it came.
+    It begins after the edge `after`. `read_delivered` reads from its reply how far it went.
     """
     d = delivery
     args = [
@@ -74,12 +76,12 @@ def deliver(db: Database, delivery: Delivery, after: int, count: int) -> Command
 
 
 def read_delivered(reply: Sequence[Any]) -> tuple[int, int]:
-    """Return how many followers a delivery has reached, and the edge of the last one; 0 and 0 for nobody."""
+    """Return the number of followers that a delivery has reached, and the edge of the last one; 0 and 0 for none."""
     return (int(reply[0]), int(reply[1])) if reply[0] else (0, 0)
 
 
 async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
-    """Take a deleted post, or an undone plain repost, out of homes."""
+    """Remove a deleted post, or an undone plain repost, from homes."""
     d = delivery
     args = [*_stems(), *_limits(db), d.post, d.author, d.repost or "", d.earlier]
     groups = (followers[i : i + CHANGED] for i in range(0, len(followers), CHANGED))
@@ -95,7 +97,7 @@ def _limits(db: Database) -> list[int]:
 
 
 def oldest(db: Database) -> int:
-    """Return the id at and below which homes keep nothing because of its age; 0 without such a limit."""
+    """Return the id at and below which entries are too old for homes (`HOME_MAX_AGE`); 0 without such a limit."""
     days = db.settings.home_max_age
     return first_of(datetime.now(UTC) - timedelta(days=days)) if days else 0
 
@@ -103,13 +105,13 @@ def oldest(db: Database) -> int:
 async def merge(
     db: Database, follower: int, followed: int, edge: int, entries: Sequence[Delivery], horizon: int
 ) -> None:
-    """Bring a newly followed member's posts into a home; below `horizon` their profile was not read."""
+    """Merge a newly followed member's posts into a home; the member's profile was not read below `horizon`."""
     args = [*_limits(db), follower, followed, edge, horizon]
     await db.call("merge_home", [keys.following(follower), *keys.home_keys(follower)], *args, *_written(entries))
 
 
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
-    """Take what an unfollowed member brought out of a home."""
+    """Remove an unfollowed member's posts and plain reposts from a home."""
     own = [keys.following(follower), *keys.home_keys(follower)]
     await db.call("unmerge_home", own, *_limits(db), follower, unfollowed, *_written(entries))
 
@@ -119,7 +121,7 @@ def _written(entries: Sequence[Delivery]) -> list[str | int]:
 
 
 async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
-    """Return the posts of a home that plain reposts brought, and these."""
+    """Return the plain reposts that are sources of a home's posts, by post."""
     found = read_pairs(await db.one("HGETALL", keys.sources(member)))
     return {int(post): read_sources(text) for post, text in found.items()}
 
@@ -144,27 +146,27 @@ def read_slice(key: str, part: Slice) -> Command:
 
 
 def read_published(reply: Sequence[str]) -> list[Entry]:
-    """Return entries of a profile, whose places are their own ids."""
+    """Return entries of a profile; the place of each is its own id."""
     return [Entry(place, place) for place in [int(text.partition(":")[0]) for text in reply]]
 
 
 def probe(key: str, edge: int, *, newer: bool) -> Command:
-    """Return the command that tells whether a timeline goes on beyond an id, that id included."""
+    """Return the command that reads whether a timeline continues beyond an id, that id included."""
     if newer:
         return ("ZRANGE", key, edge, "+inf", "BYSCORE", "LIMIT", 0, 1)
     return ("ZRANGE", key, edge, "-inf", "BYSCORE", "REV", "LIMIT", 0, 1)
 
 
 def newest_of(count: int) -> Slice:
-    """Return the bounds of the newest entries."""
+    """Return the bounds of a timeline's newest entries."""
     return Slice(None, None, newest_first=True, count=count)
 
 
 def read_home(member: int, part: Slice) -> list[Command]:
-    """Return the three commands that read part of a home; `read_stored` makes of their replies what was asked for.
+    """Return the three commands that read part of a home; `read_stored` makes a StoredHome of their replies.
 
-    In this order: what is added to the list in between is read twice, not overlooked, and what is trimmed in between
-    stands below the floor.
+    The order of the commands matters. An entry that moves to the list between them is read twice, not missed. An entry
+    that is trimmed between them is below the floor that is read last.
     """
     bounds = [part.above or 0, "" if part.below is None else part.below, "1" if part.newest_first else "", part.count]
     is_newest = part.below is None and part.newest_first
@@ -178,15 +180,17 @@ def read_home(member: int, part: Slice) -> list[Command]:
 
 
 def read_stored(part: Slice, waiting: str | None, listed: Sequence[str], state: Sequence[str | None]) -> StoredHome:
-    """Return what the commands of `read_home` have found."""
+    """Return part of a home from the replies to the commands of `read_home`."""
     floor, building = state
     return StoredHome(home_slice(part, waiting, listed), None if floor is None else int(floor), not building)
 
 
 def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[Entry]:
-    """Return the entries of part of a home in the order asked for."""
+    """Return the entries of part of a home, in the order of the slice."""
     texts = [*listed, *(waiting or "").split()[1:]]
-    found = {place: place for place in map(int, [text for text in texts if ":" not in text])}  # as almost all stand
+    found = {
+        place: place for place in map(int, [text for text in texts if ":" not in text])
+    }  # almost all entries are plain ids
     found |= {entry.place: entry.thing for entry in home_entries([text for text in texts if ":" in text])}
     above, below = part.above or 0, part.below or LARGEST + 1
     places = sorted([place for place in found if above < place < below], reverse=part.newest_first)
@@ -194,12 +198,12 @@ def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[
 
 
 def home_entries(listed: Sequence[str]) -> list[Entry]:
-    """Return entries of the list of a home, in its order."""
+    """Return entries from a home's stored list, in its order."""
     return [Entry(int(post), int(place or post)) for post, _, place in (entry.partition(":") for entry in listed)]
 
 
 def places(member: int, posts: Sequence[int]) -> Command:
-    """Return the command that tells where posts stand in a home, None for those that do not."""
+    """Return the command that reads the places of posts in a home, None for posts that it does not have."""
     return script("places", [keys.home(member), keys.newest(member)], posts)
 
 
@@ -213,15 +217,15 @@ async def home(db: Database, member: int) -> list[Entry]:
 def begin_home(member: int, *, again: bool = False) -> Command:
     """Return the command that begins to build a home; its reply is the home's count of changes, None when it is ready.
 
-    `again` adds to a home that is ready.
+    With `again`, it also begins for a home that is ready, to add to it.
     """
     return script("begin_home", [keys.home_state(member)], ["again" if again else ""])
 
 
 def write_home(db: Database, member: int, changed: str, places: str, sources: Mapping[int, str], floor: int) -> Command:
-    """Return the command that ends building a home; it replies -1 when the home has changed since it was begun.
+    """Return the command that writes a built home; it replies -1 when the home has changed since building began.
 
-    `places` are its entries, as `post` or `post:place` separated by spaces.
+    `places` are the entries, as `post` or `post:place`, separated by spaces.
     """
     own = [*keys.home_keys(member), keys.active(partition(member))]
     args = [member, changed, floor, today(), db.settings.home_size, db.settings.home_slack, places]
@@ -229,28 +233,28 @@ def write_home(db: Database, member: int, changed: str, places: str, sources: Ma
 
 
 def trim_home(db: Database, member: int) -> Command:
-    """Return the command that bounds a home; its reply is how many entries went."""
+    """Return the command that trims a home; its reply is the number of entries removed."""
     return script("trim_home", keys.home_keys(member), _limits(db))
 
 
 def drop_home(member: int, last_read: int | None = None) -> Command:
-    """Return the command that lets go of a home, of one read later than a day only if none is given."""
+    """Return the command that drops a home, unless it was read after the day `last_read`, if one is given."""
     own = [*keys.home_keys(member), keys.active(partition(member))]
     return script("drop_home", own, [member, "" if last_read is None else last_read])
 
 
 def touch_home(member: int) -> Command:
-    """Return the command that notes that a home is read today."""
+    """Return the command that records that a home was read today."""
     return ("ZADD", keys.active(partition(member)), "GT", today(), member)
 
 
 async def idle(db: Database, last_read: int, count: int) -> list[int]:
-    """Return members whose homes nobody has read since a day, some of each partition."""
+    """Return members whose homes were last read on a day or before, some of each partition."""
     bounds = ("-inf", last_read, "BYSCORE", "LIMIT", 0, count)
     found = await db.ask(*(("ZRANGE", keys.active(p), *bounds) for p in range(PARTITIONS)))
     return [int(member) for members in found for member in members]
 
 
 def today() -> int:
-    """Return the number of the day, in UTC."""
+    """Return today's day number: UTC days since 1970."""
     return int(time.time()) // keys.DAY

@@ -1,4 +1,4 @@
-"""The URL of a Redis server: checked before use, and shown without what logs in."""
+"""The URL of a Redis server: checked before use, and shown without credentials."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _SHOWN = {"db"}  # parameters; of the others, any may be a password
 
 
 class UrlRefused(ValueError):
-    """No URL of a Redis server; the text is the rule, and has nothing of the URL."""
+    """The URL is no valid URL of a Redis server. The message states the rule and contains no part of the URL."""
 
 
 def check(url: str) -> None:
-    """Raise UrlRefused where a URL cannot be meant as it is read."""
+    """Raise UrlRefused for a URL that is malformed, or that would be read differently from what was meant."""
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -34,7 +34,7 @@ def check(url: str) -> None:
 
 
 def shown(url: str) -> str:
-    """Return a URL without user name and password, and without parameters that could be one."""
+    """Return a URL without user name and password, and without parameters that could contain one."""
     parts = urlsplit(url)
     query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name in _SHOWN])
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{'?' if query else ''}{query}"
