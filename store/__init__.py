@@ -1,1 +1,1 @@
-"""What is remembered: Redis and nothing else."""
+"""The store remembers, in Redis and nothing else. No other code knows Redis."""

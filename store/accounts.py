@@ -169,9 +169,9 @@ async def forget(db: Database, member: int) -> None:
         keys.sources,
         keys.newest,
     )  # a read that began before the delete may have built the home again
-    told = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
+    boxes = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
     await db.ask(
-        ("DEL", *(key(member) for key in (*kinds, *homes, *told, keys.former_logins, keys.known_addresses))),
+        ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, keys.former_logins, keys.known_addresses))),
         ("ZREM", keys.active(partition(member)), member),
     )
 

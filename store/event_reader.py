@@ -123,7 +123,7 @@ class Log:
 
     def __init__(self, db: Database, pubsub: PubSub) -> None:
         self._db = db
-        self._hearing = pubsub
+        self._pubsub = pubsub
         self._by_actor: dict[int, set[Subscriber]] = defaultdict(set)
         self._woken = asyncio.Event()
         self._watchers: list[Watcher] = []
@@ -134,7 +134,7 @@ class Log:
     async def start(self) -> None:
         """Begin to read, after the newest event."""
         await self._skip()
-        self._hearing.listen(WAKE, lambda _: self._woken.set())
+        self._pubsub.listen(WAKE, lambda _: self._woken.set())
         self._task = asyncio.create_task(self._read_on(), name="event log")
 
     async def close(self) -> None:

@@ -116,8 +116,8 @@ def position(cursor: str) -> tuple[int, int]:
 
 
 def _read(entry: str, pairs: Sequence[str]) -> Event:
-    told = read_pairs(pairs)
+    stored = read_pairs(pairs)
     # A newer version of Perch may append fields that this one does not have.
-    about: dict[str, Any] = {name: int(value) for name, value in told.items() if name in _NUMBERS}
-    about |= {name: value for name, value in told.items() if name in _WORDS}
-    return Event(cursor=entry, kind=told["kind"], **about)
+    about: dict[str, Any] = {name: int(value) for name, value in stored.items() if name in _NUMBERS}
+    about |= {name: value for name, value in stored.items() if name in _WORDS}
+    return Event(cursor=entry, kind=stored["kind"], **about)

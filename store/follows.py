@@ -91,8 +91,8 @@ def accept_command(db: Database, follower: int, member: int, edge: int, *, quiet
 async def tell_followed(db: Database, follower: int, edges: Edges, step: str) -> list[int | None]:
     """Apply follows, requests, or their ends on the followed members' side; `step` is `add`, `ask` or `remove`.
 
-    Returns for each edge 1, 0 if a newer edge is stored, 2 if a requesting member already follows, or None if the
-    followed member is gone or blocks the follower.
+    Returns for each edge 1, 0 if a newer edge is stored, or 2 if a requesting member already follows. None means that
+    the followed member is gone or blocks the follower.
     """
     return await db.ask(*(apply_command(db, follower, member, edge, step) for member, edge in edges))
 

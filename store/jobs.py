@@ -59,7 +59,7 @@ async def hand_over_unfinished(db: Database) -> None:
     """Release the jobs that this process left unfinished when it lost the connection, so that any worker may take them.
 
     The id of a job whose commit got no reply is unknown. So all leased jobs of its partition are released: each step
-    may run twice without harm. Race: the server may execute a lost command after this. Such a job waits until its lease
+    may run twice without harm. Race: the server may execute a lost command after this. That job waits until its lease
     expires. Raises Unavailable while the server does not answer; then the jobs stay in `db.unfinished`.
     """
     left, partitions = db.unfinished.take()

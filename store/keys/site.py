@@ -1,4 +1,4 @@
-"""Keys of what the whole site has: timelines all read, promotions, rankings, the event log."""
+"""Keys of the whole site: the public timeline, hashtags, promotions, rankings, the event log."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def important_public() -> str:
 
 
 def ranked_lists(hashtags: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the timelines all read in which a post with some tags stands, each with the key of what ranks it."""
+    """Return the keys of the public timeline and of the timelines of some tags, each with the key of its ranking."""
     return [
         (public(), important_public()),
         *((hashtag(tag), important_hashtag(tag)) for tag in dict.fromkeys(hashtags)),

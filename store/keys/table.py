@@ -1,4 +1,4 @@
-"""The data layout as its documentation shows it, read off the docstrings of `store.keys`."""
+"""Generates the documentation's table of keys from the docstrings of `store.keys`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = ("string", "hash", "list", "zset", "stream")
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A kind of key: how it looks, what matches it, what it holds."""
+    """A documented kind of key: its form as shown, a pattern that matches it, its type and its meaning."""
 
     shown: str
     pattern: re.Pattern[str]
@@ -25,7 +25,7 @@ class Described:
 
 
 def described() -> list[Described]:
-    """Return every kind of key that `store.keys` documents, in its order."""
+    """Return all kinds of keys that `store.keys` documents, in source order."""
     found = []
     for function in (f for module in (members, posts, site) for f in _functions(module)):
         kind, colon, meaning = (inspect.getdoc(function) or "").partition(": ")
@@ -57,13 +57,13 @@ def _describe(function: object, kind: str, meaning: str) -> Described:
 
 
 def _example(number: int) -> int:
-    """Return an id of the example's partition that no other argument has."""
+    """Return an id in the example's partition, different for each number."""
     example = number << 40 | _EXAMPLE_PARTITION << 4
     assert partition(example) == _EXAMPLE_PARTITION
     return example
 
 
 def layout_table() -> str:
-    """Return the table of all keys that the documentation shows, in Markdown."""
+    """Return the documentation's table of all keys, in Markdown."""
     rows = [f"| `{d.shown}` | {d.kind} | {d.meaning} |" for d in described()]
     return "\n".join(["| key | type | holds |", "|---|---|---|", *rows])
