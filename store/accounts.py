@@ -19,7 +19,7 @@ SESSIONS = "sessions"  # channel: `member session` of a session that has ended
 
 
 class LogInFacts(Struct, frozen=True):
-    """The facts that decide on a log-in: who the member is, and whether they logged in from the address before."""
+    """The facts that decide on a log-in: the member's credentials, and whether they used the address before."""
 
     credentials: Credentials | None
     login: str | None
@@ -27,7 +27,10 @@ class LogInFacts(Struct, frozen=True):
 
 
 async def reserve(db: Database, key: str, member: int) -> bool:
-    """Reserve a login or e-mail for a while; False when it is somebody else's. One command, so one of many wins."""
+    """Reserve a login or e-mail for a while; False when another member holds it.
+
+    The reservation is one command, so exactly one of several concurrent callers gets it.
+    """
     holder = await db.one("SET", key, member, "NX", "GET", "EX", db.settings.reservation_seconds)
     return holder is None or int(holder) == member
 

@@ -11,8 +11,9 @@ async def add(db: Database, member: int, post: int) -> str:
     """Favourite a post; returns `new`, `again` if it was favourited already, `full`, or `gone` without the post.
 
     Raises MemberGone.
-    The index is written first, so it never lacks a favourite. It is written once more at the end: that finds out
-    whether the post was deleted meanwhile. The delete's job may have read the index too early, so the favourite goes.
+    The index is written before the favourite and again after it. The second write restores an entry that a concurrent
+    removal has deleted, so the index never lacks a favourite. The second write fails if the post was deleted meanwhile.
+    The delete's job may have read the index before, so this function then removes the favourite itself.
     """
     if not await _index(db, member, post):
         return "gone"

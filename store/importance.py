@@ -53,7 +53,7 @@ async def posts(db: Database, things: Sequence[int]) -> list[Post]:
 
 
 async def rank(db: Database, scored: Sequence[tuple[Post, float]]) -> None:
-    """Store the scores of posts, for the public timeline and the timelines of their tags."""
+    """Store the scores of posts in the rankings of the public timeline and of their tags' timelines that list them."""
     size = db.settings.important_size
     await db.ask(
         *(

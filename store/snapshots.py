@@ -27,7 +27,7 @@ def digest(ranked: Sequence[int]) -> str:
 
 
 def keep(at: Snapshot, ranked: Sequence[int]) -> Command:
-    """Return the command that stores a ranking for ten minutes, or ten minutes longer."""
+    """Return the command that stores a ranking for ten minutes from now."""
     return ("SET", keys.snapshot(at.digest, at.listing), _text(ranked), "EX", SNAPSHOT_SECONDS)
 
 

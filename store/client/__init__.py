@@ -1,1 +1,1 @@
-"""How commands reach Redis: database, connections, cache, Pub/Sub, script loading. Not what the commands mean."""
+"""How commands reach Redis: database, connections, cache, Pub/Sub, script loading. It ignores what commands mean."""

@@ -5,8 +5,9 @@ It runs as a script with the standard library alone, so that it starts in a few 
     python -I -S supervisor.py HOLDERS_LOCK SUPERVISOR_LOCK_FD STORE_LOCK_FD SOCKET LARGEST_CUT SERVER [ARGUMENT...]
 
 It exits with status 0 when the last holder is gone and the server has stopped, with 1 when the server cannot start.
-If a server cannot load its data, `append_only_file.py` checks them. If that cuts off a damaged end, the server starts
-again. Messages go to standard error, which is the server's log file. Each check's outcome goes to standard output.
+If the server cannot load its data, `append_only_file.py` checks the files. Once it has cut off a damaged end, the
+server is started again.
+Messages go to standard error, which is the server's log file. Each check's outcome goes to standard output.
 """
 
 from __future__ import annotations
