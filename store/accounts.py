@@ -166,12 +166,8 @@ async def forget(db: Database, member: int) -> None:
         keys.discussed,
         keys.muted,
     )
-    homes = (
-        keys.home,
-        keys.home_state,
-        keys.sources,
-        keys.newest,
-    )  # a read that began before the delete may have built the home again
+    # A read that began before the delete may have built the home again.
+    homes = (keys.home, keys.home_state, keys.sources, keys.newest)
     boxes = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, keys.former_logins, keys.known_addresses))),

@@ -208,10 +208,8 @@ class Log:
         """Continue after the newest event. In a store restored from a backup, it is older than the last one read."""
         cursor = await newest(self._db)
         has_read = bool(await events.between(self._db, cursor, cursor, inclusive=True))
-        self.cursor, self._has_read = (
-            cursor,
-            has_read,
-        )  # without an await in between: a new subscriber must not see one without the other
+        # Without an await in between: a new subscriber must not see one without the other.
+        self.cursor, self._has_read = cursor, has_read
 
     def _dispatch(self, event: Event) -> None:
         self.cursor, self._has_read = event.cursor, True
