@@ -23,7 +23,7 @@ CHANGED = 100  # homes that one script changes in any other way; blocks the serv
 
 
 class Delivery(Struct, frozen=True):
-    """The delivery of one post to homes, by its author or by a plain repost."""
+    """The delivery of one post to homes, by its author or by the author of a plain repost."""
 
     deliverer: int
     post: int

@@ -140,7 +140,7 @@ class RedisConnection(asyncio.Protocol):
         return True
 
     def _take_push(self, push: Sequence[Any], *, is_overtaking: bool) -> None:
-        """Handle a push of the server; here it is ignored.
+        """Handle a push of the server. Here it is ignored: without tracking, none is expected.
 
         `is_overtaking` says whether it arrived between two replies of one batch.
         """

@@ -125,7 +125,7 @@ class _Commands:
 
 
 def whole_bytes(path: Path) -> int:
-    """Return the offset of the end of a file's last complete command, or of a MULTI that has no EXEC."""
+    """Return the offset at which a file's last complete command ends, or at which a MULTI without EXEC begins."""
     with path.open("rb") as file:
         commands, end = _Commands(file), 0
         transaction: int | None = None  # offset of the MULTI that is open
