@@ -226,8 +226,8 @@ class RedisConnections:
         async with self._opening:
             if self._is_closed:
                 raise RedisConnectionError("the connections were closed")
-            if connection := self._idlest():
-                return connection  # another caller has opened it meanwhile
+            if (opened := self._idlest()) is not None:  # a connection has a length, which may be 0
+                return opened  # another caller has opened it meanwhile
             for connection in [connection for connection in self._connections if not connection.is_open]:
                 self._connections.remove(connection)
                 await connection.close()
