@@ -1,1 +1,1 @@
-"""What subscriptions deliver. Not over which transport: see `serving/streaming`."""
+"""The events that subscriptions deliver. The transports are in `serving/streaming`."""

@@ -1,4 +1,4 @@
-"""What the site's log tells to all: for each event once, whoever listens, what there is to be told."""
+"""Site events rendered for subscribers: each new event is looked up once and shared by all who listen."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from store.records import NO_RELATIONSHIP, Post, Relationship, Repost, User
 
 @dataclass(frozen=True, slots=True)
 class PostCreated:
-    """A post that all see was published, or is shown again."""
+    """A public post was published, or is shown again."""
 
     cursor: str
     at: datetime
     post: Post
 
     async def is_told(self, context: Context) -> bool:
-        """Return whether the viewer still sees the post, and wants to hear of who published it."""
+        """Return whether the viewer still sees the post and wants events of its publisher."""
         shown = await hydrate.timeline_posts(context, [self.post.id])
         return None not in shown and None not in await hydrate.wanted(context, _published_by(self.post))
 
 
 @dataclass(frozen=True, slots=True)
 class PostDeleted:
-    """A post that all could see is gone, or hidden."""
+    """A public post was deleted or hidden."""
 
     cursor: str
     at: datetime
@@ -42,7 +42,7 @@ class PostDeleted:
 
 @dataclass(frozen=True, slots=True)
 class UserFollowed:
-    """A member follows another, and all may know."""
+    """A member followed another, and both accounts are public."""
 
     cursor: str
     at: datetime
@@ -50,13 +50,13 @@ class UserFollowed:
     followed: User
 
     async def is_told(self, context: Context) -> bool:
-        """Return whether the viewer still wants to hear of both members."""
+        """Return whether the viewer still wants events of both members."""
         return None not in await hydrate.wanted(context, [self.follower.id, self.followed.id])
 
 
 @dataclass(frozen=True, slots=True)
 class UserUnfollowed:
-    """A member follows another no longer."""
+    """A member unfollowed another, and both accounts are public."""
 
     cursor: str
     at: datetime
@@ -64,7 +64,7 @@ class UserUnfollowed:
     unfollowed: User
 
     async def is_told(self, context: Context) -> bool:
-        """Return whether the viewer still wants to hear of both members."""
+        """Return whether the viewer still wants events of both members."""
         return None not in await hydrate.wanted(context, [self.follower.id, self.unfollowed.id])
 
 
@@ -73,16 +73,16 @@ Told = PostCreated | PostDeleted | UserFollowed | UserUnfollowed
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What an event tells to everybody who has nothing to do with certain members."""
+    """A rendered event, as it is sent to every viewer who has no relationship to the members in it."""
 
     told: Told
-    members: frozenset[int]  # of whom it speaks
+    members: frozenset[int]  # the members that the event is about
     users: Mapping[int, User | None]
 
     def reaches(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
-        """Return whether somebody is told: as they stand to those of whom it speaks."""
+        """Return whether a viewer gets the event, given the viewer's relationships to the members in it."""
         between = {member: relationships.get(member, NO_RELATIONSHIP) for member in self.members}
-        if isinstance(self.told, PostDeleted):  # by a member who may be gone
+        if isinstance(self.told, PostDeleted):  # its author's account may be deleted
             return all(map(visibility.hears, between.values()))
         permissions = [
             visibility.permissions(self.users.get(member), relationship, viewer, is_moderator=False)
@@ -92,15 +92,16 @@ class Announcement:
 
 
 async def of(context: Context, event: Event) -> Announcement | None:
-    """Return what an event that has just happened tells to all; it is looked up once, by whoever asks first."""
+    """Return the announcement of a new event. The first caller looks it up, and all others share the result."""
     found = await context.services.announced.get(event.cursor, lambda: anew(context, event))
     return cast("Announcement | None", found)
 
 
 async def anew(context: Context, event: Event) -> Announcement | None:
-    """Return what an event tells to all by now, None for nothing: what is gone or hidden meanwhile, or private.
+    """Return the announcement of an event as things are now, without the shared cache.
 
-    It is looked up as somebody without a bond to anybody.
+    Returns None when the post or member is gone, hidden or private by now. The look-up is made as a viewer without
+    any relationships.
     """
     return await _TOLD[KINDS[event.kind]](context.nobody(), event)
 
@@ -110,7 +111,7 @@ async def _post_created(context: Context, event: Event) -> Announcement | None:
     if post is None:
         return None
     members = _published_by(post)
-    users = {member: user for member, user in context.load.members.items() if member in members}  # that decided it
+    users = {member: user for member, user in context.load.members.items() if member in members}  # as read above
     return Announcement(PostCreated(event_cursor(event.cursor), event.at, post), frozenset(members), users)
 
 
@@ -130,7 +131,7 @@ async def _followed(context: Context, event: Event) -> Announcement | None:
     members = [event.actor, event.member]
     follower, other = await hydrate.users(context, members)
     if not follower or not other or follower.is_private or other.is_private:
-        return None  # who may not see their lists hears nothing of them
+        return None  # a viewer who may not see their follow lists gets no events about them
     make = UserFollowed if event.kind == "follow" else UserUnfollowed
     told = make(event_cursor(event.cursor), event.at, follower, other)
     return Announcement(told, frozenset(members), {user.id: user for user in (follower, other)})

@@ -1,4 +1,4 @@
-"""Places in the event log as clients hold them, and what every subscription can say: that something was lost."""
+"""Event cursors as clients hold them, and the event that reports a gap in a stream."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from resolvers.operation.errors import BadUserInput
 from store import events
 from store.client.database import Database
 
-CURSOR = "event"  # what cursors of the log are marked with
+CURSOR = "event"  # prefix of cursors of the event log
 _ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
 
 
 @dataclass(frozen=True, slots=True)
 class StreamGap:
-    """Events were lost; the subscriber refetches and goes on from here."""
+    """Events were lost. The subscriber refetches, and the stream continues at this cursor."""
 
     cursor: str
     at: datetime
 
 
 def event_cursor(entry: str) -> str:
-    """Return the cursor of a place in the log."""
+    """Return the cursor of an entry of the event log."""
     return f"{CURSOR}.{entry}"
 
 
 def read_event_cursor(text: str) -> str:
-    """Return the place in the log that a cursor stands for; raises BadUserInput when it is none."""
+    """Return the log entry of a cursor. Raises BadUserInput when the text is no event cursor."""
     name, _, entry = text.partition(".")
     if name != CURSOR or not _ENTRY.fullmatch(entry):
         raise BadUserInput("after: this is not a cursor of this subscription")
@@ -36,15 +36,15 @@ def read_event_cursor(text: str) -> str:
 
 
 def gap_at(entry: str) -> StreamGap:
-    """Return the event that says that what came before a place in the log may have been missed."""
+    """Return the gap event: events before this log entry may have been lost."""
     return StreamGap(event_cursor(entry), datetime.now(UTC))
 
 
 async def begin(db: Database, after: str | None) -> tuple[str, StreamGap | None]:
-    """Return from where in the log a subscription goes on, and the gap it begins with where that is not `after`.
+    """Return the log entry after which a subscription starts, and a gap if that is not `after`.
 
-    Raises BadUserInput for what no store can have given. A cursor ahead of the log but not of the clock is of a store
-    that lost its last moments, or was put back: that is a gap.
+    Raises BadUserInput for a cursor that no store can have issued. A cursor can be ahead of the log and not of the
+    clock: the store lost its last moments or was restored from a backup. That is a gap.
     """
     if after is None:
         return await events.newest(db), None

@@ -1,14 +1,15 @@
-"""The live home: computed from the event log against whom the subscriber follows, never from writes to homes.
+"""The live home, computed from the event log and the subscriber's follows, never from writes to stored homes.
 
-Why a home that is kept up by these events ends as the stored one, however late each event is evaluated:
+A client that applies these events ends with the stored home, however late each event is evaluated. Proof:
 
-1. An event says which posts it may concern. Each of them is looked at as it is now, which may be later than the event.
-2. What changes a post is logged after it is done. So a change that a look has not seen has its event after the one
-   for which the look was made, and that event is evaluated later. The last look at each post is right.
-3. The subscriber gets the events of everybody who may have brought a post to the screen. `following` are the members
-   followed. A new follow counts as soon as its event is handed out, before it is evaluated. `former` are the members
-   followed no longer. The end of a follow looks at all their posts that are left. A post deleted before that look may
-   be on the screen, so its deletion is still told, whenever its event comes.
+1. Each event names the posts that it may concern. The server looks at each of them as it is now, which may be later
+   than the event.
+2. A change to a post is logged after it is made. So a change that a look has not seen is logged after the event that
+   caused the look, and is evaluated later. The last look at each post is right.
+3. The subscriber gets the events of everybody who may have added a post to the screen. `following` holds the members
+   followed. A new follow counts as soon as its event is handed out, before it is evaluated. `former` holds the members
+   unfollowed. The event of an unfollow looks at all of the member's remaining posts. A post deleted before that look
+   may be on the screen, so its deletion is still sent, whenever its event arrives.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from store.event_reader import Subscriber, since
 from store.events import Event
 from store.records import Repost, Source
 
-REPOSTS_SCANNED = 1_000  # oldest reposts of a post among which the subscriber's followed ones are looked for
-REPOSTS_MERGED = 100  # the same for each of many posts
-CHANGES_TOLD = 20  # posts of one member that an event tells one by one; refetching is cheaper than more
+REPOSTS_SCANNED = 1_000  # how many of a post's oldest reposts are searched for reposts by followed members
+REPOSTS_MERGED = 100  # the same limit, per post, for an event that concerns many posts
+CHANGES_TOLD = 20  # how many posts of one member an event sends one by one; above that, refetching is cheaper
 
-ENDS = frozenset({"delete", "unrepost", "hide"})  # kinds of events that take a post away
-BEGINS = frozenset({"post", "repost"})  # kinds of events that only bring a post
+ENDS = frozenset({"delete", "unrepost", "hide"})  # kinds of events that can remove a post
+BEGINS = frozenset({"post", "repost"})  # kinds of events that can only add a post
 
-Affected = dict[int, tuple[Source, ...]]  # posts, each with reposts that must not be overlooked
+Affected = dict[int, tuple[Source, ...]]  # posts, each with reposts that the look must include
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntryPut:
-    """A post came to the home timeline, or changed there; `context` is what it was decided in."""
+    """A post was added to the home timeline, or changed there. `context` is the context in which that was decided."""
 
     cursor: str
     at: datetime
@@ -51,7 +52,7 @@ class TimelineEntryPut:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntryRemoved:
-    """A post left the home timeline."""
+    """A post was removed from the home timeline."""
 
     cursor: str
     at: datetime
@@ -64,20 +65,20 @@ HomeEvent = StreamGap | TimelineEntryPut | TimelineEntryRemoved
 
 @dataclass(slots=True)
 class HomeSubscription:
-    """Whose events come to a subscriber, and which of them can change the home."""
+    """The state of one subscription to the home: whose events it gets, and where it can resume."""
 
     viewer: int
     subscriber: Subscriber
     following: set[int]
-    former: dict[int, int]  # members followed no longer, each with the newest id in their partition at that look
-    resume: str  # the cursor from which one can go on
-    held_until: str = "0-0"  # the cursor before which `resume` stays
+    former: dict[int, int]  # unfollowed members, each with the newest id in their partition when that was read
+    resume: str  # the cursor from which a client can resume
+    held_until: str = "0-0"  # `resume` does not move before this cursor is reached
 
     def hears(self, event: Event) -> bool:
         """Return whether an event can change the home.
 
-        A member followed no longer has brought no post newer than the look that found this out. So only the ends of
-        older posts are heard.
+        An unfollowed member cannot have added a post newer than the look at the unfollow. So of their events, only
+        those that end older posts count.
         """
         if event.actor in self.following or event.actor == self.viewer:
             return True
@@ -85,13 +86,13 @@ class HomeSubscription:
         return newest is not None and event.kind in ENDS and event.post <= newest
 
     def move(self, cursor: str) -> None:
-        """Have an event behind."""
+        """Advance `resume` past an event, unless it is held."""
         if events.position(cursor) >= events.position(self.held_until):
             self.resume = cursor
 
 
 async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[HomeEvent, None]:
-    """Yield what changes in the viewer's home: first what came since `after`, then live, without gap or repetition."""
+    """Yield changes to the viewer's home: first those since `after`, then live, without gaps or repetition."""
     viewer = await context.member()
     await build.read(context.db, viewer)
     position, gap = await begin(context.db, after)
@@ -102,7 +103,9 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
         async with aclosing(since(context.db, subscription.subscriber, position)) as coming:
             async for event in coming:
                 if isinstance(event, str):
-                    await _refollow(context, subscription)  # first, so that nobody's events are missed after the gap
+                    await _refollow(
+                        context, subscription
+                    )  # before the gap is sent, so that no events after it are missed
                     yield gap_at(event)
                     subscription.resume = event
                 elif not subscription.subscriber.has_gap and subscription.hears(event):
@@ -114,8 +117,8 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
 
 
 async def _subscribe(context: Context, viewer: int, position: str) -> HomeSubscription:
-    """Take a place in the live log, for those the viewer follows and those they have unfollowed since a cursor."""
-    # Read before the place is taken: what changes in between is replayed.
+    """Subscribe to the event log for the members the viewer follows, and those unfollowed since a cursor."""
+    # The follows are read before the subscription begins: changes in between are replayed from the log.
     following = set(await follows.following(context.db, viewer))
     unfollowed: set[int] = set()
     scanned = position
@@ -128,20 +131,20 @@ async def _subscribe(context: Context, viewer: int, position: str) -> HomeSubscr
 
 
 async def _refollow(context: Context, subscription: HomeSubscription) -> None:
-    """Set right whom the viewer follows, after events that may have changed it were lost."""
+    """Reread whom the viewer follows, after events that may have changed it were lost."""
     log, subscriber = context.services.log, subscription.subscriber
     following = set(await follows.following(context.db, subscription.viewer))
     subscription.following = following
     subscription.former.clear()
-    # Nobody is taken out of the queue: a follow handed out since may be newer than what was read.
+    # No actor is removed from the queue: a follow handed out since may be newer than what was read.
     for member in following - subscriber.actors:
         log.add(subscriber, member)
 
 
 async def _changes(operation: Context, event: Event, subscription: HomeSubscription) -> AsyncGenerator[HomeEvent, None]:
-    """Yield what an event changes in the viewer's home; each post is looked at just before that is sent.
+    """Yield the changes to the viewer's home that an event causes; each post is looked at just before it is sent.
 
-    Where too much changes, the queue is given up, and a gap is what comes next.
+    If too much changes, the queue is dropped and the subscriber gets a gap instead.
     """
     affected = await _affected(operation, event, subscription)
     if affected is None:
@@ -152,21 +155,21 @@ async def _changes(operation: Context, event: Event, subscription: HomeSubscript
         async with operation.room:
             context = operation.fresh(counted=False)
             found = await _look(context, event, subscription, post, sources)
-            # Who goes on from the middle of what one event changes gets all of it once more, and misses nothing.
+            # A client that resumes in the middle of an event gets all its changes again, and misses none.
             if post == last:
                 subscription.move(event.cursor)
             cursor = event_cursor(subscription.resume)
             if found and found.edge:
                 yield TimelineEntryPut(cursor, event.at, found.edge, context)
             elif found and not (event.kind in BEGINS or (found.post is None and _is_about_member(event))):
-                # Left out is what another event tells: what took a new post away again, what deleted a post meanwhile.
+                # Another event reports these: the removal of a new post, or a deletion that happened meanwhile.
                 is_repost = isinstance(found.post, Repost) if found.post else _is_repost(event)
                 yield TimelineEntryRemoved(cursor, event.at, global_ids.post_id(post, is_repost=is_repost), context)
     subscription.move(event.cursor)
 
 
 async def _affected(operation: Context, event: Event, subscription: HomeSubscription) -> Affected | None:
-    """Return the posts that an event may concern; None where these are too many, or not all known."""
+    """Return the posts that an event may concern, None when there are too many or not all are known."""
     is_own = event.actor == subscription.viewer
     match event.kind:
         case "post" | "delete" | "hide" | "unhide":
@@ -191,13 +194,14 @@ def _is_repost(event: Event) -> bool:
 
 
 async def _set_right(operation: Context, event: Event, subscription: HomeSubscription) -> bool:
-    """Take over whether the viewer follows a member; returns whether the posts still there are all that changes.
+    """Update whether the viewer follows a member; returns whether the member's remaining posts are all that changes.
 
-    As it is now, whatever the event says: crashed work is finished late, and a follow logged after its own end.
+    Reads the present state, not the event's. A job left by a crash finishes late, so a follow can be logged after its
+    own unfollow.
     """
     member = event.member
     was_heard = member in subscription.subscriber.actors
-    operation.services.log.add(subscription.subscriber, member)  # first: what changes after the look is heard of
+    operation.services.log.add(subscription.subscriber, member)  # before the look, so that later changes arrive
     context = operation.fresh(counted=False)
     relationship = await context.load.relationship.load(member)
     if relationship.follows:
@@ -207,14 +211,17 @@ async def _set_right(operation: Context, event: Event, subscription: HomeSubscri
     newest, newest_ids = await asyncio.gather(events.newest(context.db), posts.newest_ids(context.db, [member]))
     subscription.following.discard(member)
     subscription.former |= newest_ids
-    # What they have taken back by now is found no more; who goes on amid the events of that must hear of it.
+    # The look no longer finds posts deleted by now. A client that resumes here must still get those deletions.
     subscription.held_until = newest
-    # False where the subscription began between the unfollow and its event: what they took back since was not heard.
+    # False if the subscription began between the unfollow and its event: it missed what the member deleted since.
     return was_heard or event.kind == "follow"
 
 
 async def _published(operation: Context, member: int) -> Affected | None:
-    """Return the posts that a member has written or passed on, with their reposts of them; None where they are many."""
+    """Return the posts that a member wrote or reposted, with the member's reposts of them.
+
+    Returns None when there are more than `CHANGES_TOLD`.
+    """
     affected: Affected = {}
     entries = await posts.published(operation.db, member, below=None, above=0, count=CHANGES_TOLD + 1)
     for entry in entries:
@@ -226,9 +233,10 @@ async def _published(operation: Context, member: int) -> Affected | None:
 async def _look(
     context: Context, event: Event, subscription: HomeSubscription, post: int, sources: tuple[Source, ...]
 ) -> Placed | None:
-    """Return where a post stands in the viewer's home now, None where that says nothing; three round trips.
+    """Return a post's place in the viewer's home now, None when the look decides nothing; three round trips.
 
-    It says nothing of what only reposts bring at or below the floor: there stand the own posts of those followed alone.
+    It decides nothing for a post that only reposts add at or below the floor. There, homes list only the followed
+    members' own posts.
     """
     if event.kind == "delete":
         return Placed(None, None)
@@ -237,7 +245,7 @@ async def _look(
         context.batcher.run([timelines.floor_command(subscription.viewer)]),
         placed(context, subscription.following, post, sources, scanned),
     )
-    if floor is None:  # let go of, though somebody listens to it: this one has not read it for many days
+    if floor is None:  # the home was dropped as idle: this subscriber has not read it for days
         await build.read(context.db, subscription.viewer)
         floor = await timelines.floor(context.db, subscription.viewer)
     return None if 0 < found.repost <= int(floor or 0) else found

@@ -1,4 +1,4 @@
-"""How a post's numbers stand, live."""
+"""A post's counts, live."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from store.records import Post
 
 @dataclass(frozen=True, slots=True)
 class PostActivity:
-    """How a post's numbers stand; `context` is what they were read in."""
+    """A post's counts. `context` is the context in which they were read."""
 
     post: Post
     context: Context = field(repr=False)
@@ -44,9 +44,9 @@ class PostActivity:
 
 
 async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostActivity, None]:
-    """Yield how a post's numbers stand after each change; a slow reader gets the latest only.
+    """Yield a post's counts after each change. A slow reader gets only the latest.
 
-    Raises NotFound once the viewer sees the post no longer.
+    Raises NotFound once the viewer can no longer see the post.
     """
     await context.member()
     kind, thing = global_ids.expect_argument(post_id, "postId")
@@ -62,7 +62,7 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     channel, pubsub, last = keys.activity(target.id), context.services.pubsub, target
     try:
         pubsub.listen(channel, wake)
-        changed.set()  # for what happened between the first look and now
+        changed.set()  # for changes between the first read and now
         while True:
             await changed.wait()
             changed.clear()
@@ -72,7 +72,7 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
                 if now is None:
                     raise NotFound("postId: there is no such post any more")
                 before, last = last, now
-                if now != replace(before, is_hidden=now.is_hidden):  # nothing else but its numbers ever changes
+                if now != replace(before, is_hidden=now.is_hidden):  # apart from `is_hidden`, only counts ever change
                     yield PostActivity(now, look)
     finally:
         pubsub.ignore(channel, wake)
