@@ -1,1 +1,1 @@
-"""A home as a pure function of follows, posts and plain reposts. Not how its pages are read: see `reading`."""
+"""A member's home as a pure function of follows, posts and plain reposts: building it, and merging follows into it."""

@@ -1,4 +1,4 @@
-"""Homes computed by pulling: for members who come back, for imports, and as what deliveries must have made of them."""
+"""Builds homes by pulling from profiles: for returning members, for imports, and for checking stored homes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from store.client.database import CommandRefused, Database
 from store.ids import partition
 from store.records import Published
 
-PROFILES_KEPT = 50_000  # profiles remembered while many homes are computed
-PUBLISHED_READ = 10_000  # entries of a profile read where a home is checked
+PROFILES_KEPT = 50_000  # profiles cached while many homes are computed
+PUBLISHED_READ = 10_000  # entries of a profile read when a home is checked
 PROFILES_READ = 200  # profiles per round trip while one home is built
-IDLE_BATCH = 50  # homes of one partition let go of at a time
-ATTEMPTS = 8  # at building a home that changes meanwhile; the last one takes it as it is
+IDLE_BATCH = 50  # homes of one partition dropped per step
+ATTEMPTS = 8  # to build a home that changes meanwhile; the last attempt is stored as it is
 
 
 async def build(db: Database, member: int) -> None:
-    """Build a home that is absent, while deliveries add to it; bounded in memory and round trips.
+    """Build an absent home while deliveries add to it; memory and round trips are bounded.
 
-    What changes the home in another way (an unfollow, a delete) may concern what was read before: it is read again.
+    An unfollow or a delete during the build may concern what was already read, so the home is computed again.
     Two builders at once do no harm: the second finds the home ready.
     """
     for attempt in range(1, ATTEMPTS + 1):
@@ -37,7 +37,7 @@ async def build(db: Database, member: int) -> None:
 
 
 async def read(db: Database, member: int) -> None:
-    """Have a member's home kept up: whoever reads it, or listens to it, is not idle.
+    """Build a member's home if it is absent, and note that it is in use; called for readers and subscribers.
 
     Does nothing while the database accepts no writes.
     """
@@ -52,7 +52,7 @@ async def read(db: Database, member: int) -> None:
 
 
 async def let_go_idle(db: Database) -> int:
-    """Let go of the homes of members who have been away for `HOME_IDLE_DAYS`; returns how many."""
+    """Drop the homes of members who have been away for `HOME_IDLE_DAYS`; returns how many."""
     last, count = timelines.today() - db.settings.home_idle_days, 0
     while idle := await timelines.idle(db, last, IDLE_BATCH):
         count += sum(await db.ask(*(timelines.drop_home(member, last) for member in idle)))
@@ -60,16 +60,16 @@ async def let_go_idle(db: Database) -> int:
 
 
 async def rebuild(db: Database, member: int) -> int:
-    """Let go of a home and build it anew; returns how many entries it has."""
+    """Drop a home and build it again; returns its number of entries."""
     await db.one(*timelines.drop_home(member))
     await build(db, member)
     return int(await db.one("LLEN", keys.home(member)))
 
 
 async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) -> int:
-    """Add to many homes what their owners' new follows bring, in few round trips; returns how many entries that is.
+    """Add to many homes what their owners' new follows add, in few round trips; returns the number of entries.
 
-    Homes are not let go of, since the profiles remembered may be older than what has been delivered.
+    The homes are not dropped first, because the cached profiles may be older than what has been delivered.
     """
     changed = await db.ask(*(timelines.begin_home(member, again=True) for member in members))
     made = await pulling.pull(members, without=await big_authors.unpushed(db))
@@ -86,10 +86,10 @@ def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object,
 
 
 async def _compute(db: Database, member: int) -> Home:
-    """Return what a member's home should be; of many followed members no more is kept than the home can hold.
+    """Return what a member's home should be. While it reads, it keeps only as many entries as the home can hold.
 
-    Left out are only authors who will yet be pushed to this home when they shrink: one who shrinks already may have
-    been, when it was absent.
+    Only big authors in a settled state are left out: their demotion would push to this home. A demotion under way may
+    have passed this home by while it was absent, so its author is pulled.
     """
     big, following = await asyncio.gather(big_authors.unpushed(db), db.one("ZRANGE", keys.following(member), 0, -1))
     followed = {int(author) for author in following}
@@ -112,14 +112,15 @@ def _limit(db: Database) -> int:
 
 
 def _horizon(profiles: Mapping[int, Sequence[Published]], limit: int) -> int:
-    """Return the id below which some of the profiles were not read."""
+    """Return the id below which some of these profiles were not read."""
     return max((found[-1].id for found in profiles.values() if len(found) >= limit), default=0)
 
 
 async def above(db: Database, member: int, floor: int, big: Collection[int]) -> tuple[Home, Home, set[int]]:
-    """Return what a home should be above a floor: without what big authors bring, and with it; of any size.
+    """Return what a home of any size should be above a floor: without big authors' additions, and with them.
 
-    Also returns which posts by followed big authors somebody has passed on: they are pulled, wherever they stand.
+    The third value is the set of posts by followed big authors that somebody reposted. Readers pull those
+    posts at any place.
     """
     following = {int(author) for author in await db.one("ZRANGE", keys.following(member), 0, -1)}
     profiles: dict[int, list[Published]] = {}
@@ -138,14 +139,14 @@ async def above(db: Database, member: int, floor: int, big: Collection[int]) -> 
 
 
 class Pulling:
-    """Computes homes, many after one another; each profile is read once."""
+    """Computes many homes one after another, and reads each profile once."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._profiles: dict[int, list[Published]] = {}
 
     async def pull(self, members: Sequence[int], *, without: Collection[int]) -> dict[int, Home]:
-        """Return what members' homes should be, `without` what some authors bring, in three round trips."""
+        """Return what members' homes should be, without what the authors in `without` add; three round trips."""
         db, left_out = self._db, set(without)
         replies = await db.ask(*(("ZRANGE", keys.following(member), 0, -1) for member in members))
         following = {member: {int(f) for f in reply} for member, reply in zip(members, replies, strict=True)}
@@ -169,7 +170,7 @@ class Pulling:
 async def _without_older(
     db: Database, made: Mapping[int, Home], following: Mapping[int, Collection[int]]
 ) -> dict[int, Home]:
-    """Take out posts that a repost at or below the floor, where profiles were not read, had brought before."""
+    """Remove posts that an earlier repost had added at or below the floor, where profiles were not read."""
     unsure = [
         (member, post)
         for member, home in made.items()

@@ -1,4 +1,4 @@
-"""What a follow brings into a home, and what its end takes out of it."""
+"""Merges a new follow into the follower's home, and removes what an ended follow had added."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from store.client.database import Database
 from store.records import Published, Source
 from store.timelines import Delivery
 
-MERGE_CHUNK = 1_000  # entries of a profile read at a time
+MERGE_CHUNK = 1_000  # entries of a profile read per step
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What a member has published above a horizon, on its way to homes."""
+    """Deliveries of the posts and reposts that a member has published above a horizon."""
 
     entries: list[Delivery]
     horizon: int
 
 
 async def published(db: Database, member: int, *, above: int, trimmed: bool) -> Brought:
-    """Return the newest that a member has published, with earlier reposts where homes are trimmed."""
+    """Return the newest entries of a member's profile, with earlier reposts if homes are trimmed."""
     limit = db.settings.home_size + db.settings.home_slack
     found = await posts.published(db, member, below=None, above=above, count=limit)
     horizon = found[-1].id if len(found) == limit else 0
@@ -34,7 +34,7 @@ async def published(db: Database, member: int, *, above: int, trimmed: bool) -> 
 
 
 async def follow(db: Database, follower: int, member: int, edge: int) -> None:
-    """Bring what a newly followed member has published into the follower's home; readers pull a big author's."""
+    """Merge a newly followed member's posts into the follower's home. Readers pull a big author's posts instead."""
     if await big_authors.pushed_until(db, member) is None:
         floor = await timelines.floor(db, follower)
         if floor is not None:
@@ -43,12 +43,12 @@ async def follow(db: Database, follower: int, member: int, edge: int) -> None:
 
 
 async def merge(db: Database, follower: int, member: int, edge: int, brought: Brought) -> None:
-    """Bring what was read of a member's profile into the home of a follower."""
+    """Merge entries of a member's profile, already read, into a follower's home."""
     floor = max(brought.horizon, await timelines.floor(db, follower) or 0)
     entries = brought.entries
     if floor:
-        # What somebody's repost had brought now stands below the floor if it is an older post of theirs, or one that
-        # they passed on earlier.
+        # A post now belongs below the floor if the member wrote it, or first reposted it, at or below the floor.
+        # Another member's repost had listed it above.
         known = list(await timelines.sources(db, follower))
         old = {post for post in await posts.published_among(db, member, known) if post <= floor}
         old |= await posts.reposted_until(db, member, known, floor)
@@ -57,7 +57,7 @@ async def merge(db: Database, follower: int, member: int, edge: int, brought: Br
 
 
 async def unmerge(db: Database, follower: int, member: int) -> None:
-    """Take what only an unfollowed member brought out of the former follower's home."""
+    """Remove from a former follower's home what only the unfollowed member added."""
     floor = await timelines.floor(db, follower)
     below: int | None = None
     while floor is not None:
@@ -74,7 +74,7 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
 
 
 async def _standing_below(db: Database, follower: int) -> list[Delivery]:
-    """Return the posts of which a home knows newer reposts while they stand at or below its floor."""
+    """Return posts whose place is at or below a home's floor while the home still holds newer reposts of them."""
     known = list(await timelines.sources(db, follower))
     placed = {entry.thing for entry in await timelines.home(db, follower)}
     found = [await posts.post(db, post) for post in known if post not in placed]
@@ -83,11 +83,11 @@ async def _standing_below(db: Database, follower: int) -> list[Delivery]:
 
 
 async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
-    """Take out of a home what is deleted, and undone reposts by members whose follow has just begun or ended.
+    """Remove deleted posts from a home, and undone reposts by members whose follow has just begun or ended.
 
-    Deletes are told to followers: one that comes before the follow is told, between the reading and the writing of a
-    merge, or after the follow has ended, misses this home. A repost that waits for its original's delete to come by
-    may even bring the original back.
+    A delete is sent to the followers of its moment. It misses this home if it comes before the follow is applied or
+    after the follow has ended. It also misses it between the read and the write of a merge. A repost that has not yet
+    been deleted with its original may even add the original again.
     """
     entries = [entry.thing for entry in await timelines.home(db, follower)]
     brought = [
@@ -107,7 +107,7 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
 
 
 async def with_earlier(db: Database, delivery: Delivery, *, ended: bool = False) -> Delivery:
-    """Return the delivery of a repost with those who made one before; of one that is undone, with the first of all."""
+    """Return a repost's delivery with the reposts made before it; for an undone one, with the first reposts of all."""
     (found,) = await _with_earlier(db, [delivery], ended=ended)
     return found
 

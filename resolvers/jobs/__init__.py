@@ -1,1 +1,1 @@
-"""Durable work after a commit: the worker, and its steps by noun. Not what commits the work."""
+"""Durable work after a commit: the worker, and the steps of its jobs by noun. Other rooms commit the jobs."""

@@ -1,4 +1,4 @@
-"""What is left to do once a member has deleted their account: nobody keeps anything of them."""
+"""The job of a deleted account: removes everything that other partitions still hold of the member."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from store import accounts, big_authors, blocks, favourites, follows, jobs, keys
 from store.client.database import Database
 from store.records import Job
 
-EDGES_BATCH = 100  # follows ended per step: each means a look through a home
+EDGES_BATCH = 100  # follows ended per step; each costs a look through a home
 POSTS_BATCH = 100  # posts looked up at a time; each is deleted by itself
-INDEX_BATCH = 500  # posts per step of which likes, comments and favourites by the member are taken back
-STEP_COST = 10  # followers that might be reached in the time a step takes for each follow or post
+INDEX_BATCH = 500  # posts per step from which the member's likes, comments and favourites are removed
+STEP_COST = 10  # budget spent per follow or post: as many followers could be reached in the same time
 
 AGAIN = "again"  # cursor of the second pass
 
-Step = tuple[Job | None, int]  # work just committed, which has to be done before the next step, and what the step costs
+Step = tuple[Job | None, int]  # a job just committed, to be done before the next step; and the step's cost in followers
 
 
 async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
-    """Take away whatever a deleted member has left, a step at a time; each pass can be broken off and repeated.
+    """Remove everything a deleted member has left, a step at a time. Each pass can be interrupted and repeated.
 
-    Follows go before posts, so that a deleted post has no followers to be told. Nothing new can come to what lies in
-    the member's own partition, so that these lists only shrink. A like or comment is made in its post's partition,
-    which cannot see that the member is gone: one under way may come late. So the indexes that lead to them are kept
-    until the second pass, which begins when whatever was under way has ended, and goes through them once more.
+    Follows go before posts, so that a deleted post has no followers to notify. Nothing new can be added to the
+    member's own partition, so its lists only shrink. Likes and comments are written in their post's partition, which
+    cannot see that the member is gone: one under way may arrive late. So the indexes that lead to them are kept
+    until the second pass. It begins when all requests that were under way have ended, and goes through the indexes
+    again.
     """
     member = int(cast("str", job.body["member"]))
     await accounts.free_names(db, member, str(job.body["login"]), str(job.body["email"]))

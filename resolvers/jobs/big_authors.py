@@ -1,7 +1,7 @@
-"""Big authors: when readers begin to pull an author's posts, and when followers have them pushed again.
+"""Big authors: promoting an author, so that readers pull their posts, and demoting one, so that fan-out pushes again.
 
-Nothing is lost or repeated in between, since for a while both happen: readers pull from before the first post that is
-not pushed until after the newest of those that were not have been pushed.
+No post is lost or repeated at the switch, because both happen for a while. Readers begin to pull before the first post
+that is not pushed. They stop after the newest of those posts has been pushed.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from store.timelines import Delivery
 
 
 async def grow(db: Database, job: Job, _: Budget) -> Outcome:
-    """Have readers pull what an author publishes, then stop pushing it."""
+    """Promote an author: readers pull their posts, then fan-out stops pushing them."""
     member = int(text(job, "member"))
     await big_authors.mark(db, member, job.id)
     if not await big_authors.settle(db, member, f"growing:{job.id}", big=True) and not await big_authors.is_big(
         db, member
     ):
-        await big_authors.unmark(db, member, job.id)  # they have shrunk meanwhile, and that job may be done
+        await big_authors.unmark(db, member, job.id)  # demoted meanwhile, and that job may be done already
     return Outcome.DONE
 
 
 async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Push an author's newest posts to all followers, then have readers pull them no more."""
+    """Demote an author: push their newest posts to all followers, then readers stop pulling."""
     member, state = int(text(job, "member")), f"shrinking:{job.id}"
 
     async def push(batch: list[Entry]) -> None:
         brought = await merge.published(db, member, above=0, trimmed=True)
         for follower in batch:
             await merge.merge(db, follower.thing, member, follower.place, brought)
-        # A delete is told to followers: one that came meanwhile may have told them before this.
+        # A delete made during this push may have retracted the post from homes before the push added it.
         gone = await posts.gone(db, [entry.repost or entry.post for entry in brought.entries])
         for entry in brought.entries:
             if (entry.repost or entry.post) in gone:

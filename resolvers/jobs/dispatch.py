@@ -1,7 +1,7 @@
-"""Delivers posts to timelines, and finishes whatever a commit began elsewhere.
+"""Runs the jobs that commits leave: deliveries to timelines, and changes in other partitions.
 
-Every step can be repeated. A job runs at once in the request as far as its budget reaches; a worker goes on from
-the last checkpoint, and finishes what a crash left behind.
+Every step is idempotent. The request runs a job as far as its budget reaches. A worker continues from the last
+checkpoint, and finishes jobs that a crash left.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ log = structlog.get_logger()
 
 
 async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None:
-    """Do a job just committed, in the request, as far as `FANOUT_INLINE` followers; never fails what is committed.
+    """Run a newly committed job within the request, up to `FANOUT_INLINE` followers. Errors never fail the commit.
 
-    With a reader, its end is noted with what the request reads next: where that is lost, a worker does it again.
+    With a batcher, the job is marked as finished together with the request's next commands. If that command is lost,
+    a worker repeats the job.
     """
     try:
         outcome = await perform(db, job, Budget(db.settings.fanout_inline))
@@ -41,7 +42,7 @@ async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None
 
 
 async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Do what a commit left to do."""
+    """Run a job's steps; returns how far they came."""
     return await STEPS[job.kind](db, job, budget)
 
 
@@ -58,7 +59,7 @@ async def _delete_account(db: Database, job: Job, budget: Budget) -> Outcome:
                 await conclude(db, part, await perform(db, part, budget))
             budget.left -= cost
             if not await jobs.checkpoint(db, job, job.cursor):
-                return Outcome.DONE  # somebody else has finished it
+                return Outcome.DONE  # another worker has finished it
             if budget.left <= 0:
                 return Outcome.MORE
     return Outcome.DONE if job.cursor == account_removal.AGAIN else Outcome.LATER

@@ -1,4 +1,4 @@
-"""The members whom a post or comment mentions: notified when it is delivered, and no longer when it is gone."""
+"""Notifications of mentions: added when a post or comment is delivered, withdrawn when it is deleted."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from store.records import Comment, Job
 
 
 async def tell_of_post(db: Database, job: Job, thing: int) -> None:
-    """Tell the members whom a new post names."""
+    """Notify the members whom a new post mentions."""
     if members := _members(job):
         author = int(text(job, "author"))
         await notifications.mention(db, MentionSource(author, thing, private=await _private(db, author)), members)
 
 
 async def end_of_post(db: Database, job: Job, thing: int) -> None:
-    """Take a deleted post from the members whom it names."""
+    """Withdraw the notifications of a deleted post's mentions."""
     await notifications.unmention(db, MentionSource(int(text(job, "author")), thing), _members(job))
 
 
 async def tell_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell the members whom a new comment names."""
+    """Notify the members whom a new comment mentions."""
     comment = _comment(job)
     below = await posts.post(db, comment.post)
     if below:
@@ -33,19 +33,19 @@ async def tell_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
             db, MentionSource(comment.author, comment.post, comment.comment, private), _members(job)
         )
     if not await likes_and_comments.comment_stands(db, comment.comment, comment.post):
-        # Deleted before, or in the meantime: what took it from them may have come too early.
+        # The comment was deleted before or during the notification, so its own withdrawal may have run too early.
         await notifications.unmention(db, comment, _members(job))
     return Outcome.DONE
 
 
 async def end_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
-    """Take a deleted comment from the members whom it names."""
+    """Withdraw the notifications of a deleted comment's mentions."""
     await notifications.unmention(db, _comment(job), _members(job))
     return Outcome.DONE
 
 
 async def end_of_comments(db: Database, comments: Iterable[Comment]) -> None:
-    """Take comments that go with their post from the members whom they name."""
+    """Withdraw the notifications of the mentions in comments that are deleted with their post."""
     for comment in comments:
         if comment.mentioned:
             named = MentionSource(comment.author, comment.post_id, comment.id)
@@ -61,6 +61,6 @@ def _comment(job: Job) -> MentionSource:
 
 
 async def _private(db: Database, author: int) -> int | None:
-    """Return the author of a post where only approved followers see it, None where all do."""
+    """Return the author whose approved followers alone see the post, None when everybody sees it."""
     user = await accounts.user(db, author)
     return author if user and user.is_private else None

@@ -1,4 +1,4 @@
-"""Keeps the index of names as the members' own records are."""
+"""Keeps the index of names equal to the members' own records."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BATCH = 500  # members indexed per round trip
 
 
 async def index(db: Database, members: Sequence[int]) -> None:
-    """Have the index say of members what their records say, and nothing of those who are gone.
+    """Make the index equal to members' records, and remove members who no longer exist.
 
-    What changes between the look and the write is found by the next look, of this call or of the change's own job.
+    The loop, or the job of the change itself, finds changes between reading a record and writing the index.
     """
     states = await wanted(db, members)
     while states:
@@ -28,7 +28,7 @@ async def index(db: Database, members: Sequence[int]) -> None:
 
 
 async def wanted(db: Database, members: Sequence[int]) -> dict[int, str]:
-    """Return what the index should have of members, '' for those who are gone."""
+    """Return each member's index entry as it should be, '' for a member who no longer exists."""
     replies = await db.ask(*map(search.read_state, members))
     return {member: _state(reply) for member, reply in zip(members, replies, strict=True)}
 
@@ -39,13 +39,13 @@ def _state(reply: Sequence[str | None]) -> str:
 
 
 async def move(db: Database, job: Job, _: Budget) -> Outcome:
-    """Do the job of a member whose followers have come to another magnitude."""
+    """Run the job of a member whose follower count has reached another magnitude."""
     await index(db, [int(text(job, "member"))])
     return Outcome.DONE
 
 
 async def catch_up(db: Database) -> None:
-    """Do all jobs that move members at once, after many follows at a time."""
+    """Run all pending index jobs in batches, after many follows were made at once."""
     for p in range(PARTITIONS):
         async for found in jobs.waiting(db, p):
             moves = [job for job in found if job.kind == "index"]

@@ -1,4 +1,4 @@
-"""What a post sets in motion: its delivery, its end, and its hiding; one line per audience."""
+"""The jobs of a post: delivery, deletion and hiding, with one line per audience."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from store.records import Job, Repost
 from store.replies import Reply
 from store.timelines import Delivery
 
-CLEAR_CHUNK = 1_000  # reposts, likes, comments and favourites of a post taken at a time
-BUILDING = timedelta(minutes=1)  # in which a home begun before its author was big may have taken in what came after
+CLEAR_CHUNK = 1_000  # reposts, likes, comments and favourites of a post removed per step
+BUILDING = timedelta(minutes=1)  # a home begun before its author became big may hold posts up to this much newer
 CASCADE, AGAIN = "cascade", "again"  # cursors of a delete after its first pass over the followers
 
 
 async def post(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Bring a new post to everybody: tags, public, its original's list or conversation, live readers, followers."""
+    """Deliver a new post: mentions, hashtags, public, its original or its conversation, live readers, followers."""
     author, original, plain = int(text(job, "author")), text(job, "original"), bool(job.body["plain"])
     if not job.cursor:
         if plain and not await posts.list_repost(db, int(original), job.id, author, plain=True):
-            # The original was deleted while it was being passed on: the repost goes with it.
+            # The original was deleted while it was being reposted, so the repost is deleted too.
             undo = await posts.delete(db, job.id, author)
             if undo:
                 await conclude(db, undo, await delete(db, undo, budget))
@@ -54,7 +54,7 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
 
     async def bring(after: int, count: int) -> tuple[int, int]:
         step = timelines.deliver(db, delivery, after, count)
-        # What announces a post leaves with the first step of its delivery.
+        # The announcement is sent together with the first delivery step.
         (reply,) = await (db.ask(step) if after else _announce(db, job, step))
         return timelines.read_delivered(reply)
 
@@ -63,7 +63,7 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
 
 
 async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
-    """List a new post where all find it, and tell live readers; returns the replies to what is sent beside that."""
+    """List a new post publicly and log its event; returns the replies to the commands sent `beside` those."""
     kind = "repost" if job.body["plain"] else "post"
     about = {**_about(job, job.id), **_told_to_all(job)}
     told = [events.append_command(db, f"post:{job.id}", kind, int(text(job, "author")), **about)]
@@ -77,7 +77,7 @@ async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
 
 
 async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Take a deleted post from everybody, and its plain reposts, likes, comments and favourites with it."""
+    """Remove a deleted post everywhere, with its plain reposts, likes, comments and favourites."""
     thing, author = int(text(job, "post")), int(text(job, "author"))
     original, plain = text(job, "original"), bool(job.body["plain"])
     if job.cursor in {"", AGAIN} and not plain:
@@ -99,15 +99,15 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
         return Outcome.MORE
     await _clear(db, job, thing)
     if job.body["overtook"] and job.cursor != AGAIN:
-        # A delivery was under way when the delete overtook it, and a batch of it may have come after the
-        # retraction: a worker goes over the homes once more, after a lease in which that batch has ended.
+        # The delete overtook a delivery, and one of its batches may have run after the retraction. So a worker goes
+        # over the homes once more, after a lease in which that batch has ended.
         await jobs.checkpoint(db, job, AGAIN)
         return Outcome.LATER
     return Outcome.DONE
 
 
 async def hide(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell everybody that a post was hidden or is shown again; homes keep it, and the read path decides."""
+    """Announce that a post was hidden or is shown again. Homes keep it, and the read path decides."""
     about = _about(job, int(text(job, "post")))
     await _settle_listings(db, _listed(job, about["post"]))
     name, author = f"{job.kind}:{job.id}", int(text(job, "author"))
@@ -118,9 +118,9 @@ async def hide(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def restate(db: Database, job: Job, thing: int) -> None:
-    """List a post where all find it, or take it off there, after its author's standing has changed.
+    """List a post publicly, or remove it from public lists, after its author's account state has changed.
 
-    Followers see what they saw; those who have the post from a repost alone are told.
+    Followers see the same as before. Live homes that have the post only from a repost get an event.
     """
     found = await posts.post(db, thing)
     if found is None:
@@ -134,7 +134,7 @@ async def restate(db: Database, job: Job, thing: int) -> None:
 async def _tell_reposters(
     db: Database, job: Job, kind: str, about: dict[str, int], last: int = 0
 ) -> AsyncIterator[int]:
-    """Tell those who have a post from somebody who passed it on; yields the last repost of each batch."""
+    """Log an event for each plain reposter's followers; yields the last repost of each batch."""
     while reposts := await posts.reposts_between(db, about["post"], last, job.id, CLEAR_CHUNK):
         for source in reposts:
             await events.append(db, f"{job.kind}:{job.id}:{source.repost}", kind, source.author, **about)
@@ -144,7 +144,7 @@ async def _tell_reposters(
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A status or quote, and what says where all find it."""
+    """A status or quote, with the lists that it can be in."""
 
     thing: int
     author: int
@@ -153,7 +153,7 @@ class Listed:
     reply: Reply | None = None
 
 
-Seen = tuple[bool, float | None]  # whether others than its author see a post, and how important it is where all do
+Seen = tuple[bool, float | None]  # whether anybody but its author sees a post; its score if it is public, else None
 
 
 def _listed(job: Job, thing: int) -> Listed:
@@ -162,7 +162,7 @@ def _listed(job: Job, thing: int) -> Listed:
 
 
 def _reply(job: Job, thing: int) -> Reply | None:
-    """Return where a post is listed as a reply, None where it answers none."""
+    """Return the lists in which a post is as a reply, None when it is no reply."""
     if not job.body.get("reply_to"):
         return None
     author, parent, whose = (int(text(job, field)) for field in ("author", "reply_to", "reply_to_author"))
@@ -172,19 +172,20 @@ def _reply(job: Job, thing: int) -> Reply | None:
 async def _settle_listings(
     db: Database, post: Listed, new: Seen | None = None, beside: Sequence[Command] = ()
 ) -> tuple[bool, list[Any]]:
-    """List a post where all find it, or take it off there, as it is now.
+    """List a post where it belongs now, or remove it from there.
 
-    Returns whether all see it, and the replies to what is sent beside that, once.
-    `new` is how a post was seen when it was made. What is hidden or deleted stands nowhere; what only followers see is
-    counted as a quote, and stands nowhere else.
-    What changes between the look and the step is found by the next look, of this job or of the one that changed it.
+    Returns whether the post is public, and the replies to the commands `beside`, which are sent once. `new` says how
+    a post was seen when it was created. A hidden or deleted post is in no list. A post that only followers see is
+    listed as a quote or reply, but in no public list.
+    If the post changes between the look and the steps, the next look finds that. It is made by this job, or by the
+    job of the change.
     """
     look = posts.with_author_commands(post.thing, post.author)
     seen = new or _seen(post, await db.ask(*look))
     first: list[Any] | None = None
     while True:
         steps = _listing(db, post, seen, is_new=new is not None)
-        # Sent last, the look is made after the steps: but for once, on a server that has just lost its scripts.
+        # The look is sent last and so runs after the steps, except once on a server that has just lost its scripts.
         answers = await db.ask(*steps, *(beside if first is None else ()), *look)
         first = answers[len(steps) : -len(look)] if first is None else first
         before, seen = seen, _seen(post, answers[-len(look) :])
@@ -193,7 +194,7 @@ async def _settle_listings(
 
 
 def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Command]:
-    """Return the steps that list a post where all find it, or take it off there."""
+    """Return the commands that list a post where it belongs, or remove it from there."""
     shown, score = seen
     if score is None:
         steps = posts.remove_from_public_commands(post.thing, post.hashtags)
@@ -214,7 +215,7 @@ def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Co
 
 
 def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
-    """Return how a post is seen by what was read of it and its author."""
+    """Return who sees a post, from the replies about it and its author."""
     found, author = posts.read_with_author(post.thing, post.author, *replies)
     if found is None or author is None or found.is_hidden:
         return False, None
@@ -225,7 +226,7 @@ async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:
     author = int(text(job, "author"))
     pushed_until = await big_authors.pushed_until(db, author)
     if pushed_until is not None and instant(thing) > instant(pushed_until) + BUILDING:
-        return True  # no home has ever had it
+        return True  # the post was never pushed to any home
     delivery = await _delivery(db, job, thing, retracting=True)
     return await to_followers(
         db, job, author, budget, lambda batch: timelines.retract(db, delivery, [entry.thing for entry in batch])
@@ -240,7 +241,7 @@ async def _cascade(db: Database, original: int, whose: int, budget: Budget) -> b
                 return False
             budget.left -= 1
             job = await posts.delete(db, source.repost, source.author)
-            if job is None:  # deleted already; its own job may not have come so far
+            if job is None:  # deleted already, but its own job may not have reached this step
                 await posts.unlist_repost(db, original, source.repost, source.author, plain=True, whose=whose)
             else:
                 await conclude(db, job, await delete(db, job, budget))
@@ -270,13 +271,13 @@ async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = Fa
     if not retracting:
         return await merge.with_earlier(db, Delivery(author, original, whose, thing))
     if await posts.gone(db, [original]):
-        # A repost that came late may have brought its deleted original back: then that is what has to go.
+        # A late repost may have added the deleted original to homes again: then the original itself is retracted.
         return Delivery(author, original, whose)
     return await merge.with_earlier(db, Delivery(author, original, whose, thing), ended=True)
 
 
 def _told_to_all(job: Job) -> dict[str, int | str]:
-    """Return what decides to whom of all the site an event of a post is told: also when the post is gone."""
+    """Return the event fields that decide which site streams get it, even after a delete; {} if it is not public."""
     if not job.body.get("is_public", True):
         return {}
     return {"is_public": 1, **{field: str(job.body.get(field) or "") for field in ("text", "latitude", "longitude")}}

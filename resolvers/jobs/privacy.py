@@ -1,4 +1,4 @@
-"""What a member's becoming private or suspended sets in motion, and the end of either."""
+"""The job after a member becomes private or suspended, or ceases to be."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from store import accounts, events, follows, jobs, keys, posts
 from store.client.database import Database
 from store.records import Job
 
-REQUESTS_BATCH = 100  # requests approved at a time when a member is private no longer
-POSTS_BATCH = 100  # entries of the profile looked at at a time
+REQUESTS_BATCH = 100  # requests approved per step once a member is no longer private
+POSTS_BATCH = 100  # entries of the profile processed per step
 
 
 async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Let in who waits for a member no longer private, and list posts where all find them, or take them off there.
+    """Approve waiting requests if a member is no longer private, and update the public lists of their posts.
 
-    How the member stands is read anew at each step: of two changes in quick succession the later one counts.
+    Each step reads the account state again. So of two changes in quick succession, the later one wins.
     """
     member = int(text(job, "member"))
     while waiting := await _waiting(db, member):
@@ -33,13 +33,13 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
         below = entries[-1].id
         budget.left -= len(entries)
         if not await jobs.checkpoint(db, job, str(below)):
-            return Outcome.DONE  # somebody else has finished it
+            return Outcome.DONE  # another worker has finished it
         if budget.left <= 0:
             return Outcome.MORE
     return Outcome.DONE
 
 
 async def _waiting(db: Database, member: int) -> list[int]:
-    """Return some of those who ask to follow a member and need not, since all may."""
+    """Return some pending follow requests of a member who is no longer private, [] when the member is private."""
     found = await accounts.user(db, member)
     return await follows.some(db, keys.requests(member), REQUESTS_BATCH) if found and not found.is_private else []

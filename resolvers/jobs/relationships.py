@@ -1,4 +1,4 @@
-"""What follows, requests, blocks and mutes set in motion: the other side of each, homes, and who is told."""
+"""The jobs of follows, requests, blocks and mutes: the other member's side, homes, and events."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from store.client.database import Database
 from store.follows import Edges, read_edges
 from store.records import Job
 
-FOLLOWS = 2  # what the followed side answers to a request of somebody who follows by now
+FOLLOWS = 2  # reply of the followed side to a request by a member who follows by now
 
 
 async def follow(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell those followed, and those asked; bring what the followed have published to the follower."""
+    """Apply follows and requests on the other side, and merge the followed members' posts into the follower's home."""
     follower, edges, asked = int(text(job, "follower")), read_edges(job), read_edges(job, "asked")
     replies = await follows.tell_followed(db, follower, edges, "add")
     replies += await follows.tell_followed(db, follower, asked, "ask")
     for (member, edge), reply in zip([*edges, *asked], replies, strict=True):
         if reply is None:
-            # Deleted while they were being followed, or they have blocked the follower: the follow goes with it.
+            # The member's account was deleted meanwhile, or the member has blocked the follower: the follow is removed.
             await follows.tell_followers(db, member, [(follower, edge)])
             await merge.unmerge(db, follower, member)
     let_in = [edge for edge, reply in zip(asked, replies[len(edges) :], strict=True) if reply == FOLLOWS]
@@ -32,7 +32,7 @@ async def follow(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def approve(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell those who asked that they follow, and bring them what they may see now."""
+    """Turn approved requests into follows on the followers' side, and merge the member's posts into their homes."""
     await _let_in(db, int(text(job, "member")), read_edges(job))
     return Outcome.DONE
 
@@ -42,7 +42,7 @@ async def _let_in(db: Database, member: int, edges: Edges) -> None:
     for (follower, edge), stands in zip(edges, stand, strict=True):
         if stands:
             await _merge(db, follower, [(member, edge)])
-        else:  # taken back meanwhile, and perhaps something was delivered
+        else:  # withdrawn meanwhile, and posts may have been delivered already
             await follows.tell_followed(db, follower, [(member, edge)], "remove")
             await _take_out(db, follower, {member})
 
@@ -56,7 +56,7 @@ async def _merge(db: Database, follower: int, edges: Edges) -> None:
 
 
 async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell those no longer followed or asked, and take out of the former follower's home what only they brought."""
+    """End follows and requests on the other side, and remove from the home what only the unfollowed members added."""
     follower, edges = int(text(job, "member")), read_edges(job)
     await follows.tell_followed(db, follower, edges + read_edges(job, "asked"), "remove")
     await _unmerge(db, follower, edges)
@@ -64,7 +64,7 @@ async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell those who follow no longer, and take out of their homes what only this member brought."""
+    """End the follow on the removed followers' side, and remove from their homes what only this member added."""
     member, edges = int(text(job, "member")), read_edges(job)
     await follows.tell_followers(db, member, edges)
     for follower, edge in edges:
@@ -85,13 +85,13 @@ async def _take_out(db: Database, follower: int, members: Collection[int]) -> No
 
 
 async def reject(db: Database, job: Job, _: Budget) -> Outcome:
-    """Take back the requests of those who asked."""
+    """Remove rejected requests on the side of those who asked."""
     await follows.tell_followers(db, int(text(job, "member")), read_edges(job, "asked"))
     return Outcome.DONE
 
 
 async def block(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell the blocked, and end on their side what the block has ended between the two."""
+    """Apply blocks on the blocked members' side, and end the follows and requests that they ended."""
     member, blocked = int(text(job, "member")), read_edges(job, "blocks")
     followed, followers = read_edges(job, "following"), read_edges(job, "followers")
     await blocks.tell_blocked(db, member, blocked, ended=False)
@@ -105,7 +105,7 @@ async def block(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def unblock(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell those blocked no longer; what the block has ended stays ended."""
+    """Remove blocks on the other members' side. Follows that a block ended stay ended."""
     member, unblocked = int(text(job, "member")), read_edges(job)
     await blocks.tell_blocked(db, member, unblocked, ended=True)
     await _tell(db, job, member, unblocked, both=True)
@@ -113,7 +113,7 @@ async def unblock(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def mute(db: Database, job: Job, _: Budget) -> Outcome:
-    """Tell the live home of the member who has muted somebody, or no longer does."""
+    """Log the event by which the live home of a member who has muted or unmuted others is updated."""
     await _tell(db, job, int(text(job, "member")), read_edges(job), both=False)
     return Outcome.DONE
 

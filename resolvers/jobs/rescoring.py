@@ -1,4 +1,4 @@
-"""Keeps the stored scores of posts equal to their numbers: by a worker, at most once a second per post."""
+"""Keeps posts' stored scores equal to their counts. A worker does this at most once a second per post."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from store.client.database import Database
 
 
 async def run_once(db: Database) -> int:
-    """Rank posts anew whose numbers have changed; returns how many were due.
+    """Update the scores of posts whose counts have changed; returns how many were due.
 
-    A crash on the way leaves them leased: they are taken again. Read after they are leased, their numbers are never
-    older than the change that made them due.
+    After a crash their lease runs out, and they are taken again. Counts are read after the lease is taken, so they
+    are never older than the change that made the post due.
     """
     due = await importance.take_due(db)
     found = await importance.posts(db, [one.post for one in due])

@@ -1,4 +1,4 @@
-"""What a step of deferred work is: how far it has come, how far it may go, and how it reaches all followers."""
+"""A step of a job: its outcome, its budget, and batched work on all followers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Outcome(Enum):
     """How far a job has come."""
 
     DONE = "done"
-    MORE = "more"  # the budget ran out: for any worker, now
-    LATER = "later"  # to be looked at once more when its lease has run out
+    MORE = "more"  # the budget ran out: any worker may continue at once
+    LATER = "later"  # the worker runs the job once more when its lease has expired
 
 
 @dataclass(slots=True)
@@ -28,12 +28,12 @@ class Budget:
 
 
 Steps = Callable[[Database, Job, Budget], Awaitable[Outcome]]
-# Does something for so many followers after an edge; returns how many there were, and the last one's edge.
+# Acts on at most so many followers after an edge; returns how many there were, and the last one's edge.
 Reach = Callable[[int, int], Awaitable[tuple[int, int]]]
 
 
 async def conclude(db: Database, job: Job, outcome: Outcome) -> None:
-    """End a job, or leave it to the worker, as its outcome says."""
+    """Mark a job as finished, or hand it over to the worker, as its outcome says."""
     if outcome is Outcome.DONE:
         await db.ask(jobs.finish(job))
     elif outcome is Outcome.MORE:
@@ -43,7 +43,7 @@ async def conclude(db: Database, job: Job, outcome: Outcome) -> None:
 async def to_followers(
     db: Database, job: Job, author: int, budget: Budget, act: Callable[[list[Entry]], Awaitable[None]]
 ) -> bool:
-    """Do something for all followers in batches, as `in_batches` does."""
+    """Act on all followers in batches, as `in_batches` does; False when the budget ran out."""
 
     async def reach(after: int, count: int) -> tuple[int, int]:
         batch = await follows.followers_after(db, author, after, count)
@@ -55,9 +55,9 @@ async def to_followers(
 
 
 async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, most: int | None = None) -> bool:
-    """Reach all followers in batches, oldest follow first; True at the end, False when the budget has run out.
+    """Act on all followers in batches, oldest follow first; True at the end, False when the budget has run out.
 
-    `most` bounds a batch where the steps do so themselves.
+    `most` lowers the size of a batch, for steps that are themselves bounded.
     """
     cursor = int(job.cursor) if job.cursor.isdigit() else 0
     size = min(db.settings.fanout_batch, most or db.settings.fanout_batch)
@@ -68,11 +68,11 @@ async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, most:
         if reached < count:
             return True
         if not await jobs.checkpoint(db, job, str(cursor)):
-            return True  # a delete has overtaken the delivery, and takes back what was delivered
+            return True  # a delete has overtaken the delivery, and retracts what was delivered
         if budget.left <= 0:
             return False
 
 
 def text(job: Job, field: str) -> str:
-    """Return a field of what was committed."""
+    """Return a field of the job's body."""
     return cast("str", job.body[field])

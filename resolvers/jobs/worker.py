@@ -20,23 +20,23 @@ from store.client.pubsub import PubSub
 from store.ids import PARTITIONS
 from store.records import Job
 
-SWEEP_SECONDS = 1.0  # between two looks for jobs whose worker has died, each at a part of the partitions
-IDLE_SECONDS = 3600.0  # between two looks for homes that nobody reads
+SWEEP_SECONDS = 1.0  # between two sweeps for jobs of dead workers; each sweep covers a share of the partitions
+IDLE_SECONDS = 3600.0  # between two searches for idle homes
 
 log = structlog.get_logger()
 
 
 class Worker:
-    """Does what requests have left: hand-overs at once, a dead process's jobs after their lease."""
+    """Runs jobs that requests handed over at once, and a dead process's jobs after their lease."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._woken = asyncio.Event()
-        self._wanted = set(range(PARTITIONS))  # partitions to look at next
+        self._wanted = set(range(PARTITIONS))  # partitions to check next
         self._swept = 0
 
     async def run_once(self, partitions: Collection[int] = range(PARTITIONS)) -> int:
-        """Take over and finish the jobs that wait now in some partitions; returns how many were tried."""
+        """Take over and try the jobs that wait in these partitions; returns how many were tried."""
         taken = await jobs.take_over(self._db, partitions)
         for done, job in enumerate(taken):
             try:
@@ -47,10 +47,10 @@ class Worker:
         return len(taken)
 
     async def run(self, pubsub: PubSub) -> None:
-        """Work until cancelled."""
+        """Run until cancelled."""
 
         def wake(told: str) -> None:
-            self._wanted |= {int(told)} if told else set(range(PARTITIONS))  # nothing: some may have been missed
+            self._wanted |= {int(told)} if told else set(range(PARTITIONS))  # empty: messages may have been lost
             self._woken.set()
 
         pubsub.listen(jobs.WAKE, wake)
@@ -69,13 +69,13 @@ class Worker:
                     if time.monotonic() >= looked + IDLE_SECONDS:
                         looked = time.monotonic()
                         await build.let_go_idle(self._db)
-                except Unavailable:  # it has been logged
+                except Unavailable:  # already logged
                     pass
         finally:
             pubsub.ignore(jobs.WAKE, wake)
 
     def _sweep(self) -> None:
-        """Want the partitions whose turn it is: each has one within a lease."""
+        """Add the next share of partitions to those wanted. Each partition has its turn within one lease."""
         share = math.ceil(PARTITIONS * SWEEP_SECONDS / self._db.settings.job_lease_seconds)
         self._wanted |= {p % PARTITIONS for p in range(self._swept, self._swept + min(share, PARTITIONS))}
         self._swept = (self._swept + share) % PARTITIONS
@@ -95,15 +95,15 @@ class Worker:
             while await rescoring.run_once(self._db):
                 pass
         except CommandRefused:
-            pass  # scores wait until the database accepts writes; other work may go on
+            pass  # scores wait until the database accepts writes; the worker goes on with other work
         except Unavailable:
             raise
         except Exception:
             log.exception("rescoring_failed")
 
     async def _try(self, job: Job) -> None:
-        # Taken over some time ago: another worker may have done it since, which only costs the time to do it twice.
-        # One that fails stays leased: it comes again after the lease, and is set aside after JOB_ATTEMPTS.
+        # Another worker may have done the job since it was taken over. Doing it twice only costs time.
+        # A job that fails stays leased. It is tried again after the lease, and set aside after JOB_ATTEMPTS.
         try:
             if await jobs.renew(self._db, job):
                 await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))

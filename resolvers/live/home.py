@@ -30,9 +30,9 @@ from store.event_reader import Subscriber, since
 from store.events import Event
 from store.records import Repost, Source
 
-REPOSTS_SCANNED = 1_000  # how many of a post's oldest reposts are searched for reposts by followed members
+REPOSTS_SCANNED = 1_000  # oldest reposts of a post that are searched for reposts by followed members
 REPOSTS_MERGED = 100  # the same limit, per post, for an event that concerns many posts
-CHANGES_TOLD = 20  # how many posts of one member an event sends one by one; above that, refetching is cheaper
+CHANGES_TOLD = 20  # posts of one member that an event sends one by one; above that, refetching is cheaper
 
 ENDS = frozenset({"delete", "unrepost", "hide"})  # kinds of events that can remove a post
 BEGINS = frozenset({"post", "repost"})  # kinds of events that can only add a post
@@ -103,9 +103,7 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
         async with aclosing(since(context.db, subscription.subscriber, position)) as coming:
             async for event in coming:
                 if isinstance(event, str):
-                    await _refollow(
-                        context, subscription
-                    )  # before the gap is sent, so that no events after it are missed
+                    await _refollow(context, subscription)  # before the gap is sent, so that no later event is missed
                     yield gap_at(event)
                     subscription.resume = event
                 elif not subscription.subscriber.has_gap and subscription.hears(event):

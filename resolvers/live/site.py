@@ -1,4 +1,4 @@
-"""What happens on the whole site, live: filtered by indexes, looked up once, decided for each who listens."""
+"""The live stream of the whole site: events are filtered by indexes, looked up once, and checked for each viewer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SiteEvent = Told | StreamGap
 
 
 class FilterInput(Protocol):
-    """A filter as a client sends it."""
+    """A stream filter as a client sends it."""
 
     @property
     def follow(self) -> Sequence[str] | None: ...
@@ -38,7 +38,7 @@ class FilterInput(Protocol):
 async def stream(
     context: Context, wanted: FilterInput | None, kinds: Sequence[StreamEventKind] | None, after: str | None
 ) -> AsyncGenerator[SiteEvent, None]:
-    """Yield what happens in public: first what came since `after`, then live, without gap or repetition."""
+    """Yield public events: first those since `after`, then live, without gaps or repetition."""
     await context.member()
     if kinds is not None and not kinds:
         raise BadUserInput("kinds: must have at least one kind")
@@ -49,7 +49,7 @@ async def stream(
 
 
 async def sample(context: Context, percent: int, after: str | None) -> AsyncGenerator[SiteEvent, None]:
-    """Yield a steady share of all public posts."""
+    """Yield a fixed share of all public posts."""
     await context.member()
     if not 1 <= percent <= SHARES:
         raise BadUserInput(f"percent: must be from 1 to {SHARES}, is {percent}")
@@ -59,7 +59,10 @@ async def sample(context: Context, percent: int, after: str | None) -> AsyncGene
 
 
 def read_filter(wanted: FilterInput | None) -> Filter | None:
-    """Return a filter as a client sends it, None for none; raises BadUserInput naming the part and the rule."""
+    """Return a client's filter as the rules read it, None for no filter.
+
+    Raises BadUserInput, whose text names the offending part and the rule.
+    """
     if wanted is None:
         return None
     try:
@@ -77,12 +80,12 @@ def _member(place: int, text: str) -> int:
 
 
 async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGenerator[SiteEvent, None]:
-    """Yield what is wanted of the site's events, as the viewer sees them, or as somebody without a token."""
+    """Yield the wanted events of the site, as the viewer sees them; a viewer of None has no token."""
     listeners, viewer = context.services.listeners, context.viewer
     position, gap = await begin(context.db, after)
     subscriber = listeners.listen(viewer, wanted)
     try:
-        # Read once the place is taken: what changes from now on comes as an event.
+        # Read after the subscription began: every later change arrives as an event.
         relationships = context.relationships = await _relationships(context, viewer)
         if gap:
             yield gap
@@ -113,12 +116,12 @@ async def _relationships(
     context: Context, viewer: int | None, others: Sequence[int] | None = None
 ) -> dict[int, Relationship]:
     found = {} if viewer is None else await blocks.relationships(context.db, viewer, others)
-    # With a bond that has ended as with none: what all get is for this viewer, too.
+    # An ended relationship counts as none, so that the viewer shares what is rendered for everybody.
     return {other: relationship for other, relationship in found.items() if relationship != NO_RELATIONSHIP}
 
 
 async def _restrict(context: Context, relationships: dict[int, Relationship], subscriber: Listener) -> None:
-    """Have new blocks and mutes count, though their events come behind this one; their ends wait for their events."""
+    """Apply new blocks and mutes at once, ahead of their events. Their ends wait for the events."""
     while changed := subscriber.changed():
         for member, new in (await _relationships(context, context.viewer, list(changed))).items():
             old = relationships.get(member, NO_RELATIONSHIP)
@@ -132,7 +135,7 @@ async def _restrict(context: Context, relationships: dict[int, Relationship], su
 async def _told(
     context: Context, event: Event, wanted: Wanted, relationships: dict[int, Relationship], *, is_past: bool
 ) -> Told | None:
-    # What is past is looked up anew, and rendered, for each alone: what is shared may be gone or private by now.
+    # A past event is looked up again for each viewer: the shared result may be deleted or private by now.
     context.relationships = None if is_past else relationships
     if is_past and not wanted.has(event):
         return None

@@ -1,1 +1,1 @@
-"""What an operator runs: verify, repair, trim, import, demo, tail. Not what serves requests."""
+"""Operators' commands: verify, repair, trim, import, demo, tail. No request runs this code."""

@@ -1,4 +1,4 @@
-"""What is still to be done, and what has failed too often: for a person to look at and to decide."""
+"""The backlog: unfinished jobs by kind, and dead jobs that an operator may retry or discard."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from store.client.database import Database
 from store.ids import PARTITIONS, instant
 from store.records import Job
 
-ALL = "all"  # dead jobs
+ALL = "all"  # retry every dead job
 
-Progress = Callable[[int], object]  # how many partitions more have been looked at
+Progress = Callable[[int], object]  # called with the number of partitions read since the last call
 
 
 @dataclass(slots=True)
 class Backlog:
-    """The jobs that are unfinished, by kind, with when the oldest was committed; and the dead ones, with since when."""
+    """Unfinished jobs by kind, with the commit time of the oldest; and dead jobs, each with when it was set aside."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     oldest: dict[str, datetime] = field(default_factory=dict)
     dead: list[tuple[Job, datetime]] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """Yield what a person reads of it."""
+        """Yield the backlog as text, a line for each kind and each dead job."""
         for kind, count in self.kinds.most_common():
             yield f"{kind:18} {count:>11,}  the oldest for {_age(self.oldest[kind])}"
         for job, since in self.dead:
@@ -35,7 +35,7 @@ class Backlog:
         yield f"{self.kinds.total():,} jobs are unfinished, {len(self.dead):,} have failed too often and are set aside"
 
     async def retry(self, db: Database, wanted: int | str) -> int:
-        """Make one dead job, or all, fresh work, done under its own id from where it died; returns how many."""
+        """Put one dead job, or all, back to work, with its own id and from its last checkpoint; returns how many."""
         return sum([await jobs.retry(db, job.id) for job, _ in self.dead if wanted in {job.id, ALL}])
 
     async def discard(self, db: Database, wanted: int) -> int:

@@ -1,6 +1,6 @@
-"""What an operator asks of a store: to be checked, mended, trimmed, recounted; each safe while it is in use.
+"""Operators' commands on a store: verify, repair, trim, recount and others. Each is safe while Perch serves requests.
 
-Every task returns what there is to print, and the exit status.
+Every command returns the lines to print and the exit status.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from store.client.database import Database
 from store.ids import PARTITIONS
 from store.records import Role
 
-ROUNDS = 5  # of mending: one repair may bring to light what was hidden, such as comments of a list that is gone
+ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone
 
 Said = tuple[list[str], int]
 
 
 class UpkeepRefused(Exception):
-    """The task cannot be done; the text is one line and says why."""
+    """The command cannot be run. The message is one line that says why."""
 
 
 class Bar(Protocol):
-    """How a task comes on."""
+    """A progress bar."""
 
     def update(self, n: float | None = 1) -> bool | None:
-        """Come on by so many things."""
+        """Advance by so many items."""
 
 
 Show = Callable[[str, int], AbstractContextManager[Bar]]  # shows a bar with a name and a total
 
 
 async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Said:
-    """Check every invariant, and some homes or all against what they are computed to be."""
+    """Check every invariant, and compare some homes, or all, with their computed values."""
     report = await _look_over(db, show, None if all_homes else homes, seed)
     return [*report.lines()], 0 if report.clean else 1
 
 
 async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Said:
-    """Finish what a crash has left, then mend what is found."""
+    """Finish the jobs that a crash has left, then repair what is found; repeats up to `ROUNDS` times."""
     while await Worker(db).run_once():
         pass
     report = await _look_over(db, show, None if all_homes else homes, seed)
@@ -64,7 +64,7 @@ async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> 
 
 
 async def recount(db: Database, show: Show) -> Said:
-    """Set every counter of members and posts to what there is."""
+    """Set every counter of members and posts to its exact total."""
     with show("keys", await db.one("DBSIZE")) as bar:
         found = await verify.recount(db, bar.update)
     wrong = f"{found['wrong']:,} counters set right"
@@ -72,14 +72,14 @@ async def recount(db: Database, show: Show) -> Said:
 
 
 async def trim(db: Database, show: Show) -> Said:
-    """Bound everything that is bounded by a setting, now."""
+    """Apply every setting that bounds stored data, now."""
     with show("keys", await db.one("DBSIZE")) as bar:
         found = await trimming.trim(db, bar.update)
     return ["let go of " + ", ".join(f"{count:,} {what}" for what, count in found.items())], 0
 
 
 async def rebuild_home(db: Database, show: Show, *, login: str) -> Said:
-    """Compute a member's home anew."""
+    """Drop a member's home and build it again."""
     member = await accounts.find(db, login)
     if member is None:
         raise UpkeepRefused(f"no member has the login {login!r}")
@@ -90,7 +90,7 @@ async def rebuild_home(db: Database, show: Show, *, login: str) -> Said:
 
 
 async def work(db: Database, show: Show, *, retry: int | str | None, discard: int | None) -> Said:
-    """Tell what is unfinished and what is set aside; or retry or discard what is set aside."""
+    """Report unfinished and dead jobs, or retry or discard dead jobs."""
     with show("jobs", PARTITIONS) as bar:
         found = await backlog.look(db, bar.update)
     if not retry and not discard:
@@ -108,7 +108,7 @@ async def set_role(db: Database, _: Show, *, login: str, role: str) -> Said:
 
 
 async def suspend(db: Database, _: Show, *, login: str, end: bool) -> Said:
-    """Suspend a member, or end that."""
+    """Suspend a member, or end a suspension."""
     if not await accounts.set_suspension(db, login, suspended=not end):
         raise UpkeepRefused(f"no member has the login {login!r}")
     return [f"{login} is {'no longer ' if end else ''}suspended"], 0

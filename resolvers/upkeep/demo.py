@@ -1,6 +1,6 @@
-"""Fills an empty store with a small invented community: for trying Perch out only, since its password is public.
+"""Fills an empty store with a small invented community. Its password is public, so use it only to try Perch out.
 
-Everything is written by the functions that serve the API, so what holds for members' own posts holds here too.
+The functions that serve the API write everything, so the demo's data keeps the same rules as members' own.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.secret import Secret
 
-SEED = 7  # the same community every time; ids differ, as they carry time and partition
-FOLLOWED_LEAST, FOLLOWED_MOST = 5, 20  # members that one follows; the guide follows the most
-ROUND = 12  # posts published before the others answer, like and pass them on
-REPOSTS = (0, 0, 0, 0, 1, 1, 2, 4)  # how often a post is passed on: one of these, each as likely
-# How much likelier one member follows another for each thing that speaks for them; a stranger's weight is 1.
+SEED = 7  # gives the same community every time; only ids differ, as they contain time and partition
+FOLLOWED_LEAST, FOLLOWED_MOST = 5, 20  # follows per member; the guide has the most
+ROUND = 12  # posts published before others reply to them, like them and repost them
+REPOSTS = (0, 0, 0, 0, 1, 1, 2, 4)  # reposts of a post: one of these numbers, each equally likely
+# Weights that make one member more likely to follow another; a stranger's weight is 1.
 SHARED_CIRCLE, POPULAR, FOLLOWS_BACK = 12, 8, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to sign in to the demo."""
+    """The login and password of the demo."""
 
     login: str
     password: str
@@ -42,7 +42,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A member to be created, as the data file has them; `posts` are those that nobody answers."""
+    """A member to be created, as in the data file; `posts` are those that get no replies."""
 
     login: str
     name: str
@@ -54,7 +54,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class DemoText:
-    """A post, quote or comment, with what is said below it; `answers` are posts of their own."""
+    """A post, quote or comment. `replies` are the comments below it, `answers` are reply posts."""
 
     by: str
     text: str
@@ -65,7 +65,7 @@ class DemoText:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """All that the data file says."""
+    """The whole content of the data file."""
 
     login: Login
     people: tuple[Person, ...]
@@ -73,14 +73,14 @@ class Community:
 
 
 async def fill(services: Services) -> Login | None:
-    """Fill an empty store and return how to sign in; returns None, and writes nothing, where there is any member."""
+    """Fill an empty store and return how to log in. If there is any member, write nothing and return None."""
     if await _has_members(services.db):
         return None
     community = read()
     crowd = Crowd(services.db, await _sign_up(services, community))
     await crowd.follow(community)
     await name_index.catch_up(services.db)
-    # Shuffled, so that everybody posts now and then and not all at once.
+    # Shuffled, so that each member's posts are spread over time.
     order = _chance("order").sample(community.posts, len(community.posts))
     for start in range(0, len(order), ROUND):
         some = order[start : start + ROUND]
@@ -104,18 +104,18 @@ def _words(raw: Mapping[str, Any]) -> DemoText:
 
 
 async def _has_members(db: Database) -> bool:
-    # Whatever creates a member commits a job in the member's partition, whose stream stays once that is done. So this
-    # is one round trip, and unlike DBSIZE it does not take the counters of a rate limit for members.
+    # Creating a member commits a job in the member's partition, and the job stream remains once that is done. So this
+    # takes one round trip, and unlike DBSIZE it doesn't mistake rate limit counters for members.
     return any(await db.ask(*(("EXISTS", keys.jobs(p)) for p in range(PARTITIONS))))
 
 
 def _chance(about: str) -> random.Random:
-    # One for each decision: what is decided does not depend on the order in which work done together gets on.
+    # One generator per decision, so that decisions don't depend on the order in which concurrent tasks run.
     return random.Random(f"{SEED} {about}")  # noqa: S311  arranges the demo, keeps no secret
 
 
 async def _sign_up(services: Services, community: Community) -> dict[str, int]:
-    """Create all members with one password, which is hashed once; returns their ids by login."""
+    """Create all members with one password, which is hashed once; returns ids by login."""
     hashed = await services.passwords.hash(Secret(community.login.password))
 
     async def password_hash() -> Secret:
@@ -133,7 +133,7 @@ async def _sign_up(services: Services, community: Community) -> dict[str, int]:
 
 
 class Crowd:
-    """The members at work: they follow, post, and react to each other's posts."""
+    """The demo's members: they follow, post, and react to each other's posts."""
 
     def __init__(self, db: Database, ids: Mapping[str, int]) -> None:
         self._db = db
@@ -141,7 +141,7 @@ class Crowd:
         self._followers: dict[str, list[str]] = {login: [] for login in ids}
 
     async def follow(self, community: Community) -> None:
-        """Have everybody follow some others: most of all those of their circles, the popular, and their followers."""
+        """Have each member follow others, chosen by shared circles, popularity, and who already follows them."""
         chosen: dict[str, list[str]] = {}
         for person in community.people:
             is_guide = person.login == community.login.login
@@ -162,7 +162,7 @@ class Crowd:
             for other in people
             if other is not person
         }
-        # Exponential delays with these rates order them as a weighted drawing without repetition does.
+        # Exponential delays with these rates give the order of a weighted sample without replacement.
         chance = _chance(f"{person.login} follows")
         delays = {login: chance.expovariate(weight) for login, weight in weights.items()}
         return sorted(delays, key=delays.__getitem__)
@@ -176,9 +176,9 @@ class Crowd:
         reply_to: int | None = None,
         root: int = 0,
     ) -> int:
-        """Publish a post, or a quote or plain repost of an original, or an answer; returns its id.
+        """Publish a post, a quote or plain repost of `original`, or a reply to `reply_to`; returns its id.
 
-        The original, or the post answered, is by `whose`.
+        `whose` is the login of the author of the original, or of the post replied to.
         """
         draft = Draft(
             author=self._ids[words.by],
@@ -197,7 +197,7 @@ class Crowd:
         return post
 
     async def react(self, words: DemoText, post: int, root: int = 0) -> None:
-        """Have the others like a post, pass it on, comment on it, quote and answer it, and react to that likewise."""
+        """Have others like, repost, comment on, quote and answer a post, then react to the quotes and answers."""
         followers, chance = self._followers[words.by], _chance(words.text)
         fans = chance.sample(followers, int(len(followers) * chance.random() ** 2))  # most posts get few
         await asyncio.gather(*(likes_and_comments.like(self._db, post, self._ids[login]) for login in fans))

@@ -1,6 +1,6 @@
-"""Imports a network: members and follows from a list of edges, posts dealt out to them.
+"""Imports a network: members and follows from a list of edges, and posts distributed among them.
 
-Each phase, interrupted and run again, goes on and doubles nothing. Nothing is announced as an event.
+Each phase can be interrupted and run again without duplicates. Imports append no events.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ BATCH = 500  # members or posts per round trip
 HOMES_BATCH = 100  # homes written per round trip: each may have a thousand entries
 EMAIL_DOMAIN = "import.invalid"  # reserved by RFC 2606: mail to imported members goes nowhere
 
-Edges = dict[str, dict[str, None]]  # follower → followed, each once
-Progress = Callable[[int], object]  # how many more are done
+Edges = dict[str, dict[str, None]]  # follower → ordered set of followed logins
+Progress = Callable[[int], object]  # called with the number of items done since the last call
 
 
 class ImportRefused(ValueError):
-    """The files cannot be imported; the text is one line and names file, line and rule."""
+    """The files cannot be imported. The message is one line that names the file, the line and the rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What is imported: edges among logins, texts, and what makes this import the same one when it is run again."""
+    """The network to import: edges between logins, texts, and a name that is the same when the import is repeated."""
 
     name: str
     members: list[str]
@@ -59,7 +59,7 @@ class Network:
         return sum(map(len, self.following.values()))
 
     def dealt(self) -> Iterator[tuple[str, str]]:
-        """Yield author and text of each post: members get posts in proportion to their followers."""
+        """Yield author and text of each post. Members get posts in proportion to their followers."""
         followers = Counter(itertools.chain.from_iterable(self.following.values()))
         if not self.total:
             return iter(())
@@ -70,7 +70,7 @@ class Network:
 def read_network(
     follows: Path, texts: Path | None, settings: Settings, *, total: int | None, most: int | None, seed: int
 ) -> Network:
-    """Read the files of an import; raises ImportRefused naming file, line and rule."""
+    """Read the files of an import. Raises ImportRefused, which names file, line and rule."""
     digest = sha256(f"{most} {total} {seed}".encode())
     following: Edges = defaultdict(dict)
     for number, line in _lines(follows):
@@ -106,7 +106,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _largest(following: Edges, most: int) -> set[str]:
-    """Return the members with the most follows, either way."""
+    """Return the `most` members with the most edges, in and out."""
     degree = Counter(itertools.chain.from_iterable(following.values()))
     for name, followed in following.items():
         degree[name] += len(followed)
@@ -119,16 +119,16 @@ def _texts(path: Path, limit: int) -> list[str]:
         try:
             found.append(normalise(line, limit=limit))
         except TextRefused:
-            continue  # what a member could not post is not imported either
+            continue  # a text that members could not post is not imported
     if not found:
         raise ImportRefused(f"{path}: there is no line that could be a post")
     return found
 
 
 async def load(db: Database, network: Network, password: Secret) -> str:
-    """Load a whole network, under progress bars; returns the table of what each phase has cost.
+    """Import a whole network under progress bars; returns a table of what each phase has cost.
 
-    `password` is the hash of every imported member's.
+    `password` is the hash of the password that every imported member gets.
     """
     phases = Phases(db)
     async with phases.phase("members", len(network.members)) as bar:
@@ -138,14 +138,14 @@ async def load(db: Database, network: Network, password: Secret) -> str:
     async with phases.phase("posts", network.total) as bar:
         await create_posts(db, network, members, bar.update)
     while await Worker(db).run_once():
-        pass  # who has become a big author is pulled by readers, and not written to homes
+        pass  # readers pull authors who have become big, so their posts are not written to homes
     async with phases.phase("homes", len(members)) as bar:
         entries = await create_homes(db, list(members.values()), bar.update)
     return phases.report(homes=entries)
 
 
 async def create_members(db: Database, network: Network, password: Secret, progress: Progress) -> dict[str, int]:
-    """Make the members that do not exist yet, found again by their logins; returns login → member."""
+    """Create the members that do not exist yet, which their logins show; returns ids by login."""
     members: dict[str, int] = {}
     for batch in batches(network.members, BATCH):
         members |= await _create(db, batch, password)
@@ -154,7 +154,7 @@ async def create_members(db: Database, network: Network, password: Secret, progr
 
 
 async def create_follows(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
-    """Make the follows that do not stand yet; homes come last."""
+    """Create the follows that do not exist yet, without writing homes."""
     for some in batches(list(network.following.items()), BATCH):
         await _follow(db, {members[a]: [members[b] for b in followed] for a, followed in some})
         progress(sum(len(followed) for _, followed in some))
@@ -162,7 +162,7 @@ async def create_follows(db: Database, network: Network, members: dict[str, int]
 
 
 async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict[str, int]:
-    """Return the members of some logins; those that do not exist are made."""
+    """Return the members with these logins, and create those that do not exist."""
     found = await db.ask(*(("GET", keys.login(login)) for login in logins))
     members = {login: int(holder) for login, holder in zip(logins, found, strict=True) if holder}
     absent = [login for login in logins if login not in members]
@@ -172,7 +172,7 @@ async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict
         members |= dict(zip(absent, map(int, minted), strict=True))
         life = db.settings.reservation_seconds
         await db.ask(*(("SET", keys.login(login), members[login], "NX", "EX", life) for login in absent))
-    # A reservation of an earlier run that was interrupted has no member yet: it is made now.
+    # An interrupted earlier run may have left a reservation without a member: that member is created now.
     exists = await db.ask(*(("EXISTS", keys.user(members[login])) for login in logins))
     fresh = [login for login, there in zip(logins, exists, strict=True) if not there]
     email = {login: f"{login}@{EMAIL_DOMAIN}" for login in fresh}
@@ -208,7 +208,7 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
 
 
 async def create_posts(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
-    """Make the posts that earlier runs have not: how many these made is counted in the step that makes them."""
+    """Create the posts that earlier runs have not. Each author's count is stored in the transaction with the posts."""
     counted = await db.ask(*(("HGETALL", keys.imported(p, network.name)) for p in range(PARTITIONS)))
     done = Counter({int(m): int(n) for reply in counted for m, n in zip(reply[::2], reply[1::2], strict=True)})
     for batch in batches(network.dealt(), BATCH):
@@ -225,7 +225,7 @@ async def create_posts(db: Database, network: Network, members: dict[str, int], 
 async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members: dict[str, int]) -> None:
     steps: list[Command] = []
     for author, texts in dealt.items():
-        # The count of posts imported changes with the posts, all or nothing.
+        # One transaction writes the posts and the count of imported posts.
         steps.append(("MULTI",))
         steps += [posts.create_command(db, _draft(author, text, members)) for text in texts]
         steps += [("HINCRBY", keys.imported(partition(author), name), author, len(texts)), ("EXEC",)]
@@ -253,7 +253,7 @@ def _draft(author: int, text: str, members: dict[str, int]) -> Draft:
 
 
 async def create_homes(db: Database, members: Sequence[int], progress: Progress) -> int:
-    """Compute every home as rule 3 has it, instead of delivering post by post; returns how many entries they hold."""
+    """Compute every home by rule 3 instead of delivering each post; returns the number of entries."""
     pulling, entries = build.Pulling(db), 0
     for batch in batches(members, HOMES_BATCH):
         entries += await build.add_to_many(db, pulling, batch)

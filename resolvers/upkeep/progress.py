@@ -1,4 +1,4 @@
-"""How a long command comes on, and what each of its phases costs."""
+"""Progress bars of long commands, and what each phase costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from store.client.database import Database
 
 
 class Phases:
-    """Shows how a long command comes on, and what each phase has cost in time and memory of the store."""
+    """Shows the progress of a long command, and measures each phase's time and the database's memory."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -21,7 +21,7 @@ class Phases:
 
     @contextlib.asynccontextmanager
     async def phase(self, name: str, total: int) -> AsyncIterator[tqdm[NoReturn]]:
-        """Run one phase under a progress bar."""
+        """Run one phase under a progress bar, and measure it."""
         before, began = await self._db.used_memory(), time.monotonic()
         with tqdm(total=total, desc=name, unit="", mininterval=0.5) as bar:
             yield bar
@@ -29,7 +29,7 @@ class Phases:
         self._rows.append((name, total, spent, await self._db.used_memory() - before))
 
     def report(self, **entries: int) -> str:
-        """Return a row a phase; `entries` counts what a phase has written where that is not its total."""
+        """Return a table with a row for each phase; `entries` gives counts that replace a phase's total."""
         rows = [f"{'':8} {'count':>11} {'seconds':>9} {'per second':>11} {'MiB':>8} {'bytes each':>11}"]
         for name, total, seconds, memory in self._rows:
             count = entries.get(name, total)

@@ -1,4 +1,4 @@
-"""The site's stream for a terminal: a line for each event, as somebody without a token sees it."""
+"""The site's stream for a terminal: a line for each event, as a viewer without a token sees it."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from store import events
 from store.client.database import Database, Unavailable
 from store.records import Repost
 
-RETRY_SECONDS = 1  # pause after an event could not be looked up
+RETRY_SECONDS = 1  # pause after the store was unavailable
 
 log = structlog.get_logger(__name__)
 
 
 class TailRefused(ValueError):
-    """What is to be followed cannot be; the text says why."""
+    """The options of tail are invalid. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class TailOptions:
-    """What to follow, as it is asked for on the command line: logins, phrases, and south, west, north, east."""
+    """The options of tail as typed on the command line: logins, phrases, and a box as south, west, north, east."""
 
     follow: Sequence[str] | None = None
     track: Sequence[str] | None = None
@@ -49,9 +49,9 @@ class TailOptions:
 
 
 async def lines(services: Services, asked: TailOptions) -> AsyncGenerator[str, None]:
-    """Yield a line for each event from now on, or since a cursor, also of while the store was away.
+    """Yield a line for each event from now on, or since a cursor. Events during an outage of the store follow later.
 
-    Raises TailRefused.
+    Raises TailRefused for invalid options.
     """
     context = services.context(None, address="", user_agent="", request_id="tail")
     try:
@@ -95,7 +95,7 @@ async def _member(db: Database, login: str) -> int:
 
 
 async def line(context: Context, event: SiteEvent) -> str:
-    """Return an event on one line: when, who, what, and the cursor to go on from."""
+    """Return an event as one line: time, actor, action, and the cursor to resume from."""
     return f"{event.at:%H:%M:%S} {await _what(context, event)}  [{event.cursor}]"
 
 

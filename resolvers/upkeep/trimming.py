@@ -1,4 +1,4 @@
-"""Bounds what settings bound, where a limit was lowered, an age reached, or nobody has come by."""
+"""Trims timelines to their settings, after a limit was lowered or an age reached, and drops idle homes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from store.client.scan import named, scan
 
 TRIMMED = 250  # homes trimmed per round trip
 
-Progress = Callable[[int], object]  # how many keys more have been looked at
+Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
 
 async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
-    """Trim homes and the timelines all read, and let go of idle homes; returns how much of each has gone."""
+    """Trim homes, public and hashtags, and drop idle homes; returns how many entries or homes of each were removed."""
     from_homes = from_others = 0
     async for found in scan(db):
         for some in batches((thing for kind, thing in named(found) if kind == "homestate"), TRIMMED):

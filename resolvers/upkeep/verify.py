@@ -1,4 +1,4 @@
-"""Proves that the store keeps its invariants, and mends it where it does not; safe on a live system."""
+"""Checks the store's invariants and repairs findings. It is safe while Perch serves requests."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from store import jobs, keys
 from store.client.database import Command, Database
 from store.client.scan import named, scan
 
-CHECKED = 250  # things checked per step
-REPAIRED = 100  # findings mended per round trip
+CHECKED = 250  # entities checked per step
+REPAIRED = 100  # findings repaired per round trip
 SHOWN = 100  # findings printed
 
-Progress = Callable[[int], object]  # how many keys more have been looked at
+Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
 CHECKS: dict[str, tuple[Check, ...]] = {
     "user": (members.users, names.indexed),
@@ -67,7 +67,7 @@ COUNTED = {"user": recount_user, "status": recount_post}
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a look over the whole store has found."""
+    """The result of checking the whole store."""
 
     findings: list[Finding]
     keys: int
@@ -80,7 +80,7 @@ class Report:
         return not self.findings and not self.dead_jobs
 
     def lines(self) -> Iterator[str]:
-        """Yield what a person reads of it."""
+        """Yield the report as text, a line for each finding."""
         for finding in self.findings[:SHOWN]:
             yield f"{finding.key}: {finding.message}"
         if len(self.findings) > SHOWN:
@@ -93,10 +93,10 @@ class Report:
 
 
 async def verify(db: Database, *, homes: int | None, seed: int, progress: Progress) -> Report:
-    """Check every key, and as many homes as asked for (None is all) against what rule 3 makes of them.
+    """Check every key, and compare `homes` homes (None: all) with what rule 3 computes.
 
-    What is under way looks wrong for a moment, so a finding counts only if it is found again. Repeated findings while
-    jobs are unfinished are what these jobs have still to do.
+    A change under way looks wrong for a moment, so a finding counts only if a second check finds it too. Findings that
+    persist while jobs are unfinished may be what these jobs have still to do.
     """
     findings: list[Finding] = []
     owners: list[int] = []
@@ -115,7 +115,7 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
 
 
 async def repair(db: Database, findings: Sequence[Finding]) -> int:
-    """Mend what findings name; returns how many have a repair. Each can be repeated, and none undoes live work."""
+    """Run the repairs of findings; returns how many have one. Each is idempotent, and none undoes live changes."""
     mendable = [finding for finding in findings if finding.repair]
     for batch in batches(mendable, REPAIRED):
         await db.ask(*(command for finding in batch for command in finding.repair))
@@ -123,9 +123,9 @@ async def repair(db: Database, findings: Sequence[Finding]) -> int:
 
 
 async def recount(db: Database, progress: Progress) -> dict[str, int]:
-    """Set every counter of members and posts to the size of its set; returns how many were looked at, and `wrong`.
+    """Set every counter of members and posts to the size of its set; returns how many were checked, and `wrong`.
 
-    Each is one step, so that nothing that happens meanwhile is counted twice or not at all.
+    Each counter is set in one atomic step, so no concurrent change is counted twice or missed.
     """
     found = Counter(user=0, status=0, wrong=0)
     async for batch in scan(db):
@@ -145,7 +145,7 @@ async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
     touched = list(dict.fromkeys(finding.key for finding in findings))
     again = await _check(db, touched)
     again += await homes_equal(db, [thing for kind, thing in named(touched) if kind == "home"])
-    # A key may be checked for another one's sake (sources with their home): those are found again under that name.
+    # A key may be checked together with another one (sources with their home), and the finding has that one's name.
     again += await home_bounds(db, [thing for kind, thing in named(touched) if kind in {"home", "sources"}])
     first = set(findings)
     return [finding for finding in dict.fromkeys(again) if finding in first]

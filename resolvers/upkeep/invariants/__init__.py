@@ -1,1 +1,1 @@
-"""What must hold of every key in the store: each kind of key has its checks, and each finding its repair."""
+"""Invariants of every key in the store: each kind of key has its checks, and most findings have a repair."""

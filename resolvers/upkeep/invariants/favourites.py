@@ -1,4 +1,4 @@
-"""Favourites: of posts that exist, known at the post, and of members who exist."""
+"""Invariants of favourites: their posts and members exist, and the post's index names the member."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.client.database import Database
 
 
 async def favourites(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each favourite is of a post that exists and whose index names the member, who exists, and has not too many."""
+    """Each favourite's post exists and has the member in its index; the member exists and is within the limit."""
     replies = await db.ask(*(("ZRANGE", keys.favourites(member), 0, -1) for member in members))
     kept = [(member, int(post)) for member, reply in zip(members, replies, strict=True) for post in reply]
     exists = await existing(db, {post for _, post in kept}, keys.status)
@@ -38,7 +38,7 @@ async def favourites(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def favouriters(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each member known to have favourited a post exists."""
+    """Each member in a post's favourites index exists."""
     replies = await db.ask(*(("ZRANGE", keys.favouriters(post), 0, -1) for post in posts))
     noted = [(post, int(member)) for post, reply in zip(posts, replies, strict=True) for member in reply]
     exists = await existing(db, {member for _, member in noted}, keys.user)

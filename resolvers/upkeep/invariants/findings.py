@@ -1,4 +1,4 @@
-"""An invariant that does not hold, and what checks share to find it and to mend it."""
+"""A finding of verify, and functions that several checks share to find and repair."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNTED_BY_POST = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An invariant that does not hold: of which key, what is wrong, and the commands that mend it."""
+    """A violated invariant: its key, what is wrong, and the commands that repair it."""
 
     key: str
     message: str
@@ -32,7 +32,7 @@ Check = Callable[[Database, Sequence[int]], Awaitable[list[Finding]]]
 
 
 async def existing(db: Database, things: Iterable[int], key: Callable[[int], str]) -> set[int]:
-    """Return which of some things have a record."""
+    """Return which of these ids have a record."""
     wanted = list(things)
     replies = await db.ask(*(("EXISTS", key(thing)) for thing in wanted))
     return {thing for thing, there in zip(wanted, replies, strict=True) if there}
@@ -47,17 +47,17 @@ async def counts_of(
 
 
 def recount(record: str, counted: str, name: str, *without: str) -> Command:
-    """Return the command that sets a counter to the size of its set, or of what is in it and not in another."""
+    """Return the command that sets a counter to the size of a set, or of its difference from another set."""
     return script("recount", [record, counted, *without], [name])
 
 
 def recount_user(member: int) -> list[Command]:
-    """Return the commands that set a member's counters."""
+    """Return the commands that recount a member's counters."""
     return [command for name in COUNTED_BY_USER for command in recount_one(member, name)]
 
 
 def recount_post(post: int) -> list[Command]:
-    """Return the commands that set a post's counters."""
+    """Return the commands that recount a post's counters."""
     return [recount(keys.status(post), counted(post), name) for name, counted in COUNTED_BY_POST.items()]
 
 

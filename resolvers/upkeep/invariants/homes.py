@@ -1,4 +1,4 @@
-"""What must hold of homes: bounds, and equality with what they are computed to be."""
+"""Invariants of homes: bounds, and equality with the computed home."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from store.records import Source
 
 
 async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
-    """A home is a list of bounded size, has nothing at or below its floor, an owner, and a day of its last read."""
+    """Each home is a list of bounded size, entirely above its floor, with an owner and the day it was last read."""
     most = db.settings.home_size + db.settings.home_slack
     facts = await db.run(
         [
@@ -53,9 +53,9 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
-    """A home is what rule 3 makes of those its owner follows, above its floor, in order and each post once.
+    """Each home equals what rule 3 computes above its floor, in order and with each post once.
 
-    What big authors bring is merged when it is read; a home may hold some of it from before they were big.
+    Big authors' posts are merged at read time. A home may still hold some that were pushed before they became big.
     """
     _, big = await big_authors.big_authors(db)
     found: list[Finding] = []
@@ -72,7 +72,7 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def _stored(db: Database, member: int) -> tuple[Home | None, bool]:
-    """Return a home as it is stored, None where it is absent, being built or no list; and whether it is in order."""
+    """Return a stored home (None if absent, being built or no list), and whether it is in order without repetitions."""
     kind, (floor, building) = await db.ask(
         ("TYPE", keys.home(member)), ("HMGET", keys.home_state(member), "floor", "building")
     )
@@ -87,12 +87,12 @@ async def _stored(db: Database, member: int) -> tuple[Home | None, bool]:
 
 
 def _anew(member: int) -> tuple[tuple[Any, ...], ...]:
-    """Return what lets go of a home: the next read builds it as it should be."""
+    """Return the command that drops a home, so that the next read builds it again."""
     return (timelines.drop_home(member),)
 
 
 def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int]) -> str:
-    """Return how a home differs from what it must hold at least, and at most with what big authors have brought."""
+    """Return how a home differs from the least it must hold and the most it may hold with big authors' additions."""
     missing = [post for post in least.places.keys() - stored.places.keys() if post in whole.places]
     strange = [post for post, place in stored.places.items() if not _may_stand(post, place, least, whole, pulled)]
     extra = [post for post in strange if post not in whole.places]
@@ -105,12 +105,12 @@ def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int])
 
 
 def _may_stand(post: int, place: int, least: Home, whole: Home, pulled: Collection[int]) -> bool:
-    """Return whether a post may be stored at a place: the right one, without or with big authors, or one of theirs.
+    """Return whether a post may be stored at a place: with or without big authors, or at a big author's repost.
 
-    A repost may have brought a post before its big author was followed: readers find it at its own place, and pass
-    over the stored one, also where its own is below the floor.
+    A repost may have added a post before its big author was followed. Readers then pull the post at its own place
+    and skip the stored entry, even if the post's own place is below the floor.
     """
-    if post not in whole.places and post not in pulled:  # a big author's repost has it below the floor
+    if post not in whole.places and post not in pulled:  # a big author's repost puts it below the floor
         return least.places.get(post) == place
     bringing = {whole.places.get(post), *(source.repost for source in whole.sources.get(post, ()))}
     return place in bringing and place <= least.places.get(post, place)

@@ -1,4 +1,4 @@
-"""What must hold of stored rankings."""
+"""Invariants of stored rankings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from store.records import read_pairs
 
 
 async def ranked_entries(db: Database, key: str) -> list[Finding]:
-    """A ranking is bounded, has only posts that exist and that its timeline has, with the scores of their numbers."""
+    """Each ranking is bounded, holds only existing posts of its timeline, and has the scores that their counts give."""
     timeline = keys.public() if key == keys.important_public() else key.removeprefix("important:")
     found = await timeline_entries(db, key, db.settings.important_size)
     reply = await db.one("ZRANGE", key, 0, -1, "WITHSCORES")
@@ -33,7 +33,7 @@ async def ranked_entries(db: Database, key: str) -> list[Finding]:
 
 
 async def _outdated(db: Database, stored: dict[int, float]) -> dict[int, float]:
-    """Return the scores that posts should have and have not; those that a worker will see to are left out."""
+    """Return the right scores of posts whose stored score is wrong, except posts that a worker will rescore."""
     records = await importance.posts(db, list(stored))
     due = await db.ask(*(("ZSCORE", keys.rescore(partition(post.id)), post.id) for post in records))
     settled = [post for post, at in zip(records, due, strict=True) if at is None]

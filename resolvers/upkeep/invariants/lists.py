@@ -1,4 +1,4 @@
-"""What hangs on posts, and timelines that all read."""
+"""Invariants of posts' lists (comments, quotes, replies, reposts) and of public timelines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.records import read_entries
 
 
 def hanging(listing: Callable[[int], str]) -> Check:
-    """Return the check that a list hangs on no post that is gone."""
+    """Return a check that a list's post exists."""
 
     async def check(db: Database, posts: Sequence[int]) -> list[Finding]:
         exists = await existing(db, posts, keys.status)
@@ -22,22 +22,22 @@ def hanging(listing: Callable[[int], str]) -> Check:
 
 
 async def comment_lists(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each comment listed exists."""
+    """Each listed comment exists."""
     return await _listed(db, posts, keys.comments, keys.comment, "comments")
 
 
 async def quotes(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each quote listed exists."""
+    """Each listed quote exists."""
     return await _listed(db, posts, keys.quotes, keys.status, "quotes")
 
 
 async def replies(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each reply listed exists."""
+    """Each listed reply exists."""
     return await _listed(db, posts, keys.replies, keys.status, "replies")
 
 
 async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each plain repost listed exists."""
+    """Each listed plain repost exists."""
     replies = await db.ask(*(("ZRANGE", keys.reposts(post), 0, -1, "WITHSCORES") for post in posts))
     listed = [(post, e) for post, reply in zip(posts, replies, strict=True) for e in read_entries(reply)]
     exists = await existing(db, [entry.place for _, entry in listed], keys.status)
@@ -69,7 +69,7 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
 
 
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
-    """A timeline that all read is bounded, and has only posts that exist and that all may see."""
+    """Each public timeline is bounded, and holds only posts that exist and that everybody may see."""
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
     records = await db.ask(*(("HMGET", keys.status(post), "author", "hidden") for post in posts))
     authors = list({int(author) for author, _ in records if author})

@@ -1,4 +1,4 @@
-"""Members: names and counters."""
+"""Invariants of members: names, credentials and counters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.records import read_pairs
 
 
 async def users(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Counters equal their sets; credentials, a lasting login and a lasting e-mail address are there."""
+    """Each member has exact counters, credentials, and a permanent login and e-mail address."""
     found: list[Finding] = []
     counts = await counts_of(db, members, COUNTED_BY_USER)
     for member, hidden in zip(members, await db.ask(*(("ZCARD", keys.hidden(m)) for m in members)), strict=True):

@@ -1,4 +1,4 @@
-"""What must hold of the index of names: it has of each member what their record says, and of nobody else anything."""
+"""Invariants of the index of names: it equals the members' records, and holds no other entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ READ = 1_000  # entries read at a time
 
 
 async def indexed(db: Database, members: Sequence[int]) -> list[Finding]:
-    """A member stands in the index as their record is, at a magnitude that their followers make."""
+    """Each member is indexed as their record says, at the magnitude of their follower count."""
     found = await _magnitudes(db, members)
     wanted = {member: state for member, state in (await name_index.wanted(db, members)).items() if state}
     known = dict(zip(wanted, await search.known(db, list(wanted)), strict=True))
@@ -42,7 +42,7 @@ async def _magnitudes(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def left_over(db: Database, found: Sequence[str]) -> list[Finding]:
-    """The index has nobody who is gone, and no entry beside those it knows of."""
+    """The index holds no deleted members, and no entry that a record does not call for."""
     findings = await _gone(db) if keys.indexed() in found else []
     for magnitude in range(search.MAGNITUDES):
         if keys.names(magnitude) in found:

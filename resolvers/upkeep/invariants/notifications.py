@@ -1,4 +1,4 @@
-"""What must hold of what members are told: bounds, and that all of it is about somebody and something that exists."""
+"""Invariants of notifications and mentions: bounds, and that their subjects exist."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def mentions(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each post and comment that names a member exists."""
+    """Each post and comment in a member's mentions exists."""
     replies = await db.ask(*(("ZRANGE", keys.mentions(member), 0, -1, "WITHSCORES") for member in members))
     found = [(m, named) for m, reply in zip(members, replies, strict=True) for named in stored.read_mentions(reply)]
     _, posts, comments = await _there(
@@ -54,7 +54,7 @@ async def mentions(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def owners(db: Database, members: Sequence[int]) -> list[Finding]:
-    """What is told belongs to somebody, and none of it is longer than its bound."""
+    """Each list of notifications or mentions has an owner, and is within its bound."""
     exists = await existing(db, members, keys.user)
     gone = [listing(member) for member in members if member not in exists for listing in TOLD]
     left = await db.ask(*(("EXISTS", key) for key in gone))
@@ -76,7 +76,7 @@ async def owners(db: Database, members: Sequence[int]) -> list[Finding]:
 async def _there(
     db: Database, users: Iterable[int] = (), posts: Iterable[int] = (), comments: Iterable[int] = ()
 ) -> tuple[set[int], set[int], set[int]]:
-    """Return which of some things have a record; 0 is nothing, and always there."""
+    """Return which of these users, posts and comments have a record; 0 means none, and always counts as existing."""
     return (
         await existing(db, set(users) - {0}, keys.user) | {0},
         await existing(db, set(posts) - {0}, keys.status) | {0},

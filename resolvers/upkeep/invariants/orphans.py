@@ -1,4 +1,4 @@
-"""What must hold between a thing and the member it belongs to: nothing outlives its member."""
+"""Invariants of ownership: nothing outlives its member."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.client.database import Database
 
 
 async def posts(db: Database, things: Sequence[int]) -> list[Finding]:
-    """Each post's author exists; what is repaired is deleted, and its job is left to a worker."""
+    """Each post's author exists. The repair deletes the post, and a worker runs the job of that."""
     replies = await db.ask(*(("HGET", keys.status(post), "author") for post in things))
     written = {post: int(author) for post, author in zip(things, replies, strict=True) if author}
     exists = await existing(db, set(written.values()), keys.user)
@@ -39,7 +39,7 @@ async def likes(db: Database, things: Sequence[int]) -> list[Finding]:
 
 
 async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
-    """Each comment's author exists, and the comment is found by them."""
+    """Each comment's author exists, and the author's index leads to the comment."""
     replies = await db.ask(*(("HMGET", keys.comment(thing), "author", "post") for thing in things))
     written = {c: (int(author), int(post)) for c, (author, post) in zip(things, replies, strict=True) if author}
     exists = await existing(db, {author for author, _ in written.values()}, keys.user)
@@ -59,7 +59,7 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
 
 
 async def commenters(db: Database, things: Sequence[int]) -> list[Finding]:
-    """Each comment of which an author is known exists."""
+    """Each comment in an index of authors exists."""
     replies = await db.ask(*(("ZRANGE", keys.commenters(post), 0, -1) for post in things))
     listed = [(post, int(comment)) for post, reply in zip(things, replies, strict=True) for comment in reply]
     exists = await existing(db, [comment for _, comment in listed], keys.comment)

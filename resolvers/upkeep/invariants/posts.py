@@ -1,4 +1,4 @@
-"""Posts: counters, and profiles that have them."""
+"""Invariants of posts: counters, and author profiles that list them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from store.records import is_plain_repost, read_pairs, read_post, read_published
 
 
 async def statuses(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Counters equal their lists; the post is in its author's profile."""
+    """Each post's counters equal its lists, and its author's profile lists it."""
     counts = await counts_of(db, posts, COUNTED_BY_POST)
     replies = await db.ask(*(("HGETALL", keys.status(post)) for post in posts))
     known = {post: reply for post, reply in zip(posts, replies, strict=True) if reply}
@@ -40,7 +40,7 @@ async def statuses(db: Database, posts: Sequence[int]) -> list[Finding]:
 
 
 async def profiles(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each entry has its post; a plain repost is the one its author has of that original."""
+    """Each profile entry's post exists, and a plain repost is the author's only one of its original."""
     replies = await db.ask(*(("ZRANGE", keys.profile(member), 0, -1) for member in members))
     entries = [(m, text, read_published(text)) for m, reply in zip(members, replies, strict=True) for text in reply]
     exists = await existing(db, [entry.id for _, _, entry in entries], keys.status)
@@ -60,7 +60,7 @@ async def profiles(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def reposted(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each plain repost that a member is known to have made exists."""
+    """Each plain repost in a member's index of reposts exists."""
     replies = await db.ask(*(("HGETALL", keys.reposted(member)) for member in members))
     own = [(m, original, repost) for m, r in zip(members, replies, strict=True) for original, repost in pairs(r)]
     exists = await existing(db, [repost for _, _, repost in own], keys.status)

@@ -1,4 +1,4 @@
-"""What must hold of promotions in the store."""
+"""Invariants of promotions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from store.records import read_pairs
 
 
 async def promotions(db: Database, found: Sequence[str]) -> list[Finding]:
-    """A promotion that runs is listed with its end, and none is listed that is not there."""
+    """Each running promotion is listed, and each listed promotion exists and is listed with its end."""
     prefix = keys.promotion_prefix()
     things = {int(key.removeprefix(prefix)) for key in found if key.startswith(prefix)}
     if keys.promotions() in found:

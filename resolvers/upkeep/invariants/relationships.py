@@ -1,4 +1,4 @@
-"""Bonds between members: follows, requests and blocks that are the same on both sides, and do not contradict."""
+"""Invariants of relationships: follows, requests and blocks agree on both sides and don't contradict each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.records import read_entries
 
 
 async def following(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each follow stands on the followed member's side with the same id, and there is such a member."""
+    """Each follow has the same id on the followed member's side, and that member exists."""
     found = [
         Finding(keys.following(member), f"has {count} entries, at most {db.settings.max_following}")
         for member, count in zip(members, await db.ask(*(("ZCARD", keys.following(m)) for m in members)), strict=True)
@@ -35,7 +35,7 @@ async def following(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def followers(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each follower follows: their own side is the truth."""
+    """Each follower has the follow on their own side, which is the truth."""
     edges = await _edges(db, members, keys.followers)
     seen = await db.ask(*(("ZSCORE", keys.following(other), member) for member, other, _ in edges))
     return [
@@ -50,7 +50,7 @@ async def followers(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def requested(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each request stands on the asked member's side with the same id, and that member is there."""
+    """Each request has the same id on the asked member's side, and that member exists."""
     edges = await _edges(db, members, keys.requested)
     exists = await existing(db, {other for _, other, _ in edges}, keys.user)
     seen = await db.ask(*(("ZSCORE", keys.requests(other), member) for member, other, _ in edges))
@@ -79,7 +79,7 @@ async def requested(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def requests(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each who waits has asked: their own side is the truth; and nobody waits for a member who is not private."""
+    """Each waiting member has the request on their own side, which is the truth; only private members have requests."""
     edges = await _edges(db, members, keys.requests)
     seen = await db.ask(*(("ZSCORE", keys.requested(other), member) for member, other, _ in edges))
     private = await db.ask(*(("HEXISTS", keys.user(member), "private") for member, _, _ in edges))
@@ -99,7 +99,7 @@ async def requests(db: Database, members: Sequence[int]) -> list[Finding]:
 
 
 async def blocked(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each block stands on the blocked member's side with the same id; nobody follows, or asks, across it."""
+    """Each block has the same id on the blocked member's side, and the two neither follow nor ask each other."""
     edges = await _edges(db, members, keys.blocked)
     exists = await existing(db, {other for _, other, _ in edges}, keys.user)
     seen = await db.ask(*(("ZSCORE", keys.blocked_by(other), member) for member, other, _ in edges))
@@ -138,7 +138,7 @@ def _part(*members: int) -> tuple[Command, ...]:
 
 
 async def blocked_by(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each who blocks a member does: their own side is the truth."""
+    """Each blocking member has the block on their own side, which is the truth."""
     edges = await _edges(db, members, keys.blocked_by)
     seen = await db.ask(*(("ZSCORE", keys.blocked(other), member) for member, other, _ in edges))
     return [

@@ -1,4 +1,4 @@
-"""Replies: listed where they answer, and in the thread of their conversation."""
+"""Invariants of replies: listed at the post they answer, and in their conversation's thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from store.replies import Reply
 
 
 async def listed(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each reply stands in its thread, and at its parent while that exists; one that is hidden in neither."""
+    """Each reply is in its thread, and listed at its parent if that exists; a hidden reply is in neither."""
     names = ("author", "reply_to", "reply_to_author", "root", "hidden")
     records = await db.ask(*(("HMGET", keys.status(post), *names) for post in posts))
     answers = [
@@ -33,7 +33,7 @@ async def listed(db: Database, posts: Sequence[int]) -> list[Finding]:
 
 
 async def threads(db: Database, roots: Sequence[int]) -> list[Finding]:
-    """Each post of a thread exists, and its root stands in it while that exists."""
+    """Each post of a thread exists, and the thread lists its root if that exists."""
     replies = await db.ask(*(("ZRANGE", keys.thread(root), 0, -1) for root in roots))
     entries = {root: [int(post) for post in reply] for root, reply in zip(roots, replies, strict=True) if reply}
     exists = await existing(db, {post for root, found in entries.items() for post in (root, *found)}, keys.status)
