@@ -1,1 +1,1 @@
-"""What subscriptions deliver, how they begin, go on and end."""
+"""Subscriptions: their events, and how they begin, resume and end."""

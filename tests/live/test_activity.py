@@ -1,4 +1,4 @@
-"""How a post's numbers stand, live; and the one connection that hears of it."""
+"""A post's counts, live, and the one Pub/Sub connection behind them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def unmoved(_message: str) -> None:
 
 
 async def numbers(stream: Stream) -> tuple[int, ...]:
-    """Return likes, reposts, quotes and comments of the next event."""
+    """Return the like, repost, quote and comment counts of the next event."""
     event = await stream.next()
     return tuple(event[f"{name}Count"] for name in ("like", "repost", "quote", "comment"))
 
 
 async def test_every_kind_of_activity(db: Database, alice: Member, bob: Member) -> None:
-    """Each like, comment, repost and quote, and each taken back, gives an event with the numbers as they are then."""
+    """Each like, comment, repost and quote, and each removal of one, gives an event with the counts of that moment."""
     post = await alice.post("watch me")
     acts: list[tuple[str, dict[str, str], tuple[int, ...]]] = [
         ("like", {"postId": post}, (1, 0, 0, 0)),
@@ -55,7 +55,7 @@ async def test_every_kind_of_activity(db: Database, alice: Member, bob: Member) 
 
 
 async def test_what_changes_no_number(db: Database, alice: Member, bob: Member) -> None:
-    """What changes nothing is not told: a like given twice, a like of another post."""
+    """A change that changes no count sends no event: a repeated like, or a like of another post."""
     post, other = await alice.post("watch me"), await alice.post("not me")
     await bob.do("like", postId=post)
     async with subscribed(bob, ACTIVITY, post=post) as stream:
@@ -68,7 +68,7 @@ async def test_what_changes_no_number(db: Database, alice: Member, bob: Member) 
 
 
 async def test_a_burst(db: Database, alice: Member) -> None:
-    """Of a burst of changes the latest is told, and not each one."""
+    """Of a burst of changes only the latest counts are sent, not each change."""
     post = await alice.post("watch me")
     thing = number(post)
     own, channel = (
@@ -85,7 +85,7 @@ async def test_a_burst(db: Database, alice: Member) -> None:
 
 
 async def test_a_plain_reposts_id(db: Database, alice: Member, bob: Member) -> None:
-    """The id of a plain repost acts for its original; that of a quote is a post of its own."""
+    """The id of a plain repost subscribes to its original; the id of a quote subscribes to the quote itself."""
     post = await alice.post("watch me")
     repost, quote = await bob.repost(post), await bob.repost(post, "and me")
     async with subscribed(bob, ACTIVITY, post=repost) as of_post, subscribed(bob, ACTIVITY, post=quote) as of_quote:
@@ -115,7 +115,7 @@ async def test_what_is_no_post(anonymous: Member, alice: Member) -> None:
 async def test_the_end_with_the_post(
     db: Database, services: Services, alice: Member, bob: Member, act: str, transport: str
 ) -> None:
-    """When the post is gone or hidden the subscription ends with NOT_FOUND, and nothing of it is left."""
+    """When the post is deleted or hidden, the subscription ends with NOT_FOUND and leaves nothing behind."""
     post = await alice.post("watch me")
     async with line(transport, bob, ACTIVITY, post=post) as activity:
         await watched(db, post)
@@ -129,7 +129,7 @@ async def test_the_end_with_the_post(
 
 @pytest.mark.parametrize("farewell", ["complete", "close", "vanish"])
 async def test_nothing_is_left_of_who_leaves(db: Database, services: Services, alice: Member, farewell: str) -> None:
-    """When the last subscriber completes, closes or vanishes the store tells nobody any more, and not before."""
+    """The Pub/Sub channel is unsubscribed when the last subscriber completes, closes or vanishes, and not before."""
     post = await alice.post("watch me")
     async with subscribed(alice, ACTIVITY, post=post) as stays:
         async with separate() as session, subscribed(alice, ACTIVITY, session, post=post) as goes:
@@ -143,7 +143,7 @@ async def test_nothing_is_left_of_who_leaves(db: Database, services: Services, a
 
 
 async def test_activity_while_the_connection_is_away(db: Database, services: Services, alice: Member) -> None:
-    """What happens while the connection that hears of it is broken is told as soon as it is mended."""
+    """Changes during a break of the Pub/Sub connection are sent once it is restored."""
     post = await alice.post("watch me")
     async with subscribed(alice, ACTIVITY, post=post) as stream:
         await watched(db, post)
@@ -153,7 +153,7 @@ async def test_activity_while_the_connection_is_away(db: Database, services: Ser
 
 
 async def test_listening_at_any_moment_of_connecting(services: Services, db: Database) -> None:
-    """Whoever begins to listen while the connection is being made is heard, and told when to look; who ends is not."""
+    """A listener added while the Pub/Sub connection is made is woken; one removed meanwhile is not."""
     for turns in range(40):
         pubsub, told = PubSub(services.db), asyncio.Event()
         pubsub.listen("ended", unmoved)
@@ -170,12 +170,12 @@ async def test_listening_at_any_moment_of_connecting(services: Services, db: Dat
 
 
 def listeners(db: Database, services: Services, post: str) -> int:
-    """Return how many listen to a post's activity."""
+    """Return the number of listeners to a post's activity."""
     return len(services.pubsub._listeners.get(db.channel(keys.activity(number(post))), ()))  # noqa: SLF001
 
 
 async def nothing_left(db: Database, services: Services) -> None:
-    """Wait until the store tells nobody of any post, and nobody listens."""
+    """Wait until no channel of a post is subscribed and nobody listens."""
     async with asyncio.timeout(10):
         while await heard(db) or any("activity:" in name for name in services.pubsub._listeners):  # noqa: SLF001
             pass

@@ -26,7 +26,7 @@ SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "3"))
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """The settings, shrunk as a test's parameter says."""
+    """The settings, reduced as the test's parameter says."""
     return shrunk(settings, **getattr(request, "param", {}))
 
 
@@ -35,10 +35,10 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
 async def test_agreement_with_the_stored_home(
     db: Database, worker: Worker, anonymous: Member, alice: Member, bob: Member, carol: Member, seed: int
 ) -> None:
-    """A home fetched before a random script is after it, by events, the home fetched then, pushed or pulled.
+    """A home fetched before a random script and updated by events equals the home fetched after, pushed or pulled.
 
-    So it is for a subscriber who listens all the time, for one who comes back at the end, and for one who comes and
-    goes, even in the middle of what one act has changed.
+    The test covers a subscriber who listens all the time, one who resumes at the end, and one who leaves and resumes
+    again and again, even in the middle of one change's events.
     """
     script, lot = Script(db, [alice, bob, carol, await sign_up(anonymous, "dave")], seed), random.Random(seed)  # noqa: S311
     for _ in range(15):
@@ -74,11 +74,11 @@ async def test_agreement_after_simultaneous_acts(
     carol: Member,
     seed: int,
 ) -> None:
-    """The same holds when several act at the same time, once all work is done."""
+    """The same holds when several members act at the same time, once all jobs are done."""
     script = Script(db, [alice, bob, carol, await sign_up(anonymous, "dave")], seed)
 
     async def act() -> None:
-        with suppress(AssertionError):  # what another has just deleted is refused
+        with suppress(AssertionError):  # deleting what another member has just deleted is refused
             await script.act()
 
     held = await fetched(alice)
@@ -91,13 +91,13 @@ async def test_agreement_after_simultaneous_acts(
     assert held.lines() == (await fetched(alice)).lines()
 
 
-# ------------------------------------------------------------ what comes late, or in the wrong order
+# ------------------------------------------------------------ late and out-of-order events
 
 
 async def test_a_delete_announced_after_the_unfollow(
     db: Database, services: Services, alice: Member, bob: Member
 ) -> None:
-    """What was deleted before an unfollow and is announced only after it is taken out all the same."""
+    """A post deleted before an unfollow is removed, even if the deletion is announced after it."""
     await bob.follow(alice)
     late, other = await alice.post("deleted"), await alice.post("kept")
     async with watching(bob, db) as stream:
@@ -111,14 +111,14 @@ async def test_a_delete_announced_after_the_unfollow(
 
 
 async def test_a_follow_announced_after_its_end(db: Database, services: Services, alice: Member, bob: Member) -> None:
-    """A follow whose work is finished late, when it has long ended, brings nothing and nobody."""
+    """A follow whose job finishes long after the unfollow adds no posts and no subscription to the member's events."""
     post = await alice.post("before")
     async with watching(bob, db) as stream:
         await until(lambda: followers(services, bob))
         job, _ = await follows.follow(services.db, number(bob.id), [number(alice.id)])
         assert job
         await bob.unfollow(alice)
-        assert await stream.brief() == ("gap",)  # nobody knew of the follow that has ended
+        assert await stream.brief() == ("gap",)  # the subscription never knew of the ended follow
         await dispatch.finish(services.db, job)
         assert await stream.brief() == ("removed", post)
         await alice.post("after")
@@ -134,7 +134,7 @@ async def test_a_repost_among_many(
     carol: Member,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where more have passed a post on than are looked at, those followed are named all the same."""
+    """A post with more reposts than are scanned still names the followed members who reposted it."""
     monkeypatch.setattr(home, "REPOSTS_SCANNED", 1)
     await carol.follow(alice, bob)
     dave = await sign_up(anonymous, "dave")
@@ -149,7 +149,7 @@ async def test_a_repost_among_many(
 
 @pytest.mark.parametrize("settings", [{"home_size": 10, "home_slack": 1}], indirect=True)
 async def test_a_follow_of_whom_reposts_had_brought(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """A post that a repost had brought moves to its own place when its author is followed, far down as that may be."""
+    """A post that a repost had added moves to its own place, however far down, when its author is followed."""
     await carol.follow(alice)
     post = await bob.post("old")
     for i in range(20):

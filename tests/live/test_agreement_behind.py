@@ -1,4 +1,4 @@
-"""The live home agrees with the stored one also for subscribers that are behind what happens."""
+"""The live home agrees with the stored one even for subscribers that lag behind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "2"))
 STEPS = 120
 PACES = (0.08, 0.2, 0.4)  # how often each subscriber reads, per step
 PORTIONS = (1, 2, 3, 10, 100)  # messages that one reads at a time
-FEW: dict[str, int] = {  # kinds of acts, so that the same posts come and go while subscribers are behind
+FEW: dict[str, int] = {  # few kinds of acts, so that the same posts are added and removed while subscribers lag behind
     **dict.fromkeys(WEIGHTS, 0),
     "post": 24,
     "delete": 20,
@@ -40,7 +40,7 @@ FEW: dict[str, int] = {  # kinds of acts, so that the same posts come and go whi
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """The settings, shrunk as a test's parameter says."""
+    """The settings, reduced as the test's parameter says."""
     return shrunk(settings, **getattr(request, "param", {}))
 
 
@@ -64,12 +64,12 @@ async def test_agreement_of_subscribers_behind(
     weights: dict[str, int],
     at_once: int,
 ) -> None:
-    """A subscriber that reads late, in random portions, while all act on, ends with the home that is stored then."""
+    """A subscriber that reads late, in random portions, while all act, ends with the home that is stored then."""
     others = [bob, carol, await sign_up(anonymous, "dave")]
     script, lot = Script(services.db, [alice, *others], seed, weights), random.Random(seed)  # noqa: S311
 
     async def act() -> None:
-        with suppress(AssertionError):  # what another has just deleted is refused
+        with suppress(AssertionError):  # deleting what another member has just deleted is refused
             await script.act()
 
     async def read(reader: SlowReader, pace: float) -> None:
@@ -91,13 +91,13 @@ async def test_agreement_of_subscribers_behind(
     assert [held == stored for held in lines] == [True] * len(PACES)
 
 
-# ------------------------------------------------------------ cases it has found
+# ------------------------------------------------------------ cases that it has found
 
 
 async def test_a_delete_after_a_follow_seen_early(
     services: Services, built: Schema, alice: Member, bob: Member
 ) -> None:
-    """A post put by a follow that was evaluated late is taken out when its author deletes it before an unfollow."""
+    """A post added by a follow that was evaluated late is removed when its author deletes it before an unfollow."""
     async with slow_reader(services, built, bob) as reader:
         own = await bob.post("what the client has not read")
         await bob.follow(alice)
@@ -120,7 +120,7 @@ async def test_a_delete_after_a_follow_seen_early(
 async def test_more_changes_than_are_told(
     services: Services, built: Schema, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where one event changes more than is told post by post, a gap says so, for all that has happened by then."""
+    """An event that changes more posts than are sent one by one gives a gap, which covers all events up to then."""
     monkeypatch.setattr(home, "CHANGES_TOLD", 3)
     posts = [await alice.post(f"{i}") for i in range(4)]
     async with slow_reader(services, built, bob) as reader:
@@ -133,7 +133,7 @@ async def test_more_changes_than_are_told(
         await reader.catch_up()
         assert reader.held
         assert set(reader.held.edges) == set(posts)
-        # The first for the first follow. The second waited unread, and the third stands for all that came meanwhile.
+        # The first gap is for the first follow. The second waited unread, and the third covers everything since.
         assert [message["__typename"] for message in reader.messages] == ["StreamGap"] * 3
         last = await alice.post("after the gap")
         await reader.catch_up()
@@ -143,7 +143,7 @@ async def test_more_changes_than_are_told(
 async def test_as_many_changes_as_are_told(
     services: Services, built: Schema, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many changes as are told post by post are."""
+    """An event that changes as many posts as may be sent one by one sends them one by one."""
     monkeypatch.setattr(home, "CHANGES_TOLD", 3)
     posts = [await alice.post(f"{i}") for i in range(3)]
     async with slow_reader(services, built, bob) as reader:

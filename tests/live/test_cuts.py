@@ -1,4 +1,4 @@
-"""Connections cut and a store started again while members post: who listens, or comes back, gets each post once."""
+"""Connections are cut and the store restarts while members post; each subscriber still gets each post once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.support.transport.site_live import STREAM
 from tests.support.work import work_off
 
 POSTS, CLIENTS = 300, 5
-CUTS, RESTART = (50, 100, 250), 150  # answered posts after which it happens
-BREAKS = (40, 120, 200, 260)  # events heard after which a subscriber leaves
-SECONDS = 60  # after which something that should come never will
+CUTS, RESTART = (50, 100, 250), 150  # answered posts after which connections are cut, and the store restarts
+BREAKS = (40, 120, 200, 260)  # events received after which a subscriber leaves
+SECONDS = 60  # after which an event counts as lost
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Redis]:
-    """A store of the test's own, which it can start again."""
+    """A store of the test's own, which the test can restart."""
     async with redis(tmp_path / "store") as server:
         await server.start()
         database = Database(server.settings["redis_url"], Settings())
@@ -47,10 +47,10 @@ def settings(settings: Settings, store: Redis) -> Settings:
 
 
 async def hear(member: Member, query: str, after: str, breaks: tuple[int, ...]) -> list[str]:
-    """Return the posts told of, as many as there are; who is cut off or leaves goes on with the last cursor."""
+    """Return the posts of all events; after each cut or break, resume from the last cursor."""
     heard: list[str] = []
     while len(heard) < POSTS:
-        with suppress(ClientError, TypeError):  # the connection ends before the server has greeted, or amid an event
+        with suppress(ClientError, TypeError):  # cut off before the server's ack, or amid an event
             async with subscribed(member, query, after=after) as stream:
                 while (message := await stream.hear())["type"] == "next":
                     (event,) = message["payload"]["data"].values()
@@ -66,7 +66,7 @@ async def hear(member: Member, query: str, after: str, breaks: tuple[int, ...]) 
 async def test_nothing_is_lost(
     services: Services, db: Database, store: Redis, anonymous: Member, worker: Worker
 ) -> None:
-    """Each subscriber has each answered post once, in the order of the log, though everything breaks on the way."""
+    """Each subscriber gets each answered post once, in the order of the log, despite all failures."""
     members = await friends(anonymous, 3)
     start, load = await now(db), Load(members, POSTS)
     asked = [(query, breaks) for query in (STREAM, HOME) for breaks in ((), BREAKS)]

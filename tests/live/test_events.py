@@ -1,4 +1,4 @@
-"""The log of events behind every subscription: resumed without a gap, and told of one where it cannot be."""
+"""The event log behind every subscription: resuming without a gap, and being sent one if events were lost."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tests.support.work import number
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """The settings, shrunk as a test's parameter says."""
+    """The settings, reduced as the test's parameter says."""
     return shrunk(settings, **getattr(request, "param", {}))
 
 
-# ------------------------------------------------------------ going on from a cursor
+# ------------------------------------------------------------ resuming from a cursor
 
 
 async def test_what_came_since_and_then_what_comes(db: Database, alice: Member, bob: Member) -> None:
-    """`after` brings exactly what came since, in order, then what comes; each event's cursor serves as `after`."""
+    """`after` delivers exactly the events since, in order, then live ones; each event's cursor works as `after`."""
     await bob.follow(alice)
     await alice.post("too early")
     before = await now(db)
@@ -53,7 +53,7 @@ async def test_the_newest_cursor(db: Database, services: Services, alice: Member
 
 
 async def test_a_log_that_lags(db: Database, services: Services, alice: Member) -> None:
-    """Who subscribes while the process has still to read what has happened gets none of that."""
+    """A new subscriber gets no past events, even if the process has not read them yet."""
     await db.one("CLIENT", "KILL", "TYPE", "pubsub")
     await alice.post("past")
     async with subscribed(alice, HOME) as stream:
@@ -65,7 +65,7 @@ async def test_a_log_that_lags(db: Database, services: Services, alice: Member) 
 
 
 async def test_the_seam_between_past_and_present(db: Database, alice: Member, bob: Member) -> None:
-    """Of 200 posts made while subscribers come, each gets every one once, in the order of the log."""
+    """Of 200 posts made while subscribers join, each subscriber gets every one once, in the order of the log."""
     await bob.follow(alice)
     before = await now(db)
     posts: list[str] = []
@@ -91,7 +91,7 @@ async def test_the_seam_between_past_and_present(db: Database, alice: Member, bo
 
 
 async def test_resuming_amid_what_one_follow_has_brought(db: Database, alice: Member, bob: Member) -> None:
-    """Who leaves after the first of many posts that one follow has brought gets the rest with that event's cursor."""
+    """A subscriber who leaves after the first of many posts that a follow adds resumes there and gets the rest."""
     posts = {await alice.post(f"{i}") for i in range(5)}
     before = await now(db)
     await bob.follow(alice)
@@ -106,7 +106,7 @@ async def test_resuming_amid_what_one_follow_has_brought(db: Database, alice: Me
 
 
 async def test_what_an_unfollowed_member_took_back_before(db: Database, alice: Member, bob: Member) -> None:
-    """Who comes back after an unfollow also loses what that member had deleted before it."""
+    """A subscriber who resumes after an unfollow also gets the deletion of posts deleted before the unfollow."""
     await bob.follow(alice)
     post = await alice.post("held by bob")
     before = await now(db)
@@ -117,7 +117,7 @@ async def test_what_an_unfollowed_member_took_back_before(db: Database, alice: M
 
 
 async def test_leaving_amid_what_an_unfollowed_member_took_back(db: Database, alice: Member, bob: Member) -> None:
-    """Who leaves after an unfollow that comes late still loses what that member has deleted since."""
+    """A subscriber who leaves after a late unfollow event still gets what the member has deleted since."""
     await bob.follow(alice)
     deleted, kept = await alice.post("deleted"), await alice.post("kept")
     before = await now(db)
@@ -130,12 +130,12 @@ async def test_leaving_amid_what_an_unfollowed_member_took_back(db: Database, al
         assert await stream.brief() == ("removed", deleted)
 
 
-# ------------------------------------------------------------ slow readers, and what breaks
+# ------------------------------------------------------------ slow readers and failures
 
 
 @pytest.mark.parametrize("settings", [{"subscriber_queue": 5, "max_text": 20_000}], indirect=True)
 async def test_a_subscriber_who_does_not_read(db: Database, services: Services, alice: Member, bob: Member) -> None:
-    """A subscriber who does not read gets a gap and goes on, nobody else notices, and the queue stays short."""
+    """A subscriber who does not read gets a gap and continues; nobody else is affected, and the queue stays short."""
     copies = " ".join(f"c{i}: text" for i in range(25))
     big = HOME.replace("{ id text }", f"{{ id {copies} }}")
     await bob.follow(alice)
@@ -164,7 +164,7 @@ async def test_a_subscriber_who_does_not_read(db: Database, services: Services, 
 
 
 async def test_the_listening_connection_killed(db: Database, services: Services, alice: Member, bob: Member) -> None:
-    """Nothing is lost where the connection that hears of events breaks again and again while posts come."""
+    """Nothing is lost when the event connection breaks again and again while posts are made."""
     await bob.follow(alice)
     async with watching(bob, db) as stream:
         for round_ in range(3):
@@ -176,7 +176,7 @@ async def test_the_listening_connection_killed(db: Database, services: Services,
 
 
 async def test_events_lost_while_nobody_heard(db: Database, services: Services, alice: Member) -> None:
-    """Where the log was cut while it could not be heard of, subscribers get a gap, and then what comes."""
+    """If the log is trimmed while the connection is down, subscribers get a gap, then the later events."""
     async with watching(alice, db) as stream:
         post = await alice.post("heard")
         assert await puts(stream, 1) == [post]
@@ -189,7 +189,7 @@ async def test_events_lost_while_nobody_heard(db: Database, services: Services, 
 
 
 async def test_the_log_deleted(db: Database, services: Services, alice: Member) -> None:
-    """Where the whole log is gone, subscribers get a gap, and then what comes; the reader does not run in circles."""
+    """If the whole log is gone, subscribers get a gap, then the later events; the reader does not loop."""
     async with watching(alice, db) as stream:
         post = await alice.post("before")
         assert await puts(stream, 1) == [post]
@@ -208,7 +208,7 @@ async def test_the_log_deleted(db: Database, services: Services, alice: Member) 
 
 
 async def test_an_event_appended_twice(db: Database, services: Services, alice: Member, bob: Member) -> None:
-    """Work that is repeated announces what it does once."""
+    """A repeated job appends its event once."""
     await bob.follow(alice)
     async with watching(bob, db) as stream:
         post = await alice.post("once")
@@ -219,7 +219,7 @@ async def test_an_event_appended_twice(db: Database, services: Services, alice: 
 
 
 async def test_an_event_that_tells_more(db: Database, alice: Member) -> None:
-    """An event of a newer version, of an unknown kind and with unknown facts, disturbs nobody."""
+    """An event of a newer version, with an unknown kind and unknown fields, breaks no subscription."""
     async with watching(alice, db) as stream:
         actor = number(alice.id)
         await db.one("XADD", keys.events(), "*", "kind", "celebrated", "actor", actor, "mood", "festive")

@@ -1,4 +1,4 @@
-"""Every subscription to the event log says where something was lost, and where nothing was, says nothing."""
+"""Every subscription to the event log reports a gap where events were lost, and only there."""
 
 from __future__ import annotations
 
@@ -27,42 +27,42 @@ SUBSCRIPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 of_each = pytest.mark.parametrize("name", SUBSCRIPTIONS)
 QUEUE = 5
 COPIES = " ".join(f"c{i}: text" for i in range(25))
-LONG = "x" * 20_000  # of which, 25 times over, no socket takes many at a time
+LONG = "x" * 20_000  # so long that no socket takes many texts of 25 copies at a time
 
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """The settings, shrunk as a test's parameter says."""
+    """The settings, reduced as the test's parameter says."""
     return shrunk(settings, **getattr(request, "param", {}))
 
 
 @pytest.fixture(autouse=True)
 async def following(alice: Member, bob: Member) -> None:
-    """Bob, who listens, follows Alice, who posts."""
+    """Bob, who subscribes, follows Alice, who posts."""
     await bob.follow(alice)
 
 
 def listening_to(name: str, member: Member, after: str | None) -> Any:
-    """Subscribe."""
+    """Subscribe to one of the subscriptions."""
     query, asked = SUBSCRIPTIONS[name]
     return subscribed(member, query, after=after, **asked)
 
 
 def places(services: Services, alice: Member) -> set[Subscriber]:
-    """Return the places in the live log of all who listen."""
+    """Return all subscribers of the live log."""
     return followers(services, alice) | set(services.listeners._wanted)  # noqa: SLF001  nobody else needs to know
 
 
 @asynccontextmanager
 async def live(name: str, services: Services, alice: Member, bob: Member) -> AsyncIterator[Stream]:
-    """Subscribe: whatever happens from now on is delivered, the server has begun to listen."""
+    """Subscribe, and wait until the server delivers every event from now on."""
     async with listening_to(name, bob, await now(services.db)) as stream:
         await until(lambda: places(services, alice))
         yield stream
 
 
 async def came(stream: Stream, count: int = 1) -> list[str]:
-    """Return what the next events tell of: the post that came, or `gap`."""
+    """Return the next events, each as the post that was added, or `gap`."""
     return [_post(await stream.next()) for _ in range(count)]
 
 
@@ -83,7 +83,7 @@ def _post(event: dict[str, Any]) -> str:
 
 @of_each
 async def test_a_cursor_older_than_the_log(db: Database, alice: Member, bob: Member, name: str) -> None:
-    """A cursor whose events are gone brings a gap first, then what comes; the gap's cursor brings no other gap."""
+    """A cursor whose events are gone gives a gap first, then later events; the gap's cursor gives no other gap."""
     before = await now(db)
     for i in range(3):
         await alice.post(f"{i}")
@@ -99,7 +99,7 @@ async def test_a_cursor_older_than_the_log(db: Database, alice: Member, bob: Mem
 
 @of_each
 async def test_a_cursor_that_the_log_lost(db: Database, alice: Member, bob: Member, name: str) -> None:
-    """A cursor that a store gave before it lost its last moments brings a gap, whatever has come since."""
+    """A cursor issued before the store lost its last moments gives a gap, whatever has been written since."""
     await alice.post("past")
     milliseconds, count = events.position((await now(db)).removeprefix("event."))
     lost = f"event.{milliseconds}-{count + 1}"
@@ -114,7 +114,7 @@ async def test_a_cursor_that_the_log_lost(db: Database, alice: Member, bob: Memb
 @of_each
 @pytest.mark.parametrize("settings", [{"subscriber_queue": QUEUE, "max_text": 20_000}], indirect=True)
 async def test_a_reader_too_slow(services: Services, alice: Member, bob: Member, name: str) -> None:
-    """Who does not read gets a gap, with what came before it and what comes after, and the subscription stays open."""
+    """A slow reader gets the events before and after a gap, and the subscription stays open."""
     query, asked = SUBSCRIPTIONS[name]
     query = query.replace("post { id }", "post { id text }").replace("id text", f"id text {COPIES}")
     posts: list[str] = []
@@ -138,7 +138,7 @@ async def test_a_reader_too_slow(services: Services, alice: Member, bob: Member,
 
 @of_each
 async def test_the_log_trimmed_unread(services: Services, db: Database, alice: Member, bob: Member, name: str) -> None:
-    """Where the log was cut before the process had read it, all get a gap, and then what comes."""
+    """If the log is trimmed before the process has read it, all get a gap, then later events."""
     async with live(name, services, alice, bob) as stream:
         await lose_an_event(db)
         assert await came(stream) == ["gap"]
@@ -147,7 +147,7 @@ async def test_the_log_trimmed_unread(services: Services, db: Database, alice: M
 
 
 async def test_the_log_trimmed_at_the_start(services: Services, db: Database, alice: Member) -> None:
-    """A process that has read nothing yet but the newest cursor notices as well that something was lost after it."""
+    """A process that has read only the newest cursor also notices that events after it were lost."""
     log = Log(db, services.pubsub)
     await log.start()
     follower = log.follow([number(alice.id)])
@@ -158,7 +158,7 @@ async def test_the_log_trimmed_at_the_start(services: Services, db: Database, al
 
 
 async def lose_an_event(db: Database) -> None:
-    """Trim the log of an event before anybody can read it."""
+    """Trim an event from the log before anybody can read it."""
     log = keys.events()
     added, trimmed = ("XADD", log, "*", "kind", "follow", "actor", 1, "member", 2), ("XTRIM", log, "MAXLEN", 0)
     await db.ask(("MULTI",), added, trimmed, ("PUBLISH", db.channel(events.WAKE), ""), ("EXEC",))
@@ -166,7 +166,7 @@ async def lose_an_event(db: Database) -> None:
 
 @of_each
 async def test_a_store_put_back(services: Services, db: Database, alice: Member, bob: Member, name: str) -> None:
-    """Where the log is put back to what it was, all get a gap that can be resumed from, and what comes then."""
+    """If the log is restored from a backup, all get a gap that can be resumed from, then later events."""
     async with live(name, services, alice, bob) as stream:
         photo = await photograph(db)
         lost = await alice.post("lost")
@@ -189,7 +189,7 @@ async def test_a_store_put_back(services: Services, db: Database, alice: Member,
 async def test_much_happens_during_the_replay(
     services: Services, db: Database, alice: Member, bob: Member, name: str
 ) -> None:
-    """More than the queue holds, while somebody still reads what they missed, is no gap: the log has it."""
+    """More events than the queue holds give no gap while the subscriber still replays, because the log has them."""
     query, asked = SUBSCRIPTIONS[name]
     query = query.replace("post { id }", "post { id text }").replace("id text", f"id text {COPIES}")
     before = await now(db)
@@ -205,7 +205,7 @@ async def test_much_happens_during_the_replay(
 
 @of_each
 async def test_what_is_gone_is_passed_over(db: Database, alice: Member, bob: Member, name: str) -> None:
-    """Of posts that are gone no beginning is told; what comes after them is, and has a cursor beyond them."""
+    """Deleted posts are not announced as created; later posts are, with a cursor beyond the deleted ones."""
     before = await now(db)
     first, *gone, last = [await alice.post(f"{i}") for i in range(4)]
     for post in gone:
@@ -224,7 +224,7 @@ async def test_what_is_gone_is_passed_over(db: Database, alice: Member, bob: Mem
 
 
 async def test_what_others_were_told(services: Services, db: Database, alice: Member, bob: Member) -> None:
-    """Who comes back is told what is so now, not what those were told who stayed: nothing gone, nothing private."""
+    """A resuming subscriber gets the present state: no deleted and no private posts, even if others got them live."""
     before = await now(db)
     async with live("stream", services, alice, bob) as stream:
         gone, secret = await alice.post("gone"), await alice.post("for all, as yet")
@@ -240,7 +240,7 @@ async def test_what_others_were_told(services: Services, db: Database, alice: Me
 
 @pytest.mark.parametrize("settings", [{"home_size": 10, "home_slack": 1}], indirect=True)
 async def test_a_home_left_for_long(db: Database, alice: Member, bob: Member) -> None:
-    """Who comes back after more posts than a home holds gets each of them: they stand below its floor, too."""
+    """A subscriber who resumes after more posts than a home holds gets each of them, even below the home's floor."""
     before = await now(db)
     posts = [await alice.post(f"{i}") for i in range(15)]
     assert await bob.home() == posts[::-1]
@@ -256,7 +256,7 @@ async def test_a_home_left_for_long(db: Database, alice: Member, bob: Member) ->
     "cursor", ["", "garbage", "event.", "event.1-x", "home.00000000000001", "event.9999999999999-0"]
 )
 async def test_what_cannot_be_a_cursor(alice: Member, name: str, cursor: str) -> None:
-    """What is no cursor, is one of something else or of a time to come is refused, naming the argument."""
+    """A malformed cursor, one of another kind and one from the future are refused, naming the argument."""
     async with listening_to(name, alice, cursor) as stream:
         message = await stream.hear()
     (error,) = message["payload"]
@@ -274,7 +274,7 @@ async def caught_up(services: Services) -> None:
 
 
 async def test_a_log_trimmed_during_a_replay(db: Database, alice: Member, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A replay that is overtaken by the trimming of the log says so, once, and tells nothing from behind the hole."""
+    """A replay overtaken by trimming sends one gap, and no events from beyond the hole."""
     monkeypatch.setattr(events, "READ_COUNT", 2)
     before = (await now(db)).removeprefix("event.")
     for i in range(6):

@@ -1,4 +1,4 @@
-"""The live home: what each act on the site brings to those who watch."""
+"""The live home: which events each change on the site sends to subscribers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.transport.live import HOME, Held, fetched, fetched_edges, now
 
 @pytest.fixture
 async def stranger(anonymous: Member) -> Member:
-    """Somebody whom nobody follows."""
+    """A member whom nobody follows."""
     return await sign_up(anonymous, "stranger")
 
 
@@ -19,7 +19,7 @@ async def stranger(anonymous: Member) -> Member:
 
 
 async def test_a_followed_members_post(db: Database, alice: Member, bob: Member) -> None:
-    """A followed member's post arrives as the very edge that the stored home has, with nobody who passed it on."""
+    """A followed member's post arrives as the same edge as in the stored home, without reposters."""
     await bob.follow(alice)
     async with watching(bob, db) as stream:
         post = await alice.post("hello")
@@ -33,14 +33,14 @@ async def test_a_followed_members_post(db: Database, alice: Member, bob: Member)
 
 
 async def test_own_post(db: Database, alice: Member) -> None:
-    """A member's own post arrives at their own home."""
+    """A member's own post arrives in their own home."""
     async with watching(alice, db) as stream:
         post = await alice.post("to myself")
         assert await stream.brief() == ("put", post)
 
 
 async def test_a_strangers_post(db: Database, alice: Member, stranger: Member) -> None:
-    """What a stranger publishes, and whom they follow, does not arrive."""
+    """A stranger's posts and follows do not arrive."""
     async with watching(alice, db) as stream:
         post = await stranger.post("unheard")
         await stranger.repost(post)
@@ -67,7 +67,7 @@ async def test_a_quote(db: Database, alice: Member, bob: Member, stranger: Membe
 async def test_reposts_of_a_strangers_post(
     db: Database, alice: Member, bob: Member, carol: Member, stranger: Member
 ) -> None:
-    """A stranger's post comes with the first repost, names who passed it on in order, and goes with the last."""
+    """A stranger's post is added by the first repost, names its reposters in order, and is removed with the last."""
     await carol.follow(alice, bob)
     post = await stranger.post("from afar")
     async with watching(carol, db) as stream:
@@ -89,7 +89,7 @@ async def test_reposts_of_a_strangers_post(
 
 
 async def test_a_repost_of_a_followed_authors_post(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """A followed author's post keeps its place, whoever passes it on or takes that back."""
+    """A followed author's post keeps its place, whoever reposts it or undoes that."""
     await carol.follow(alice, bob)
     post = await alice.post("mine")
     ((place, _, _),) = (await fetched(carol)).lines()
@@ -103,7 +103,7 @@ async def test_a_repost_of_a_followed_authors_post(db: Database, alice: Member, 
 
 
 async def test_own_repost(db: Database, alice: Member, stranger: Member) -> None:
-    """A member's own plain repost brings nothing to their own home, nor does taking it back."""
+    """A member's own plain repost adds nothing to their own home, and undoing it removes nothing."""
     post = await stranger.post("from afar")
     async with watching(alice, db) as stream:
         await alice.repost(post)
@@ -113,7 +113,7 @@ async def test_own_repost(db: Database, alice: Member, stranger: Member) -> None
 
 
 async def test_a_repost_of_the_own_post(db: Database, alice: Member, bob: Member) -> None:
-    """A followed member's repost of the subscriber's own post names them, at the post's own place."""
+    """A followed member's repost of the subscriber's own post names the reposter, at the post's own place."""
     await alice.follow(bob)
     post = await alice.post("mine")
     async with watching(alice, db) as stream:
@@ -127,7 +127,7 @@ async def test_a_repost_of_the_own_post(db: Database, alice: Member, bob: Member
 
 
 async def test_deletes(db: Database, alice: Member, bob: Member, stranger: Member) -> None:
-    """A deleted status or quote is taken out by the id it came with, whether or not it was ever seen."""
+    """A deleted status or quote is removed by the id it was added with, whether or not the client ever got it."""
     await bob.follow(alice)
     post = await alice.post("short-lived")
     quote = await alice.repost(await stranger.post("from afar"), "look")
@@ -142,7 +142,7 @@ async def test_deletes(db: Database, alice: Member, bob: Member, stranger: Membe
 async def test_a_delete_by_an_author_who_is_not_followed(
     db: Database, alice: Member, bob: Member, stranger: Member, *, is_quote: bool
 ) -> None:
-    """A stranger's status or quote that reposts brought is taken out, by its own id, when the stranger deletes it."""
+    """A stranger's status or quote that reposts added is removed, by its own id, when the stranger deletes it."""
     await bob.follow(alice)
     post = await stranger.post("from afar")
     if is_quote:
@@ -158,7 +158,7 @@ async def test_a_delete_by_an_author_who_is_not_followed(
 async def test_a_repost_undone_before_the_original_goes(
     db: Database, alice: Member, bob: Member, stranger: Member, *, is_quote: bool
 ) -> None:
-    """Who hears of an undone repost only after the original is deleted still has it taken out."""
+    """An undone repost whose event arrives after the original's deletion still removes the post."""
     await bob.follow(alice)
     post = await stranger.post("from afar")
     if is_quote:
@@ -186,7 +186,7 @@ async def test_a_quotes_original_deleted(db: Database, alice: Member, bob: Membe
 
 
 async def test_follow(db: Database, alice: Member, bob: Member, stranger: Member) -> None:
-    """A follow brings all that the home has taken in, and from then on what the member publishes."""
+    """A follow adds all the member's posts in the stored home, and from then on what the member publishes."""
     post = await alice.post("before")
     passed_on = await stranger.post("from afar")
     await alice.repost(passed_on)
@@ -198,7 +198,7 @@ async def test_follow(db: Database, alice: Member, bob: Member, stranger: Member
 
 
 async def test_unfollow(db: Database, alice: Member, bob: Member, carol: Member, stranger: Member) -> None:
-    """An unfollow takes out what only that member brought; what others brought too is put where it stands now."""
+    """An unfollow removes what only that member added, and moves what others added too to its new place."""
     await carol.follow(alice, bob)
     mine = await alice.post("nobody else has it")
     shared = await alice.post("bob has it too")
@@ -222,7 +222,7 @@ async def test_unfollow(db: Database, alice: Member, bob: Member, carol: Member,
 
 
 async def test_removed_as_a_follower(db: Database, alice: Member, bob: Member) -> None:
-    """Who is removed as a follower loses the posts as after an unfollow, and hears no more."""
+    """A removed follower loses the posts as after an unfollow, and gets no more."""
     await bob.follow(alice)
     post = await alice.post("before")
     async with watching(bob, db) as stream:

@@ -1,4 +1,4 @@
-"""The live home, when it changes what the viewer sees or wants to see: it agrees with the stored one at once."""
+"""The live home agrees with the stored one at once when a change affects what the viewer sees or wants to see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ async def changes(stream: Stream, count: int) -> set[tuple[object, ...]]:
 
 
 async def test_muting(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Muting takes out what only the muted brought; what they write is not heard; unmuting puts all of it back."""
+    """Muting removes what only the muted member added and silences their posts; unmuting adds all of it again."""
     await alice.follow(bob, carol)
     word, theirs = await bob.post("by bob"), await carol.post("by carol")
     await bob.repost(theirs)
@@ -33,13 +33,13 @@ async def test_muting(db: Database, alice: Member, bob: Member, carol: Member) -
 
 
 def changes_of(briefs: set[tuple[object, ...]]) -> set[object]:
-    """Return the posts of changes, each of which must put one."""
+    """Return the posts of changes, each of which must add one."""
     assert {brief[0] for brief in briefs} == {"put"}
     return {brief[1] for brief in briefs}
 
 
 async def test_blocking(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """A block takes out, on both sides, what either wrote, also where a third member had passed it on."""
+    """A block removes, on both sides, what either member wrote, even if a third member reposted it."""
     await alice.follow(bob, carol)
     await bob.follow(alice, carol)
     mine, theirs = await alice.post("by alice"), await bob.post("by bob")
@@ -59,7 +59,7 @@ async def test_blocking(db: Database, alice: Member, bob: Member, carol: Member)
 
 
 async def test_let_in(db: Database, alice: Member, bob: Member) -> None:
-    """Who is let in by a private member has all their posts at once, and loses them with the follow."""
+    """An approved follower of a private member gets all their posts at once, and loses them with the follow."""
     await make_private(bob)
     post = await bob.post("for friends")
     async with watching(alice, db) as stream:
@@ -71,7 +71,7 @@ async def test_let_in(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_going_private(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Who has a post by a repost alone loses it when its author goes private, and has it again in the end."""
+    """A post held only by a repost is removed when its author goes private, and added again when that ends."""
     await alice.follow(carol)
     post = await bob.post("seen far and wide")
     await carol.repost(post)
@@ -83,7 +83,7 @@ async def test_going_private(db: Database, alice: Member, bob: Member, carol: Me
 
 
 async def test_suspended(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """What a suspended member wrote or passed on goes from followers' homes, and comes back with them."""
+    """A suspended member's posts and reposts leave followers' homes, and are added again when the suspension ends."""
     await alice.follow(bob)
     word, far = await bob.post("by bob"), await carol.post("by carol")
     await bob.repost(far)

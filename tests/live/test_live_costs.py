@@ -1,4 +1,4 @@
-"""What the subscriptions of one member cost per event: bounded together, over every transport."""
+"""The cost per event of one member's subscriptions is bounded in total, over every transport."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def settings(settings: Settings) -> Settings:
 
 
 async def refused(transport: str, member: Member, query: str) -> str:
-    """Return the message with which a subscription is refused for what it costs."""
+    """Return the message with which a subscription is refused for its cost."""
     async with line(transport, member, query) as one:
         code, message = await one.refusal()
         assert code == "RATE_LIMITED"
@@ -63,7 +63,7 @@ def _has_fewer_places(services: Services, had: int) -> bool:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_one_too_many(services: Services, alice: Member, bob: Member, transport: str) -> None:
-    """A subscription that costs too much beside the others is refused and changes nothing; one that ends makes room."""
+    """A subscription too costly beside the others is refused and changes nothing; ending one makes room."""
     async with AsyncExitStack() as stack:
         held = [await stack.enter_async_context(listening(services, one, alice, SMALL)) for one in TRANSPORTS]
         message = await refused(transport, alice, SMALL)
@@ -84,7 +84,7 @@ async def test_one_too_many(services: Services, alice: Member, bob: Member, tran
 
 @pytest.mark.parametrize("transport", [SOCKET, POST])
 async def test_too_costly_by_itself(services: Services, alice: Member, transport: str) -> None:
-    """A subscription that costs more than all may is refused, whatever else is open."""
+    """A subscription that costs more than the limit by itself is refused, whatever else is open."""
     reposted = f"repostedBy(first: {MOST}) {{ user {{ login }} }}"
     query = f"subscription {{ homeTimeline {{ ... on TimelineEntryPut {{ edge {{ {reposted} }} }} }} }}"
     assert f"may cost {MOST} per event" in await refused(transport, alice, query)
@@ -92,7 +92,7 @@ async def test_too_costly_by_itself(services: Services, alice: Member, transport
 
 
 async def test_what_is_rendered_for_all(services: Services, alice: Member) -> None:
-    """Subscriptions to the same, where all viewers get the same, cost little but for one of them, whichever is left."""
+    """Identical subscriptions with a shared rendering cost little beyond the first one, whichever of them remains."""
     cheap = (MOST - SHARED_COST) // SENDING_COST
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(listening(services, SOCKET, alice, SHARED))
@@ -107,7 +107,7 @@ async def test_what_is_rendered_for_all(services: Services, alice: Member) -> No
 
 
 class Counting(asyncio.Semaphore):
-    """Counts how often it is taken."""
+    """A semaphore that counts how often it is acquired."""
 
     taken = 0
 
@@ -117,7 +117,7 @@ class Counting(asyncio.Semaphore):
 
 
 async def test_what_one_viewer_alone_gets(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """What is rendered for one viewer alone is rendered once for all their subscriptions to the same."""
+    """An event rendered for one viewer alone is rendered once for all the viewer's identical subscriptions."""
     query = "subscription { stream { ... on PostCreated { post { id mentions { login } } } } }"
     await bob.do("mute", userIds=[carol.id])
     async with AsyncExitStack() as stack:
@@ -134,7 +134,7 @@ async def test_what_one_viewer_alone_gets(services: Services, alice: Member, bob
 
 
 async def test_others_are_served_in_between(services: Services, alice: Member, bob: Member) -> None:
-    """While as many events are rendered as may be at a time, the next ones wait, and requests do not."""
+    """While as many events are rendered as may be at a time, further events wait, and requests do not."""
     async with listening(services, SOCKET, bob, OWN_STREAM) as his, listening(services, SOCKET, bob, STREAM) as shared:
         for _ in range(LOOKS_AT_ONCE):
             await services.looks.acquire()

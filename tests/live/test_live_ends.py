@@ -1,4 +1,4 @@
-"""How live subscriptions end, over every transport: with the session, the client or the process; nothing is left."""
+"""Subscriptions end with the session, the client or the process, over every transport, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUERIES: dict[str, dict[str, Any]] = {STREAM: {}, OWN_STREAM: {}, SAMPLE: {"perc
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """The settings, shrunk as a test's parameter says."""
+    """The settings, reduced as the test's parameter says."""
     return shrunk(settings, **getattr(request, "param", {}))
 
 
@@ -76,7 +76,7 @@ async def _delete_account(_: Services, __: Member, laptop: Member) -> None:
 
 @pytest.mark.parametrize("settings", [{"sessions_per_member": 2}], indirect=True)
 async def test_a_session_that_makes_room(services: Services, anonymous: Member, alice: Member, bob: Member) -> None:
-    """The oldest session, which a new one replaces, ends at once with all its subscriptions."""
+    """When a new session replaces the oldest one, that one ends at once with all its subscriptions."""
     phone = await log_in(anonymous, "alice")
     async with lines(services, alice) as oldest, listening(services, SOCKET, phone, STREAM) as stays:
         await log_in(anonymous, "alice")
@@ -88,7 +88,7 @@ async def test_a_session_that_makes_room(services: Services, anonymous: Member, 
 
 @pytest.mark.parametrize("end", [_log_out, _log_out_everywhere, _change_password, _suspend, _delete_account])
 async def test_end_of_the_session(services: Services, anonymous: Member, alice: Member, bob: Member, end: End) -> None:
-    """Whatever ends a session ends all its subscriptions at once: nothing that happens afterwards is told."""
+    """Each way to end a session ends all its subscriptions at once, and no later event is sent."""
     phone = await log_in(anonymous, "alice")
     await phone.follow(bob)
     async with listening(services, SOCKET, bob, STREAM) as stays, lines(services, phone) as held:
@@ -101,7 +101,7 @@ async def test_end_of_the_session(services: Services, anonymous: Member, alice: 
             await one.signed_out()
         assert (await stays.next())["post"]["id"] == heard
         while (event := await stays.next())["__typename"] != "PostCreated":
-            pass  # a deleted account leaves whom it followed
+            pass  # a deleted account no longer follows anybody
         assert event["post"]["id"] == unheard
     await until(lambda: not places(services) and not connections(alice))
 
@@ -112,7 +112,7 @@ async def test_end_of_the_session(services: Services, anonymous: Member, alice: 
 async def test_expiry(
     db: Database, settings: Settings, services: Services, alice: Member, transport: str, query: str
 ) -> None:
-    """A session that runs out ends its subscriptions with the next heartbeat, though nobody tells."""
+    """An expired session ends its subscriptions at the next heartbeat, without any message."""
     async with listening(services, transport, alice, query) as one:
         await end_by_time(db, alice, settings)
         await one.signed_out()
@@ -120,7 +120,7 @@ async def test_expiry(
 
 
 async def test_an_end_that_nobody_was_told_of(services: Services, alice: Member, bob: Member) -> None:
-    """What a session's end was told by can be lost with the connection: what happened meanwhile is not told either."""
+    """A session whose end was published while Pub/Sub was down gets no event from that time."""
     async with AsyncExitStack() as stack:
         held = [
             await stack.enter_async_context(listening(services, transport, alice, STREAM)) for transport in TRANSPORTS
@@ -144,7 +144,7 @@ async def test_an_end_that_nobody_was_told_of(services: Services, alice: Member,
 async def test_a_client_that_vanishes(
     services: Services, alice: Member, bob: Member, transport: str, query: str, asked: dict[str, Any]
 ) -> None:
-    """Of a connection that breaks without a word no place, no connection and no task is left, event or none."""
+    """A connection that breaks silently leaves no subscriber, no connection and no task, event or none."""
     await alice.follow(bob)
     before = asyncio.all_tasks()
     async with listening(services, transport, alice, query, **asked) as one:
@@ -159,7 +159,7 @@ async def test_a_client_that_vanishes(
 
 
 async def test_the_end_of_the_process(services: Services, alice: Member, bob: Member) -> None:
-    """When the process stops, websockets are closed with 1001 and event streams completed, after what was told."""
+    """When the process stops, it sends what is due, then closes websockets with 1001 and completes event streams."""
     await alice.follow(bob)
     async with lines(services, alice) as held:
         post = await bob.post("heard")
@@ -178,7 +178,7 @@ async def test_the_end_of_the_process(services: Services, alice: Member, bob: Me
 
 
 async def test_leaving_amid_events(services: Services, alice: Member, bob: Member) -> None:
-    """Clients that vanish while many events are told leave nothing, and disturb nobody who stays."""
+    """Clients that vanish during a burst of events leave nothing behind and affect nobody else."""
     async with AsyncExitStack() as stack:
         stays = await stack.enter_async_context(listening(services, SOCKET, bob, STREAM))
         leaving = [
@@ -202,7 +202,7 @@ async def test_leaving_amid_events(services: Services, alice: Member, bob: Membe
 async def test_the_store_away(
     services: Services, alice: Member, transport: str, query: str, read: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An event that cannot be looked up ends its subscription with the code that says so: one goes on from `after`."""
+    """An event that cannot be looked up ends the subscription with a code that lets the client resume with `after`."""
 
     def away(*_: Any) -> Any:
         raise Unavailable("the store is away")

@@ -1,4 +1,4 @@
-"""Leaving a subscription at any moment, over every transport, and the quieter subscriptions' ends."""
+"""Leaving a subscription at any moment, over every transport, and the ends of notifications and post activity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, begun, u
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.transport.transports import TRANSPORTS, channels, connections, line, places
 
-MOMENTS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # turns of the loop after which a client is gone
+MOMENTS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # turns of the event loop after which a client leaves
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "stream": (STREAM, {"after": "event.0-0", "filter": {"track": ["tea"]}}),
     "sample": (SAMPLE, {"after": "event.0-0", "percent": 100}),
@@ -31,7 +31,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
 async def test_at_any_moment(
     services: Services, alice: Member, transport: str, query: str, asked: dict[str, Any]
 ) -> None:
-    """Whether it has begun, replays, or waits: of who is gone nothing is left."""
+    """A client that leaves while its subscription begins, replays or waits leaves nothing behind."""
     for number in range(5):
         post = await alice.post(f"tea {number}")
     before = channels(services)
@@ -45,7 +45,7 @@ async def test_at_any_moment(
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_notifications(db: Database, anonymous: Member, alice: Member, bob: Member, transport: str) -> None:
-    """Notifications come over every transport, and cease with the session."""
+    """Notifications arrive over every transport, and end with the session."""
     phone = await log_in(anonymous, "alice")
     post = await alice.post("like me")
     async with line(transport, phone, NOTIFICATIONS) as one:
@@ -60,7 +60,7 @@ async def test_notifications(db: Database, anonymous: Member, alice: Member, bob
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_activity(db: Database, anonymous: Member, alice: Member, bob: Member, transport: str) -> None:
-    """So does the activity of a post."""
+    """A post's activity arrives over every transport, and ends with the session."""
     phone = await log_in(anonymous, "alice")
     post = await bob.post("like me")
     async with line(transport, phone, ACTIVITY, post=post) as one:

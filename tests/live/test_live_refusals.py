@@ -1,4 +1,4 @@
-"""What subscriptions refuse, over every transport: with the code, the field and the rule, and nothing left behind."""
+"""Invalid subscriptions are refused over every transport, with code, field and rule, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def many_ids(count: int) -> list[str]:
 
 
 def box(**edges: float) -> dict[str, Any]:
-    """Return a filter of one box that differs by some edges."""
+    """Return a filter of one box with some edges changed."""
     return {"filter": {"locations": [{**BOX, **edges}]}}
 
 
@@ -97,7 +97,7 @@ LONG: dict[str, Case] = {
 
 
 async def refuses(services: Services, member: Member, transport: str, case: Case) -> None:
-    """Assert that a subscription is refused with its message, takes no place, and leaves the transport of use."""
+    """Assert that a subscription is refused with its message, adds no subscriber, and leaves the transport usable."""
     query, asked, message = case
     async with line(transport, member, query, **asked) as one:
         code, said = await one.refusal()
@@ -111,7 +111,7 @@ async def refuses(services: Services, member: Member, transport: str, case: Case
 
 
 async def goes_on(services: Services, one: SocketLine, post: str) -> None:
-    """Assert that a socket serves another subscription, under the id of the one that was refused."""
+    """Assert that a socket accepts another subscription under the id of the refused one."""
     payload = {"query": STREAM, "variables": {"after": "event.0-0", "kinds": ["POST_CREATED"]}}
     await one.stream.socket.send_json({"id": "1", "type": "subscribe", "payload": payload})
     assert (await one.next())["post"]["id"] == post
@@ -123,14 +123,14 @@ async def goes_on(services: Services, one: SocketLine, post: str) -> None:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("case", [*REFUSED.values(), *MISTYPED.values()], ids=[*REFUSED, *MISTYPED])
 async def test_what_cannot_be(services: Services, alice: Member, transport: str, case: Case) -> None:
-    """What cannot be asked is refused by the name of the field and the rule; nothing is left, and a socket goes on."""
+    """Invalid arguments are refused by field and rule; nothing is left behind, and the socket stays usable."""
     await refuses(services, alice, transport, case)
 
 
 @pytest.mark.parametrize("transport", BODIES)
 @pytest.mark.parametrize("case", LONG.values(), ids=LONG)
 async def test_too_much(services: Services, alice: Member, transport: str, case: Case) -> None:
-    """So is what is longer than a filter may be."""
+    """A filter longer than allowed is refused in the same way."""
     await refuses(services, alice, transport, case)
 
 
@@ -150,7 +150,7 @@ ALLOWED: dict[str, tuple[str, dict[str, Any]]] = {
 async def test_as_much_as_may_be(
     services: Services, alice: Member, transport: str, asked: tuple[str, dict[str, Any]]
 ) -> None:
-    """A filter at its limits is taken, and finds what it asks for."""
+    """A filter at its limits is accepted, and matches."""
     query, variables = asked
     async with held(services, transport, alice, query, **variables) as one:
         post = await alice.post("x" * 60, location={"latitude": 3.0, "longitude": 2.0})
@@ -166,7 +166,7 @@ def boxed(number: str) -> str:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_infinity_in_the_document(services: Services, alice: Member, transport: str) -> None:
-    """A literal beyond any number is refused by the name of its field."""
+    """A number literal out of range is refused with the name of its field."""
     query = f"subscription {{ stream(filter: {{locations: [{BOX}]}}) {{ __typename }} }}".replace("'", "")
     async with line(transport, alice, query.replace("2.0", "1e999")) as one:
         code, said = await one.refusal()
@@ -176,7 +176,7 @@ async def test_infinity_in_the_document(services: Services, alice: Member, trans
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
 async def test_what_is_no_number(services: Services, alice: Member, number: str) -> None:
-    """What JSON has no word for is no message: 4400 on a websocket, status 400 otherwise; an overflow is refused."""
+    """NaN and infinity are no JSON: 4400 on a websocket, status 400 otherwise. An overflowing number is refused."""
     is_json = number == "1e999"
     async with line(SOCKET, alice, "{ viewer { email } }") as one:
         assert isinstance(one, SocketLine)
@@ -196,7 +196,7 @@ async def test_what_is_no_number(services: Services, alice: Member, number: str)
 
 
 async def test_post_activity_and_notifications_leave_no_ear(services: Services, alice: Member) -> None:
-    """Refused subscriptions to a post or to notifications have the store tell nothing."""
+    """Refused subscriptions to a post or to notifications leave no Pub/Sub channel subscribed."""
     before = {name: len(heard) for name, heard in services.pubsub._listeners.items()}  # noqa: SLF001
     for transport in (SOCKET, POST):
         for query, asked in ((ACTIVITY, {"post": STATUS}), (NOTIFICATIONS, {"after": "x"})):

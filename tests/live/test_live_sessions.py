@@ -1,4 +1,4 @@
-"""Who may subscribe, and to how much at a time, over every transport."""
+"""Who may subscribe, and to how many subscriptions at a time, over every transport."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def _revoked(member: Member) -> str:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("query", "asked"), SUBSCRIPTIONS.values(), ids=SUBSCRIPTIONS)
 async def test_nobody(services: Services, anonymous: Member, transport: str, query: str, asked: dict[str, Any]) -> None:
-    """Without a token nothing can be subscribed to; a wrong argument beside that changes nothing."""
+    """Without a token no subscription is accepted, whether or not an argument is wrong as well."""
     for more in ({}, {"percent": 0}, {"filter": {}, "after": "x"}):
         async with line(transport, anonymous, query, **asked | (more if more.keys() & asked.keys() else {})) as one:
             assert (await one.refusal())[0] == "UNAUTHENTICATED"
@@ -82,7 +82,7 @@ async def test_nobody(services: Services, anonymous: Member, transport: str, que
 async def test_tokens_that_are_refused(
     services: Services, alice: Member, transport: str, make: Callable[[Member], Awaitable[str]]
 ) -> None:
-    """A token that is expired, forged or revoked closes a websocket with 4403; an event stream has status 401."""
+    """An expired, forged or revoked token closes a websocket with 4403 and gives an event stream status 401."""
     stranger = replace(alice, token=await make(alice))
     if transport == SOCKET:
         async with alice.client.ws_connect("/graphql", protocols=(PROTOCOL,)) as socket:
@@ -101,7 +101,7 @@ async def test_tokens_that_are_refused(
 
 
 async def test_the_fifty_first(services: Services, alice: Member) -> None:
-    """One subscription too many on a socket is refused under its id; the others go on, and one that ends makes room."""
+    """One subscription too many on a socket is refused under its id; the others continue, and ending one makes room."""
     async with subscribed(alice, STREAM) as stream:
 
         async def ask(name: str) -> None:
@@ -125,7 +125,7 @@ async def test_the_fifty_first(services: Services, alice: Member) -> None:
 
 
 async def test_as_many_as_a_member_may_have(services: Services, alice: Member, bob: Member) -> None:
-    """Websockets and event streams of a member count together; one too many takes no place, and one gone makes room."""
+    """A member's websockets and event streams count together; one too many is refused, and ending one makes room."""
     async with AsyncExitStack() as stack:
         held = [
             await stack.enter_async_context(listening(services, transport, alice, STREAM))

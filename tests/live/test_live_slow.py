@@ -1,4 +1,4 @@
-"""Clients that read slowly: nothing that was decided for them waits in the process."""
+"""Slow clients: no event that was already checked for them waits in the process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.transport.transports import POST, SOCKET, FeedLine, Line, Soc
 
 POSTS = 80  # by the author, before the block
 OPERATIONS = 10  # of each of two kinds on one socket
-RECEIVE_BUFFER = 2_048  # bytes that the kernel keeps for a client that does not read; Linux doubles it
+RECEIVE_BUFFER = 2_048  # bytes that the kernel buffers for a client that does not read; Linux doubles it
 TEXT = "@bob " + "a post that is as long as most of them are, and says no more than that " * 3
 QUERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "homeTimeline": (HOME, {}),
@@ -38,7 +38,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class SlowLine:
-    """A subscription of a client with a small receive buffer, which reads when it is told to."""
+    """A subscription of a client with a small receive buffer, which reads only on demand."""
 
     def __init__(self, line: Line, transport: asyncio.Transport) -> None:
         self.line = line
@@ -56,7 +56,7 @@ class SlowLine:
 
     @property
     def unread(self) -> int:
-        """The bytes that the client's kernel has for it."""
+        """The number of bytes in the client's kernel buffer."""
         return queued(self._transport, termios.FIONREAD)
 
 
@@ -74,7 +74,7 @@ def _small(address: Any) -> socket.socket:
 
 @asynccontextmanager
 async def slow(services: Services, transport: str, member: Member, query: str, **asked: Any) -> AsyncIterator[SlowLine]:
-    """Subscribe as a client that reads slowly; the server has begun to listen."""
+    """Subscribe as a slow client, and wait until the server has subscribed it."""
     before = places(services)
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(ClientSession(connector=TCPConnector(socket_factory=_small)))
@@ -100,7 +100,7 @@ def server_side(member: Member, one: SlowLine) -> asyncio.Transport:
 
 
 def post_of(payload: dict[str, Any]) -> str:
-    """Return the id of the post that an event shows, "" for none."""
+    """Return the id of an event's post, "" for none."""
     assert "errors" not in payload, payload
     (event,) = payload["data"].values()
     post = event.get("post") or (event.get("edge") or {}).get("node") or (event.get("notification") or {}).get("post")
@@ -113,7 +113,7 @@ def is_gap(payload: dict[str, Any]) -> bool:
 
 
 def taken(author: Member, one: SlowLine) -> int:
-    """Return how many bytes the two kernels hold for a client, of which the server's is to hold few."""
+    """Return how many bytes the two kernels buffer for a client; the server's should buffer few."""
     server = server_side(author, one)
     unsent = queued(server, termios.TIOCOUTQ)
     assert unsent < 2 * UNSENT_BYTES
@@ -121,13 +121,13 @@ def taken(author: Member, one: SlowLine) -> int:
 
 
 async def read_on(one: SlowLine, last: str) -> tuple[list[str], int]:
-    """Return the posts that come up to a last one or a gap, and how many bytes one of them takes at least."""
+    """Return the posts up to a last one or a gap, and the least number of bytes that one of them takes."""
     one.read_on()
     seen, least = list[str](), 1_000_000
     while last not in seen:
         payload = await one.line.result()
         if is_gap(payload):
-            break  # the end of a follow of an author with many posts is one: the last post is behind it
+            break  # the unfollow of an author with many posts gives a gap, and the last post is behind it
         seen.append(post_of(payload))
         least = min(least, len(json.dumps(payload)))
     return seen, least
@@ -138,7 +138,7 @@ async def read_on(one: SlowLine, last: str) -> tuple[list[str], int]:
 async def test_after_a_block(
     services: Services, alice: Member, bob: Member, carol: Member, transport: str, query: str, asked: dict[str, Any]
 ) -> None:
-    """Once a block is acknowledged, a slow client gets of the author what the kernel had taken, and no more."""
+    """After a block is answered, a slow client gets only those of the author's posts that the kernels had buffered."""
     await bob.follow(alice, carol)
     if query != NOTIFICATIONS:
         asked = asked | {"after": await now(services.db)}
@@ -147,7 +147,7 @@ async def test_after_a_block(
         posts = {await alice.post(TEXT) for _ in range(POSTS)}
         await alice.do("block", userIds=[bob.id])
         held = taken(alice, one)
-        assert not services.looks.locked()  # nobody waits for a client that reads slowly
+        assert not services.looks.locked()  # no slow client holds a rendering slot
         seen, least = await read_on(one, await carol.post(TEXT))
     late = posts.intersection(seen)
     assert 0 < len(late) <= held / least + 1
@@ -159,7 +159,7 @@ async def test_after_a_block(
 async def test_after_a_post_is_gone(
     services: Services, alice: Member, bob: Member, carol: Member, transport: str, query: str, what: str
 ) -> None:
-    """A post that is deleted or hidden before a slow client gets to it is not sent, even if others were sent it."""
+    """A post deleted or hidden before a slow client reads up to it is not sent, even if others got it."""
     async with slow(services, transport, bob, query, after=await now(services.db)) as one:
         async with listening(services, transport, carol, query) as fast:
             one.pause()
@@ -177,7 +177,7 @@ def _has_more_places(services: Services, had: int) -> bool:
 
 
 async def test_operations_that_share_a_websocket(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Of many operations on the socket of a slow client, none has anything waiting either."""
+    """With many operations on a slow client's socket, none has events waiting in the process."""
     async with slow(services, SOCKET, bob, STREAM) as one:
         for query in (STREAM, OWN_STREAM) * OPERATIONS:
             had = places(services)

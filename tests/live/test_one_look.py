@@ -1,4 +1,4 @@
-"""What one message of a subscription says comes from one look: what changes before it is sent causes no error."""
+"""Each subscription message comes from one consistent read, so a change before it is sent causes no error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POSTS = 10
 
 
 async def test_a_block_between_two_messages(services: Services, built: Schema, alice: Member, bob: Member) -> None:
-    """Of posts that a follow brings, those not sent when their author blocks the subscriber are not sent."""
+    """Posts added by a follow that are still unsent when their author blocks the subscriber are not sent."""
     posts = [await alice.post(f"{i}") for i in range(POSTS)]
     async with slow_reader(services, built, bob, AUTHORS) as reader:
         await bob.follow(alice)
@@ -31,7 +31,7 @@ async def test_a_block_between_two_messages(services: Services, built: Schema, a
         await alice.do("block", userIds=[bob.id])
         await reader.catch_up()
         kinds = [message["__typename"] for message in reader.messages]
-        # One more than was read: the third waited to be sent when the block came.
+        # One more than was read: the third was waiting to be sent when the block was made.
         assert kinds.count("TimelineEntryPut") == 3
         assert {message["nodeId"] for message in reader.messages[3:]} == set(posts)
 
@@ -40,7 +40,7 @@ async def test_a_block_between_two_messages(services: Services, built: Schema, a
 async def test_blocks_while_a_home_is_told(
     db: Database, services: Services, alice: Member, bob: Member, transport: str
 ) -> None:
-    """Follows of a member who blocks and unblocks the subscriber meanwhile bring no error."""
+    """Repeated follows of a member who blocks and unblocks the subscriber meanwhile cause no error."""
     for i in range(POSTS):
         await alice.post(f"{i}")
     async with listening(services, transport, bob, AUTHORS, after=await now(db)) as line:
@@ -61,7 +61,7 @@ async def test_blocks_while_a_home_is_told(
 async def test_an_author_gone_before_a_post_is_told(
     services: Services, built: Schema, alice: Member, bob: Member, query: str, is_deleted: bool
 ) -> None:
-    """A post that waits for a slow subscriber to the site is not told when its author blocks them, or is gone."""
+    """A post waiting for a slow site subscriber is not sent once its author blocks them or deletes the account."""
     async with slow_reader(services, built, bob, query) as reader:
         own = await bob.post("what the client has not read")
         await alice.post("what waits")

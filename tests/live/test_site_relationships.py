@@ -1,4 +1,4 @@
-"""Bonds and an open stream of the site: blocks and mutes count from the next event on, over every transport."""
+"""Relationships and an open site stream: blocks and mutes apply from the next event on, over every transport."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHANGES = [("block", "unblock"), ("mute", "unmute")]
 
 
 async def created(line: Line) -> str:
-    """Return the post of the next event, which must be there for its creation."""
+    """Return the post of the next event, which must be PostCreated."""
     return str((await line.next())["post"]["id"])
 
 
@@ -38,14 +38,14 @@ async def test_changes_while_it_is_open(
     begin: str,
     end: str,
 ) -> None:
-    """Once a block or a mute is answered nothing of who is meant comes; from the moment it has ended on, all does."""
+    """After a block or mute is answered, no event of that member arrives; after it ends, all of them do."""
     blocks = begin == "block"
     async with AsyncExitStack() as stack:
         hers = await stack.enter_async_context(held(services, transport, alice, query, **asked))
         his = await stack.enter_async_context(held(services, transport, bob, query, **asked))
         for _ in range(2):
             both = await bob.post("before")
-            assert (await created(hers), await created(his)) == (both, both)  # what is told later is not told to her
+            assert (await created(hers), await created(his)) == (both, both)  # she gets none of it after the block
             await alice.do(begin, userIds=[bob.id])
             from_bob, from_alice = await bob.post("meanwhile"), await alice.post("meanwhile")
             await alice.do(end, userIds=[bob.id])
@@ -56,7 +56,7 @@ async def test_changes_while_it_is_open(
 
 
 async def test_what_hangs_on_a_blocked_member(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """A third member's repost, quote or follow tells nothing of who is blocked, and of who blocks."""
+    """A third member's repost, quote or follow reveals nothing of a blocked member or of one who blocks the viewer."""
     post = await bob.post("a post")
     async with listening(services, alice) as hers, listening(services, bob) as his:
         await alice.do("block", userIds=[bob.id])
@@ -76,7 +76,7 @@ async def test_what_hangs_on_a_blocked_member(services: Services, alice: Member,
 
 
 async def test_bonds_that_have_ended_leave_nothing(services: Services, alice: Member, bob: Member) -> None:
-    """After an unblock or unmute an open stream keeps nothing of it, and gets again what is rendered for all."""
+    """After an unblock or unmute, an open stream keeps no trace of it and shares what is rendered for everybody."""
     relationships: list[Any] = []
 
     def remember(*arguments: Any) -> Any:

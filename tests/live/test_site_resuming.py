@@ -1,4 +1,4 @@
-"""Going on with the stream of the site: what was told to others before is told again only as it is by now."""
+"""Resuming the site stream: past events are sent again only as they are visible now."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_what_is_gone_meanwhile(
     asked: dict[str, Any],
     change: Change,
 ) -> None:
-    """A post that was told live and is gone, hidden or not public by now is not told to who goes on from before it."""
+    """A post sent live that is deleted, hidden or not public by now is not sent to a client that resumes before it."""
     async with listening(services, alice, query, **asked) as stream:
         await carol.post("to go on from")
         await stream.next()

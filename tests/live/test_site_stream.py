@@ -1,4 +1,4 @@
-"""The stream of the whole site: what it tells, to whom, and how it goes on."""
+"""The site stream: which events it sends, to whom, and how it resumes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.transport.site_live import SAMPLE, STREAM, listening, told
 
 
 async def test_the_firehose(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Without a filter everything that all may know is told, in the order in which it happened."""
+    """Without a filter every public event is sent, in the order in which it happened."""
     async with listening(services, alice) as stream:
         post = await bob.post("a post")
         quote = await carol.repost(post, "a quote")
@@ -42,7 +42,7 @@ async def test_the_firehose(services: Services, alice: Member, bob: Member, caro
 
 
 async def test_what_is_private(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Nothing of a private member is told to anybody, not to followers, nor the end of what was not told."""
+    """A private member's events are sent to nobody, not even followers, nor are deletions of posts that were not."""
     await carol.follow(bob)
     await make_private(bob)
     async with listening(services, carol) as stream:
@@ -56,7 +56,7 @@ async def test_what_is_private(services: Services, alice: Member, bob: Member, c
 
 @pytest.mark.parametrize("is_suspended", [False, True], ids=["private", "suspended"])
 async def test_what_was_public(services: Services, alice: Member, bob: Member, *, is_suspended: bool) -> None:
-    """Who becomes private or is suspended is told nothing of but the end of what all were told before."""
+    """For a member who became private or was suspended, only deletions of once public posts are sent."""
     async with listening(services, alice) as stream:
         one, two = await bob.post("one"), await bob.post("two")
         assert [await told(stream), await told(stream)] == [("created", one), ("created", two)]
@@ -74,7 +74,7 @@ async def test_what_was_public(services: Services, alice: Member, bob: Member, *
 
 
 async def test_bonds(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Who is blocked, blocks or is muted is not heard from that moment on, and heard again when it ends."""
+    """Events of a member in a block or mute are not sent from that moment on, and are sent again when it ends."""
     async with listening(services, alice) as stream:
         await alice.do("block", userIds=[bob.id])
         await bob.post("unheard")
@@ -91,7 +91,7 @@ async def test_bonds(services: Services, alice: Member, bob: Member, carol: Memb
 
 
 async def test_filters(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """An event that matches any part of a filter is told once, and its end to the same."""
+    """An event that matches any part of a filter is sent once, and its deletion to the same subscribers."""
     near = {"south": 40.0, "west": -10.0, "north": 50.0, "east": 10.0}
     wanted = {"follow": [bob.id], "track": ["green tea"], "locations": [near]}
     async with listening(services, alice, filter=wanted) as stream:
@@ -111,7 +111,7 @@ async def test_filters(services: Services, alice: Member, bob: Member, carol: Me
 
 
 async def test_resuming(services: Services, db: Database, alice: Member, bob: Member) -> None:
-    """What came while nobody listened is told first; what is gone meanwhile is passed over."""
+    """A resuming client first gets what it missed, without posts deleted meanwhile."""
     async with listening(services, alice) as stream:
         await bob.post("one")
         await stream.next()
@@ -125,7 +125,7 @@ async def test_resuming(services: Services, db: Database, alice: Member, bob: Me
 
 
 async def test_a_sample(services: Services, alice: Member, bob: Member) -> None:
-    """A sample has the same posts for everyone, with their ends, and no follows; of all posts it has each."""
+    """A sample has the same posts for everyone, with their deletions, and no follows; 100 percent has every post."""
     async with (
         listening(services, alice, SAMPLE, percent=100) as whole,
         listening(services, bob, SAMPLE, percent=50) as one,
@@ -163,7 +163,7 @@ async def test_a_sample(services: Services, alice: Member, bob: Member) -> None:
     ids=str,
 )
 async def test_refusals(alice: Member, asked: dict[str, Any]) -> None:
-    """What is asked in a way that cannot be is refused, and nothing is told."""
+    """Invalid arguments are refused, and no event is sent."""
     async with subscribed(alice, STREAM, **asked) as stream:
         assert await stream.code() in {"BAD_USER_INPUT", "GRAPHQL_VALIDATION_FAILED"}
 

@@ -1,4 +1,4 @@
-"""Who subscribes: members only, for as long as their session, and without a trace once they are gone."""
+"""Subscribers are members with a valid session, and leave nothing behind once they are gone."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.support.work import number
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """The settings, shrunk as a test's parameter says."""
+    """The settings, reduced as the test's parameter says."""
     return shrunk(settings, **getattr(request, "param", {}))
 
 
 async def test_anonymous(anonymous: Member) -> None:
-    """A home needs a member: anonymous subscribers get an error for the operation, and keep the socket."""
+    """The home needs a member: an anonymous subscriber gets an error for the operation, and the socket stays open."""
     async with subscribed(anonymous, HOME) as stream:
         assert await stream.code() == "UNAUTHENTICATED"
         await stream.socket.send_json({"type": "ping"})
@@ -44,7 +44,7 @@ async def test_log_out_elsewhere(db: Database, services: Services, anonymous: Me
 
 
 async def test_a_session_ended_without_a_message(db: Database, services: Services, alice: Member, bob: Member) -> None:
-    """Once a session is gone no event is delivered, even where nobody was told that it ended."""
+    """After a session's end no event is delivered, even if no message announced the end."""
     await bob.follow(alice)
     async with watching(bob, db) as stream:
         post = await alice.post("heard")
@@ -70,7 +70,7 @@ async def test_events_are_no_requests(db: Database, services: Services, alice: M
 async def test_nothing_is_left_of_who_leaves(
     db: Database, services: Services, alice: Member, bob: Member, farewell: str
 ) -> None:
-    """Whoever completes, closes or vanishes leaves no place in the log behind."""
+    """A subscriber who completes, closes or vanishes leaves no place in the log."""
     await bob.follow(alice)
     async with separate() as session, subscribed(bob, HOME, session) as stream:
         await until(lambda: followers(services, alice))
