@@ -1,4 +1,4 @@
-"""Big authors are not pushed to followers but pulled by readers, who notice nothing of it."""
+"""Big authors' posts are pulled by readers instead of pushed to followers, and readers see no difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def site(services: Services, anonymous: Member) -> Site:
-    """Two fans of a star, who also follow a friend; another fan about to come; a stranger nobody follows."""
+    """Two fans of a star, who also follow a friend; a third fan who follows later; a stranger whom nobody follows."""
     made = Site(services.db, anonymous)
     await made.sign_up("star", "friend", "stranger", *FANS)
     for fan in FANS[:2]:
@@ -42,7 +42,7 @@ async def site(services: Services, anonymous: Member) -> Site:
 
 
 async def act(site: Site) -> None:
-    """Have the star publish whatever there is, some of it passed on, and take some back."""
+    """Have the star publish posts of every kind, have some reposted, and delete or undo some."""
     foreign, shared, undone = [await site.post("stranger") for _ in range(3)]
     mine, gone, _ = [await site.post("star") for _ in range(3)]
     await site.repost("star", foreign)
@@ -58,26 +58,26 @@ async def act(site: Site) -> None:
 
 
 async def reaches(site: Site) -> str:
-    """Return the star's state: how their posts reach their followers."""
+    """Return the star's state: whether their posts are pushed or pulled."""
     state = await site.db.one("HGET", keys.user(number(site.people["star"].id)), "reach")
     return str(state or "small").partition(":")[0]
 
 
 async def pending(site: Site, kind: str) -> Job:
-    """Return the one job of a kind that waits."""
+    """Return the one waiting job of a kind."""
     (job,) = [job for job in await waiting(site.db) if job.kind == kind]
     return job
 
 
 async def grow(site: Site, worker: Worker) -> None:
-    """Make the star big."""
+    """Promote the star to a big author."""
     await site.follow("fan2", "star")
     await work_off(site.db, worker)
     assert await reaches(site) == "big"
 
 
 async def test_up_and_down(site: Site, worker: Worker) -> None:
-    """While a star grows, is big, shrinks and is small again, homes have every post and repost of all times, once."""
+    """While a star is promoted, big, demoted and small again, homes list every post and repost so far, once."""
     for state in ("small", "growing", "big", "shrinking", "small"):
         if state == "growing":
             await site.follow("fan2", "star")
@@ -95,7 +95,7 @@ async def test_up_and_down(site: Site, worker: Worker) -> None:
 
 @pytest.mark.parametrize("state", ["growing", "big", "shrinking"])
 async def test_what_goes_in_another_state_than_it_came(site: Site, worker: Worker, state: str) -> None:
-    """Posts and reposts of each state can be taken back in any later one."""
+    """Posts and reposts made in each state can be deleted or undone in any later one."""
     taken: list[tuple[str, str, str]] = []
     for now in ("small", "growing", "big", "shrinking", "small again"):
         if now == "growing":
@@ -118,7 +118,7 @@ async def test_what_goes_in_another_state_than_it_came(site: Site, worker: Worke
 
 
 async def test_followed_and_unfollowed_while_big(site: Site, worker: Worker) -> None:
-    """A follow of a big author brings all they published, its end takes all of it but what others brought."""
+    """Following a big author adds all they published; unfollowing removes it, except what others added."""
     await grow(site, worker)
     await act(site)
     await site.follow("stranger", "star", "friend")
@@ -133,7 +133,7 @@ async def test_followed_and_unfollowed_while_big(site: Site, worker: Worker) -> 
 
 
 async def test_a_post_costs_no_home_writes(services: Services, site: Site, worker: Worker) -> None:
-    """A big author's post costs the same however many follow, is in no home of theirs, and in the author's own."""
+    """A big author's post costs the same for any number of followers, and is stored in the author's home only."""
     await grow(site, worker)
 
     async def cost() -> tuple[int, int]:
@@ -165,7 +165,7 @@ async def test_a_post_costs_no_home_writes(services: Services, site: Site, worke
 
 @pytest.mark.parametrize("change", ["grow", "shrink"])
 async def test_a_change_that_dies(services: Services, site: Site, worker: Worker, change: str) -> None:
-    """Whichever call growing or shrinking dies at, homes are right before the worker comes, and after."""
+    """Homes are right whichever call promoting or demoting dies at, both before the worker runs and after."""
     await act(site)
     if change == "shrink":
         await grow(site, worker)
@@ -214,7 +214,7 @@ async def _unrepost(db: Any, site: Site) -> None:
 @pytest.mark.parametrize("write", [_post, _delete, _unrepost])
 @pytest.mark.parametrize("change", ["grow", "shrink"])
 async def test_changes_amid_writes(services: Services, site: Site, worker: Worker, change: str, write: Write) -> None:
-    """However the calls of growing or shrinking mix with those of a post, a delete, an undone repost: all is right."""
+    """Homes are right however the calls of promoting or demoting mix with those of a post, a delete or an unrepost."""
     await act(site)
     if change == "shrink":
         await grow(site, worker)
@@ -230,7 +230,7 @@ async def test_changes_amid_writes(services: Services, site: Site, worker: Worke
 
 
 async def assert_as_built(site: Site) -> None:
-    """Assert that homes read as they do when they are built anew from what is published."""
+    """Assert that homes read the same as homes built again from what is published."""
     await site.verify()
     for fan in FANS:
         member = site.people[fan]

@@ -1,4 +1,4 @@
-"""Big authors beside reposts, floors, and changes that come late: cases in which a post was lost or left behind."""
+"""Big authors with reposts, floors and late changes: cases in which a post was once lost or left behind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def site(services: Services, anonymous: Member, worker: Worker) -> Site:
 
 
 async def test_a_follow_takes_an_old_post_below_the_floor(site: Site) -> None:
-    """A big author's post that a repost brought stands below the floor, at its own place, once they are followed."""
+    """A big author's post that a repost added moves to its own place below the floor when the author is followed."""
     old = await site.post("star", "old")
     for _ in range(SIZE + SLACK + 1):
         await site.post("friend")
@@ -59,7 +59,7 @@ async def test_a_follow_takes_an_old_post_below_the_floor(site: Site) -> None:
 
 
 async def test_the_end_of_the_repost_that_brought_an_old_post(site: Site) -> None:
-    """A post that a repost brought before its big author was followed goes with its reposts, one after the other."""
+    """A post that a repost added before its big author was followed is removed with its reposts, one by one."""
     await site.sign_up("pal")
     await site.follow("reader", "pal")
     old = await site.post("star", "old")
@@ -75,7 +75,7 @@ async def test_the_end_of_the_repost_that_brought_an_old_post(site: Site) -> Non
 @pytest.mark.parametrize("follows_first", [True, False])
 @pytest.mark.parametrize("end", ["unrepost", "unfollow"])
 async def test_nothing_is_left_of_a_deleted_post(site: Site, end: str, *, follows_first: bool) -> None:
-    """A big author's post that a repost brought is in no home once repost and post are gone."""
+    """A big author's post that a repost added is in no home once repost and post are gone."""
     if follows_first:
         await site.follow("reader", "star")
     post = await site.post("star")
@@ -95,7 +95,7 @@ async def test_nothing_is_left_of_a_deleted_post(site: Site, end: str, *, follow
 
 
 async def test_nothing_is_left_in_a_home_built_anew(site: Site) -> None:
-    """The same holds of a home that was put together while the repost was there."""
+    """A big author's post is gone likewise from a home that was built while the repost existed."""
     await site.follow("reader", "star")
     post = await site.post("star")
     await site.repost("friend", post)
@@ -108,7 +108,7 @@ async def test_nothing_is_left_in_a_home_built_anew(site: Site) -> None:
 
 
 async def test_a_growth_done_after_all_is_over(services: Services, anonymous: Member, worker: Worker) -> None:
-    """A growth whose author has shrunk meanwhile marks them for a moment: no home is built without them."""
+    """A late promotion of an author who was demoted meanwhile marks them briefly, and no home is built without them."""
     site = Site(services.db, anonymous)
     await site.sign_up("star", "fan0", "fan1", "fan2")
     await site.post("star")
@@ -129,7 +129,7 @@ async def test_a_growth_done_after_all_is_over(services: Services, anonymous: Me
 
 
 async def test_a_home_built_amid_a_shrinking(services: Services, site: Site, worker: Worker) -> None:
-    """A home that is absent when its turn to be pushed comes, and built before the others', lacks nothing."""
+    """A home that was absent when a demotion reached it, and was built before the others were pushed, lacks nothing."""
     post = await site.post("star")
     await site.repost("friend", post)
     await site.unfollow("fan2", "star")
@@ -152,11 +152,11 @@ async def test_a_home_built_amid_a_shrinking(services: Services, site: Site, wor
 async def test_readers_who_learn_of_a_big_author_at_once(
     services: Services, db: Database, site: Site, worker: Worker
 ) -> None:
-    """A home is read right while another request, in between, learns who is big now."""
+    """A home is read correctly while another request, in between, reads the new list of big authors."""
     await site.sign_up("idol")
     for fan in ("fan0", "fan1", "fan2"):
         await site.follow(fan, "idol")
-    await site.check("fan0")  # this process knows of one big author
+    await site.check("fan0")  # this process has read that one author is big
     send = services.db.run
 
     async def run(commands: Sequence[Command]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Deferred work that dies at any call, is done twice, or by two at once: in the end it is as if done once, in peace."""
+"""A job that dies at any call, runs twice, or runs in two workers at once ends as if it had run once, undisturbed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
 
-ORDERS = 3 * EFFORT  # orders tried of two that do the same job
+ORDERS = 3 * EFFORT  # orders tried of two workers that run the same job
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def _mention(db: Database, s: Scene) -> Job | None:
 
 
 async def _unsaid_mention(db: Database, s: Scene) -> Job | None:
-    # The post is deleted before those whom it names have been told.
+    # The post is deleted before the members whom it mentions are notified.
     _, post, _ = await posts.create(db, Draft(s.cat, "to @ann and @dan", mentions=(s.ann, s.dan)))
     return await posts.delete(db, post, s.cat)
 
@@ -81,7 +81,7 @@ async def _delete_comment(db: Database, s: Scene) -> Job | None:
 
 
 async def _late_repost(db: Database, s: Scene) -> Job | None:
-    # Its original is deleted, and that delete's job is done, before anything but the repost's commit.
+    # The original is deleted, and that job finished, before any step but the repost's commit.
     if job := await posts.delete(db, s.echoed, s.cat):
         await dispatch.finish(db, job)
     return s.echo
@@ -190,7 +190,7 @@ async def _account(db: Database, s: Scene, member: int) -> Job | None:
 
 
 async def _deliver(db: Database, s: Scene) -> None:
-    """Have all delivered; else members and the log are told of it or not, whichever job a worker takes first."""
+    """Have all deliveries done; otherwise notifications and events depend on which job a worker takes first."""
     for job in (s.news, s.echo):
         await dispatch.finish(db, job)
 
@@ -230,7 +230,7 @@ of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 async def _committed(services: Services, anonymous: Member, kind: str) -> tuple[Job, Photo]:
-    """Return a job just committed, and the store as it is at that moment."""
+    """Return a job just committed, and a snapshot of the store at that moment."""
     s = await scene(services.db, anonymous, {"ben"})
     job = await KINDS[kind](services.db, s)
     assert job
@@ -238,7 +238,7 @@ async def _committed(services: Services, anonymous: Member, kind: str) -> tuple[
 
 
 async def _in_peace(services: Services, worker: Worker, job: Job) -> dict[str, object]:
-    """Return what the store holds once the job has been done without any trouble."""
+    """Return the contents of the store after the job has run undisturbed."""
     await dispatch.finish(services.db, job)
     await work_off(services.db, worker)
     return await dump(services.db)
@@ -259,7 +259,7 @@ async def _in_worker(fragile: Fragile, job: Job) -> None:
 @of_each_kind
 @pytest.mark.parametrize("work", [_in_request, _in_worker], ids=["request", "worker"])
 async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
-    """Wherever a request or a worker dies, before a call or halfway, the next worker leaves what peace leaves."""
+    """After a request or worker dies anywhere, before a call or halfway, the next worker gives the undisturbed result."""
     job, photo = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
     for calls in crash_points():
@@ -269,7 +269,7 @@ async def test_work_that_dies(services: Services, anonymous: Member, worker: Wor
             await work(fragile, job)
             await fragile.close()
             if halfway and not fragile.has_torn:
-                continue  # a call of one command has no half
+                continue  # a call of one command has no first half
             await work_off(services.db, worker)
             assert await dump(services.db) == wanted, f"died at call {calls}, {halfway=}"
         if not fragile.has_died:
@@ -278,7 +278,7 @@ async def test_work_that_dies(services: Services, anonymous: Member, worker: Wor
 
 @of_each_kind
 async def test_work_done_again(services: Services, anonymous: Member, worker: Worker, kind: str) -> None:
-    """A job that is done any number of times leaves what it leaves when it is done once."""
+    """A job that runs several times gives the same result as a job that runs once."""
     job, _ = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
     for _ in range(3):
@@ -289,7 +289,7 @@ async def test_work_done_again(services: Services, anonymous: Member, worker: Wo
 
 @of_each_kind
 async def test_two_at_the_same_work(services: Services, anonymous: Member, worker: Worker, kind: str) -> None:
-    """Two that do the same job at once, because one was thought dead, leave what one alone leaves."""
+    """Two workers that run the same job at once, one presumed dead, give the same result as one alone."""
     job, photo = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
     for order in range(ORDERS):

@@ -1,4 +1,4 @@
-"""Deliveries: a few followers in the request, the rest by a worker, from where the request stopped."""
+"""Fan-out: the request delivers to a few followers, and a worker continues where the request stopped."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from store.timelines import Delivery
 from tests.support.people import Member, crowd, shrunk
 from tests.support.work import number, waiting, work_off
 
-INLINE, FOLLOWERS, BATCH, ATTEMPTS = 3, 7, 2, 3  # one follower more, and their names would be moved
+INLINE, FOLLOWERS, BATCH, ATTEMPTS = 3, 7, 2, 3  # with one follower more, the author's index entries would move
 PATIENCE = 10  # s
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """More followers than are reached in the request, in small batches, and few attempts."""
+    """More followers than are reached in the request, small batches, and few attempts."""
     return shrunk(settings, fanout_inline=INLINE, fanout_batch=BATCH, job_attempts=ATTEMPTS)
 
 
 @pytest.fixture
 async def fans(anonymous: Member, alice: Member) -> list[Member]:
-    """Followers of alice, the oldest follow first."""
+    """Alice's followers, oldest follow first."""
     many = await crowd(anonymous, FOLLOWERS)
     for member in many:
         await member.follow(alice)
@@ -38,14 +38,14 @@ async def fans(anonymous: Member, alice: Member) -> list[Member]:
 
 
 async def reached(fans: list[Member], post: str) -> list[bool]:
-    """Return for each whether the post stands in their home, which must not have it twice."""
+    """Return for each follower whether the post is in their home, which must not list it twice."""
     homes = [await member.home() for member in fans]
     assert all(home.count(post) <= 1 for home in homes)
     return [post in home for home in homes]
 
 
 async def test_the_rest_is_the_workers(services: Services, alice: Member, fans: list[Member], worker: Worker) -> None:
-    """The request reaches the first FANOUT_INLINE followers and the author, one look of the worker all the others."""
+    """The request delivers to the first FANOUT_INLINE followers and the author, one worker run to all others."""
     post = await alice.post("to all")
     assert await reached(fans, post) == [True] * INLINE + [False] * (FOLLOWERS - INLINE)
     assert post in await alice.home()
@@ -59,7 +59,7 @@ async def test_the_rest_is_the_workers(services: Services, alice: Member, fans: 
 async def test_nothing_is_left_to_the_worker(
     services: Services, alice: Member, bob: Member, fans: list[Member]
 ) -> None:
-    """Where all followers are reached in the request, or there are none, no work is left."""
+    """If the request reaches all followers, or there are none, no job is left."""
     for member in fans[INLINE - 1 :]:
         await member.unfollow(alice)
     post = await alice.post("to few")
@@ -71,7 +71,7 @@ async def test_nothing_is_left_to_the_worker(
 async def test_the_worker_goes_on_from_the_checkpoint(
     services: Services, alice: Member, fans: list[Member], worker: Worker
 ) -> None:
-    """The worker does not go over those again whom the request has reached."""
+    """The worker does not repeat the followers that the request has reached."""
     post = await alice.post("to all")
     first = keys.home(number(fans[0].id))
     await services.db.one("LREM", first, 1, number(post))
@@ -80,7 +80,7 @@ async def test_the_worker_goes_on_from_the_checkpoint(
 
 
 async def test_a_job_at_work_is_left_alone(services: Services, alice: Member, fans: list[Member]) -> None:
-    """What one worker has taken no other takes before the lease has run out."""
+    """A job that one worker has taken is taken by no other before the lease expires."""
     post = await alice.post("to all")
     (taken,) = await jobs.take_over(services.db)
     assert taken.kind == "post"
@@ -92,7 +92,7 @@ async def test_a_job_at_work_is_left_alone(services: Services, alice: Member, fa
 
 
 async def test_two_workers(services: Services, alice: Member, fans: list[Member]) -> None:
-    """Two workers share the work: each job is done by one of them."""
+    """Two workers share the jobs: each job is run by one of them."""
     made = [await member.post("to all") for member in [alice] * 5]
     other = Database(services.settings.redis_url, services.settings)
     done = await asyncio.gather(*(Worker(db).run_once() for db in (services.db, other)))
@@ -104,7 +104,7 @@ async def test_two_workers(services: Services, alice: Member, fans: list[Member]
 
 
 async def test_a_worker_that_runs(services: Services, alice: Member, fans: list[Member], worker: Worker) -> None:
-    """A worker that runs is woken by what a request hands over."""
+    """A running worker is woken when a request hands over a job."""
     running = asyncio.create_task(worker.run(services.pubsub))
     post = await alice.post("to all")
     async with asyncio.timeout(PATIENCE):
@@ -117,7 +117,7 @@ async def test_a_worker_that_runs(services: Services, alice: Member, fans: list[
 
 
 async def test_an_unfollow_meanwhile(alice: Member, fans: list[Member], worker: Worker) -> None:
-    """Who unfollows, or is removed, before the worker comes does not get the post; who had it already loses it."""
+    """A follower who unfollows or is removed before the worker runs does not get the post, or loses it."""
     post = await alice.post("to all")
     await fans[0].unfollow(alice)
     await fans[-1].unfollow(alice)
@@ -130,7 +130,7 @@ async def test_an_unfollow_meanwhile(alice: Member, fans: list[Member], worker: 
 async def test_an_unfollow_during_a_batch(
     services: Services, alice: Member, bob: Member, fans: list[Member], *, passed_on: bool
 ) -> None:
-    """A batch that was begun before an unfollow, and comes after it, brings nothing."""
+    """A batch begun before an unfollow that is written after it adds nothing."""
     post = number(await (bob if passed_on else alice).post("to all"))
     repost = number(await alice.repost(f"status_{post:014x}")) if passed_on else None
     for member in (fans[-1], fans[-2]):
@@ -144,7 +144,7 @@ async def test_an_unfollow_during_a_batch(
 async def test_an_unfollow_whose_job_has_not_run(
     services: Services, alice: Member, bob: Member, carol: Member, fans: list[Member], worker: Worker
 ) -> None:
-    """Whom a member has unfollowed brings nothing from that moment on, and is no source, before any home is changed."""
+    """An unfollowed member's posts and reposts are gone at once, before any stored home is changed."""
     await carol.follow(alice, bob)
     post, stranger = await bob.post("from bob"), await fans[0].post("from a stranger")
     await alice.post("from alice")
@@ -161,7 +161,7 @@ async def test_an_unfollow_whose_job_has_not_run(
 
 
 async def test_a_follow_meanwhile(anonymous: Member, alice: Member, fans: list[Member], worker: Worker) -> None:
-    """Who follows before the worker comes has the post at once, and once."""
+    """A follower who follows before the worker runs has the post at once, and once."""
     post = await alice.post("to all")
     await fans[0].unfollow(alice)
     await fans[0].follow(alice)
@@ -174,7 +174,7 @@ async def test_a_follow_meanwhile(anonymous: Member, alice: Member, fans: list[M
 async def test_a_delete_meanwhile(
     services: Services, alice: Member, bob: Member, fans: list[Member], worker: Worker, *, passed_on: bool
 ) -> None:
-    """A post deleted, or a repost undone, before the worker comes is gone at once, and nothing brings it back."""
+    """A post deleted, or a repost undone, before the worker runs is gone at once, and nothing adds it again."""
     post = await bob.post("from a stranger") if passed_on else await alice.post("soon gone #tea")
     if passed_on:
         await alice.repost(post)
@@ -192,7 +192,7 @@ async def test_a_delete_meanwhile(
 async def test_a_delivery_that_a_delete_has_overtaken(
     services: Services, alice: Member, fans: list[Member], worker: Worker
 ) -> None:
-    """A delivery that still runs when its post is deleted stops at its next checkpoint, and nobody sees what it did."""
+    """A delivery still running when its post is deleted stops at its next checkpoint, and nobody sees its effects."""
     post = await alice.post("soon gone")
     (delivery,) = await jobs.take_over(services.db)
     await alice.do("deletePost", postId=post)
@@ -206,7 +206,7 @@ async def test_a_delivery_that_a_delete_has_overtaken(
 async def test_a_delete_with_more_followers_than_are_reached(
     services: Services, alice: Member, fans: list[Member], worker: Worker
 ) -> None:
-    """A delete is seen by all at once; the worker clears the homes that the request did not come to."""
+    """A delete takes effect for all readers at once; the worker clears the homes that the request did not reach."""
     post = await alice.post("soon gone")
     await work_off(services.db, worker)
     await alice.do("deletePost", postId=post)
@@ -221,7 +221,7 @@ async def test_a_delete_with_more_followers_than_are_reached(
 async def test_a_delete_with_many_reposts(
     services: Services, alice: Member, bob: Member, fans: list[Member], worker: Worker
 ) -> None:
-    """With a post all its reposts go: from counts and homes at once or by the worker, however many there are."""
+    """All reposts of a post are deleted with it, from counts and homes, at once or by the worker, however many."""
     post = await alice.post("passed on by all")
     for member in fans:
         await member.repost(post)
@@ -238,7 +238,7 @@ async def test_a_delete_with_many_reposts(
 
 
 async def test_work_that_fails(services: Services, alice: Member, fans: list[Member]) -> None:
-    """A post is answered though its delivery fails; after JOB_ATTEMPTS the job is set aside, where it can be seen."""
+    """A post succeeds though its delivery fails; after JOB_ATTEMPTS the job is set aside, where operators see it."""
     await services.db.one("SET", keys.public(), "not a timeline")
     post = await alice.post("hard to deliver")
     assert post in await alice.home()
@@ -257,7 +257,7 @@ async def test_work_that_fails(services: Services, alice: Member, fans: list[Mem
 
 
 async def test_work_that_fails_for_a_while(services: Services, alice: Member, fans: list[Member]) -> None:
-    """Work that failed is done as soon as the cause is gone, and work that does not fail is not held up by it."""
+    """A failed job runs as soon as the cause is gone, and does not hold up other jobs."""
     await services.db.one("SET", keys.public(), "not a timeline")
     post = await alice.post("hard to deliver")
     await services.db.one("DEL", keys.public())

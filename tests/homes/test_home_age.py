@@ -1,4 +1,4 @@
-"""HOME_MAX_AGE: what is older leaves the home, whether it is still stored or not."""
+"""HOME_MAX_AGE: older entries leave the home, whether or not they are still stored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def site(services: Services, anonymous: Member) -> Site:
-    """A reader who follows one, and somebody else."""
+    """A reader who follows one member, and another member."""
     made = Site(services.db, anonymous)
     await made.sign_up("reader", "one", "other")
     await made.follow("reader", "one")
@@ -35,7 +35,7 @@ async def site(services: Services, anonymous: Member) -> Site:
 
 
 async def published(site: Site, login: str, *, hours_ago: int, turn: int = 0) -> str:
-    """Have something been published some hours ago, which had then been delivered to the followers' homes."""
+    """Publish a post dated some hours ago, as it would have been delivered to the followers' homes then."""
     author = number(site.people[login].id)
     post = first_of(datetime.now(UTC) - timedelta(hours=hours_ago)) + (turn << 12) | partition(author) << 4
     homes = [author, *(int(f) for f in await site.db.one("ZRANGE", keys.followers(author), 0, -1))]
@@ -60,7 +60,7 @@ async def pages(member: Member) -> list[list[str]]:
 
 @pytest.mark.parametrize("old", [1, 7])
 async def test_older_entries_are_not_read(site: Site, old: int) -> None:
-    """Entries that have grown too old since they were stored are read from neither end, and hide none of the others."""
+    """Entries that have become too old since they were stored are not read from either end, and hide no others."""
     young = await published(site, "one", hours_ago=23)
     new = [await site.post("one") for _ in range(2)]
     for turn in range(old):
@@ -69,7 +69,7 @@ async def test_older_entries_are_not_read(site: Site, old: int) -> None:
 
 
 async def test_older_entries_go_with_the_next_delivery(site: Site) -> None:
-    """What comes to a home takes out what is too old, and the floor rises so that none of it comes back."""
+    """An addition to a home removes what is too old, and raises the floor so that none of it is added again."""
     old = await published(site, "one", hours_ago=25)
     young = await published(site, "one", hours_ago=23)
     new = await site.post("one")
@@ -83,7 +83,7 @@ async def test_older_entries_go_with_the_next_delivery(site: Site) -> None:
 
 
 async def test_older_entries_are_not_brought(site: Site) -> None:
-    """Neither a follow nor the building of a home brings what is too old."""
+    """Neither a follow nor building a home adds what is too old."""
     old = await published(site, "other", hours_ago=25)
     young = await published(site, "other", hours_ago=23)
     await site.follow("reader", "other")
@@ -102,7 +102,7 @@ async def profile(site: Site, login: str) -> list[str]:
 
 
 async def test_below_the_floor(site: Site) -> None:
-    """Below the floor of a full home posts go on down to the age, and no further."""
+    """Below the floor of a full home, posts continue down to the maximum age, and no further."""
     await published(site, "one", hours_ago=25)
     young = [await published(site, "one", hours_ago=23, turn=turn) for turn in range(3)]
     new = [await site.post("one") for _ in range(SIZE + SLACK)]
@@ -111,7 +111,7 @@ async def test_below_the_floor(site: Site) -> None:
 
 
 async def test_big_authors(site: Site, worker: Worker) -> None:
-    """What is pulled of big authors is no older either."""
+    """Posts pulled from big authors are within the maximum age too."""
     await site.sign_up("fan0", "fan1")
     await published(site, "one", hours_ago=25)
     for fan in ("fan0", "fan1"):
@@ -124,7 +124,7 @@ async def test_big_authors(site: Site, worker: Worker) -> None:
 
 
 async def test_an_old_post_passed_on_now(site: Site) -> None:
-    """A stranger's post of any age stands at the repost that brings it."""
+    """A stranger's post of any age is listed at the repost that adds it."""
     old = await published(site, "other", hours_ago=24 * 300)
     await site.repost("one", old)
     assert await pages(site.people["reader"]) == [[old]] * 4

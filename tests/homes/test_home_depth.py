@@ -1,4 +1,4 @@
-"""A home below its floor: the followed members' own posts go on down to the first, in pages of either direction."""
+"""Below its floor, a home continues with the followed members' own posts down to the first, in both directions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def site(services: Services, anonymous: Member) -> Site:
-    """A reader who follows two; a stranger whom both of these can pass on."""
+    """A reader who follows two members; a stranger whose posts both of these can repost."""
     made = Site(services.db, anonymous)
     await made.sign_up("reader", "one", "other", "stranger")
     await made.follow("reader", "one", "other")
@@ -31,7 +31,7 @@ async def site(services: Services, anonymous: Member) -> Site:
 
 
 async def fill(site: Site, count: int, *logins: str) -> list[str]:
-    """Publish posts by some in turn; returns them, oldest first."""
+    """Publish posts by these members in turn; returns them, oldest first."""
     return [await site.post(logins[i % len(logins)]) for i in range(count)]
 
 
@@ -40,7 +40,7 @@ async def floor(site: Site, login: str = "reader") -> int:
 
 
 async def test_down_to_the_first_post(site: Site) -> None:
-    """Own posts and those of the followed, quotes too, are read to the first one, whatever the size of the page."""
+    """Own posts and those of followed members, quotes too, are read down to the first one, at any page size."""
     first = await site.post("reader", "the first")
     await site.repost("one", first, "a quote")
     await site.repost("other", await site.post("stranger"))
@@ -61,7 +61,7 @@ async def test_down_to_the_first_post(site: Site) -> None:
 
 
 async def test_reposts_below(site: Site) -> None:
-    """Below the floor plain reposts bring nothing, yet are named where they passed on what stands there."""
+    """Below the floor plain reposts add no posts, but are named on the posts listed there."""
     old = await site.post("one")
     foreign = await site.post("stranger")
     await site.repost("other", old)
@@ -94,7 +94,7 @@ async def test_profiles_full_of_reposts(site: Site, reposts: int) -> None:
 
 
 async def collect(reader: Member, size: int, *, newest_first: bool) -> list[str]:
-    """Return a home read in pages, newest first, some of which may be empty."""
+    """Return a home read in pages, newest first; some pages may be empty."""
     found: list[str] = []
     cursor: str | None = None
     for _ in range(200):
@@ -109,7 +109,7 @@ async def collect(reader: Member, size: int, *, newest_first: bool) -> list[str]
 
 
 async def test_hidden_and_deleted_below(site: Site) -> None:
-    """What is hidden or deleted below the floor is gone from there, but for the author of what is hidden."""
+    """Posts hidden or deleted below the floor are not listed there, except hidden ones for their author."""
     old = await fill(site, 9, "one", "other", "reader")
     await fill(site, SIZE + SLACK + 3, "one")
     await site.hide("one", old[0])
@@ -121,7 +121,7 @@ async def test_hidden_and_deleted_below(site: Site) -> None:
 
 
 async def test_follows_and_unfollows_below(site: Site) -> None:
-    """Whoever is followed now is there below the floor, from their first post; whoever is not is not."""
+    """All posts of members followed now are listed below the floor, and no posts of others."""
     old = await site.post("stranger", "old")
     mine = await site.post("other", "older than the floor")
     await fill(site, SIZE + SLACK + 3, "one")
@@ -142,7 +142,7 @@ async def test_follows_and_unfollows_below(site: Site) -> None:
 
 
 async def test_a_page_begun_before_a_trim(site: Site) -> None:
-    """Pages go on below a cursor when the floor has risen above it: own posts, none twice and none left out."""
+    """Pages continue below a cursor when the floor has risen above it: own posts, none twice and none left out."""
     made = await fill(site, SIZE + SLACK, "one", "other", "reader")
     reader = site.people["reader"]
     page = await read(reader, first=4)
@@ -157,7 +157,7 @@ async def test_a_page_begun_before_a_trim(site: Site) -> None:
 
 @pytest.mark.parametrize("end", ["unfollow the author", "unfollow who passed it on", "undo the repost"])
 async def test_a_post_stands_again_at_a_newer_repost(site: Site, end: str) -> None:
-    """When what had brought a post below the floor ends, it comes up at the first repost above the floor."""
+    """When the source that put a post below the floor ends, the post moves up to the first repost above it."""
     author = "other" if end == "unfollow the author" else "stranger"
     post = await site.post(author)
     if author == "stranger":

@@ -1,4 +1,4 @@
-"""Homes, public and hashtag timelines are bounded: the newest are kept, and what has left does not come back."""
+"""Homes, public and hashtag timelines are bounded: the newest entries are kept, and removed ones never return."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ async def fill(author: Member, count: int, text: str = "post") -> list[str]:
 
 
 async def kept(member: Member, db: Database) -> list[str]:
-    """Return what stands in the home above its floor, newest first; all of it statuses."""
+    """Return the posts listed above the home's floor, newest first; all are statuses."""
     return [f"status_{entry.thing:014x}" for entry in await timelines.home(db, number(member.id))]
 
 
 async def assert_clean(db: Database) -> None:
-    """Assert that the store is what rule 3 makes of its facts."""
+    """Assert that the store equals what rule 3 computes from its facts."""
     assert (await verify.verify(db, homes=None, seed=0, progress=lambda _: None)).findings == []
 
 
 async def test_the_newest_are_kept(services: Services, alice: Member, bob: Member) -> None:
-    """A home holds up to HOME_SIZE and some slack; one more, and it is cut to the newest HOME_SIZE."""
+    """A home holds up to HOME_SIZE and some slack; one entry more, and it is cut to the newest HOME_SIZE."""
     await alice.follow(bob)
     made = await fill(bob, SIZE + SLACK)
     assert await kept(alice, services.db) == made[::-1]
@@ -56,7 +56,7 @@ async def test_the_newest_are_kept(services: Services, alice: Member, bob: Membe
 
 
 async def test_a_home_trimmed_by_ones_own_posts(services: Services, alice: Member) -> None:
-    """A member's own posts are bounded at home and not in their profile."""
+    """A member's own posts are bounded in their home but not in their profile."""
     made = await fill(alice, SIZE + SLACK + 1)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
     profile = await alice.ask(f"{{ viewer {{ user {{ timeline(first: 100) {NODES} }} }} }}")
@@ -65,7 +65,7 @@ async def test_a_home_trimmed_by_ones_own_posts(services: Services, alice: Membe
 
 
 async def test_a_late_delivery_below_the_floor(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
-    """A post that is delivered after newer ones have pushed its place out does not come in."""
+    """A post delivered after newer posts have pushed its place below the floor is not added."""
     await alice.follow(bob)
     _, late, _ = await posts.create(services.db, Draft(number(bob.id), "late"))
     made = await fill(bob, SIZE + SLACK + 1)
@@ -76,7 +76,7 @@ async def test_a_late_delivery_below_the_floor(services: Services, alice: Member
 
 
 async def test_a_follow_of_somebody_older(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Of a newly followed member's posts those come in that are above the floor, and no others."""
+    """A follow adds those of the member's posts that are above the floor, and no others."""
     older = await fill(carol, 3)
     made = await fill(alice, SIZE)
     newer = await fill(carol, 2)
@@ -95,7 +95,7 @@ async def test_a_follow_of_somebody_older(services: Services, alice: Member, bob
 async def test_a_follow_of_somebody_with_more_than_a_home(
     services: Services, alice: Member, bob: Member, older: int
 ) -> None:
-    """Following somebody with a long profile gives the newest of it, and the floor is what came just before them."""
+    """Following a member with a long profile adds its newest posts, and the floor lies just below them."""
     await fill(alice, older)
     made = await fill(bob, SIZE + SLACK + 5)
     await alice.follow(bob)
@@ -107,7 +107,7 @@ async def test_a_follow_of_somebody_with_more_than_a_home(
 
 
 async def test_an_old_post_passed_on_now(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """A stranger's post older than the floor comes in at the repost that brings it, if that is the first one."""
+    """A stranger's post older than the floor is added at the first repost by a followed member."""
     old = await carol.post("old")
     await alice.follow(bob)
     made = await fill(alice, SIZE + SLACK + 1)
@@ -119,7 +119,7 @@ async def test_an_old_post_passed_on_now(services: Services, alice: Member, bob:
 async def test_an_old_post_passed_on_again(
     services: Services, anonymous: Member, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """A post that the home has shown and let go does not come back when another followed member passes it on."""
+    """A post that was trimmed from the home is not added again when another followed member reposts it."""
     (dave,) = await crowd(anonymous, 1)
     old, mine = await dave.post("old"), await bob.post("by somebody followed")
     await alice.follow(bob, carol)
@@ -134,7 +134,7 @@ async def test_an_old_post_passed_on_again(
 async def test_an_old_post_whose_reposter_is_followed_later(
     services: Services, anonymous: Member, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """A follow brings no post that an earlier repost, now below the floor, had brought before."""
+    """A follow does not add a post that an earlier repost, now below the floor, had added before."""
     (dave,) = await crowd(anonymous, 1)
     old, fresh = await dave.post("old"), await dave.post("fresh")
     await alice.follow(bob)
@@ -150,7 +150,7 @@ async def test_an_old_post_whose_reposter_is_followed_later(
 async def test_an_older_repost_that_comes_late(
     services: Services, anonymous: Member, alice: Member, bob: Member, carol: Member, worker: Worker
 ) -> None:
-    """When a repost below the floor comes after a newer one, it takes the post to its own place: out of the home."""
+    """A repost below the floor, delivered after a newer one, moves the post to its own place, out of the home."""
     (dave,) = await crowd(anonymous, 1)
     old = await dave.post("old")
     await alice.follow(bob, carol)
@@ -166,7 +166,7 @@ async def test_an_older_repost_that_comes_late(
 async def test_an_older_repost_by_somebody_with_more_than_a_home(
     services: Services, anonymous: Member, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """A follow takes what the followed member passed on long ago out of the home, where a newer repost had it."""
+    """A follow removes a post listed at a newer repost if the followed member reposted it before, below the floor."""
     (dave,) = await crowd(anonymous, 1)
     old = await dave.post("old")
     await alice.follow(bob)
@@ -181,7 +181,7 @@ async def test_an_older_repost_by_somebody_with_more_than_a_home(
 
 
 async def test_an_old_author_followed_later(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Following the author moves a post to its own place: out of the home where that lies below the floor."""
+    """Following the author moves a post to its own place, out of the home if that is below the floor."""
     old = await carol.post("old")
     await alice.follow(bob)
     made = await fill(alice, SIZE + SLACK + 1)
@@ -193,7 +193,7 @@ async def test_an_old_author_followed_later(services: Services, alice: Member, b
 
 
 async def test_a_delete_leaves_a_gap(services: Services, alice: Member, bob: Member) -> None:
-    """After a delete the home is one shorter: what it let go does not come back."""
+    """After a delete the home is one shorter: what it trimmed is not added again."""
     await alice.follow(bob)
     made = await fill(bob, SIZE + SLACK + 1)
     await bob.do("deletePost", postId=made[-2])
@@ -202,7 +202,7 @@ async def test_a_delete_leaves_a_gap(services: Services, alice: Member, bob: Mem
 
 
 async def test_reading_while_posts_arrive(alice: Member, bob: Member) -> None:
-    """Paging back repeats and skips nothing while new posts come; paging forth from the first page finds just these."""
+    """Paging back repeats and skips nothing while new posts arrive; paging forward from the first page finds these."""
     await alice.follow(bob)
     made = await fill(bob, 6)
     page_info = "pageInfo { startCursor endCursor hasNextPage hasPreviousPage }"
@@ -232,7 +232,7 @@ PUBLIC = (
 
 
 async def test_public_and_hashtags(services: Services, anonymous: Member, alice: Member, bob: Member) -> None:
-    """Both hold the newest statuses and quotes of everybody, no plain reposts, and only as many as are kept."""
+    """Public and hashtags hold everybody's newest statuses and quotes up to their bound, and no plain reposts."""
     made = await fill(alice, SIZE - 1, "#tea #TEA")
     await bob.repost(made[0])
     made += [await bob.repost(made[0], "a quote with #Tea"), await bob.post("#tea"), await bob.post("green #tea")]
@@ -251,7 +251,7 @@ async def test_public_and_hashtags(services: Services, anonymous: Member, alice:
 
 
 async def test_a_post_too_old_for_public(services: Services, anonymous: Member, alice: Member, worker: Worker) -> None:
-    """A post whose delivery comes after enough newer ones does not enter public or its tags."""
+    """A post delivered after enough newer ones is not added to public or its hashtags."""
     draft = Draft(number(alice.id), "#tea", hashtags=("tea",))
     await posts.create(services.db, draft)
     made = await fill(alice, SIZE, "#tea")
@@ -262,7 +262,7 @@ async def test_a_post_too_old_for_public(services: Services, anonymous: Member, 
 
 
 async def test_a_tag_nobody_uses(anonymous: Member, alice: Member) -> None:
-    """A tag is null before the first post that carries it and after the last one is deleted."""
+    """A hashtag is null before the first post with it, and after the last one is deleted."""
     assert (await anonymous.ask(PUBLIC))["hashtag"] is None
     post = await alice.post("#tea")
     assert (await anonymous.ask(PUBLIC))["hashtag"]["postCount"] == 1
@@ -271,7 +271,7 @@ async def test_a_tag_nobody_uses(anonymous: Member, alice: Member) -> None:
 
 
 async def test_many_posts_at_once(services: Services, anonymous: Member, alice: Member) -> None:
-    """Homes filled by many at the same moment hold the newest, all the same ones."""
+    """Homes filled by many members at once all hold the same newest posts."""
     many = await crowd(anonymous, 8)
     await alice.follow(*many)
     made = await asyncio.gather(*(member.post(f"post {i}") for member in many for i in range(3)))
@@ -283,7 +283,7 @@ async def test_many_posts_at_once(services: Services, anonymous: Member, alice: 
 
 
 async def test_a_follow_below_a_floor_done_late(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
-    """A follow whose job runs after the home was trimmed brings only what is above the floor by then."""
+    """A follow whose job runs after the home was trimmed adds only what is above the floor by then."""
     old = await bob.post("old")
     await follows.follow(services.db, number(alice.id), [number(bob.id)])
     made = await fill(alice, SIZE + SLACK + 1)

@@ -1,4 +1,4 @@
-"""Homes of members who stay away are let go of; the next read builds them, while others write."""
+"""Idle members' homes are dropped; the next read builds them while others write."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def settings(settings: Settings) -> Settings:
 
 
 async def stay_away(db: Database, member: Member, days: int) -> int:
-    """Have a member be away for some days; returns how many homes are let go of then."""
+    """Have a member be away for some days; returns how many homes are then dropped."""
     me = number(member.id)
     await db.one("ZADD", keys.active(partition(me)), timelines.today() - days, me)
     return await build.let_go_idle(db)
 
 
 async def drop(db: Database, member: Member) -> None:
-    """Let go of a home at once."""
+    """Drop a home at once."""
     await db.one(*timelines.drop_home(number(member.id)))
 
 
@@ -52,7 +52,7 @@ async def is_there(db: Database, member: Member) -> bool:
 
 
 async def fill(alice: Member, bob: Member, carol: Member) -> None:
-    """Bring posts, quotes and reposts to alice's home."""
+    """Add posts, quotes and reposts to alice's home."""
     await alice.follow(bob)
     foreign = await carol.post("foreign")
     await bob.repost(foreign)
@@ -62,7 +62,7 @@ async def fill(alice: Member, bob: Member, carol: Member) -> None:
 
 
 async def test_idle_homes_are_let_go_of(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """After HOME_IDLE_DAYS without a read a home is gone, not a day before; the next read builds it as it was."""
+    """After HOME_IDLE_DAYS without a read, and no sooner, a home is dropped; the next read builds it as it was."""
     await fill(alice, bob, carol)
     before = await alice.ask(EDGES)
     days = db.settings.home_idle_days
@@ -78,7 +78,7 @@ async def test_idle_homes_are_let_go_of(db: Database, alice: Member, bob: Member
 
 
 async def test_a_read_keeps_a_home(db: Database, alice: Member) -> None:
-    """Who reads their home is not idle any more."""
+    """A member who reads their home is no longer idle."""
     me = number(alice.id)
     await db.one("ZADD", keys.active(partition(me)), timelines.today() - db.settings.home_idle_days, me)
     await alice.home()
@@ -87,7 +87,7 @@ async def test_a_read_keeps_a_home(db: Database, alice: Member) -> None:
 
 
 async def test_writers_skip_it(db: Database, alice: Member, bob: Member, carol: Member, worker: Worker) -> None:
-    """Nothing that happens begins a home that is absent, and the next read finds all of it."""
+    """No write begins an absent home, and the next read finds all of them."""
     await fill(alice, bob, carol)
     gone, undone = await bob.post("gone"), await carol.post("undone")
     await bob.repost(undone)
@@ -107,7 +107,7 @@ async def test_writers_skip_it(db: Database, alice: Member, bob: Member, carol: 
 
 
 async def test_absent_building_and_empty(db: Database, alice: Member, bob: Member) -> None:
-    """An empty home is there and is written to; one being built is written to and built by the next read."""
+    """An empty home is written to. A home being built is written to, and the next read finishes building it."""
     await alice.follow(bob)
     assert await is_there(db, alice)
     assert await timelines.home(db, number(alice.id)) == []
@@ -122,7 +122,7 @@ async def test_absent_building_and_empty(db: Database, alice: Member, bob: Membe
 
 
 async def test_a_live_subscription(db: Database, alice: Member, bob: Member) -> None:
-    """A subscriber's home is built, kept, and built again at the next event, should it have been let go of."""
+    """A subscriber's home is built and kept, and built again at the next event if it was dropped."""
     await alice.follow(bob)
     await drop(db, alice)
     async with watching(alice, db) as stream:
@@ -136,7 +136,7 @@ async def test_a_live_subscription(db: Database, alice: Member, bob: Member) -> 
 
 
 async def test_a_builder_that_dies(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Whichever call the builder of a home dies at, what comes meanwhile and the next read make it whole."""
+    """A home whose builder died at any call is completed by concurrent writes and the next read."""
     await fill(alice, bob, carol)
     before = await alice.home()
     await drop(services.db, alice)
@@ -196,7 +196,7 @@ ACTS: list[Act] = [_post, _own_post, _delete, _unfollow, _follow, _remove_follow
 
 @pytest.fixture
 async def post(alice: Member, bob: Member, carol: Member, anonymous: Member) -> str:
-    """Bob's second post, which carol passed on; alice follows them and a third, carol and a fourth follow bob."""
+    """Bob's second post, reposted by carol. Alice follows both and a third member; carol and a fourth follow bob."""
     third, fourth = await crowd(anonymous, 2)
     await alice.follow(bob, carol, third)
     for other in (carol, third, fourth):
@@ -213,7 +213,7 @@ async def post(alice: Member, bob: Member, carol: Member, anonymous: Member) -> 
 async def test_what_happens_while_it_is_built(
     services: Services, alice: Member, bob: Member, worker: Worker, post: str, act: Act
 ) -> None:
-    """What is written between the calls of two builders, however they mix, is in the home or out of it afterwards."""
+    """However the calls of two builders and a write mix, the home ends equal to one built again."""
     await drop(services.db, alice)
     photo, me = await photograph(services.db), number(alice.id)
     for seed in range(SEEDS):
@@ -234,7 +234,7 @@ async def test_what_happens_while_it_is_built(
 
 
 async def test_a_home_let_go_of_while_it_is_built(db: Database, alice: Member, bob: Member) -> None:
-    """What a builder has read is not written into a home that somebody else began after it was let go of."""
+    """A builder does not write into a home that another began after the first one was dropped."""
     await alice.follow(bob)
     old, me = await bob.post("old"), number(alice.id)
     await drop(db, alice)

@@ -1,6 +1,6 @@
-"""Random lives of a small site: whatever happens, the API answers what the model says.
+"""Random lives of a small site: after any steps, the API answers as the model does.
 
-`PERCH_MODEL_SEEDS` and `PERCH_MODEL_STEPS` make the run longer; a difference is reported with its seed and its steps.
+`PERCH_MODEL_SEEDS` and `PERCH_MODEL_STEPS` lengthen the run. A difference is reported with its seed and its steps.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from tests.support.work import number
 SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "5"))
 STEPS = int(os.environ.get("PERCH_MODEL_STEPS", "120"))
 STEPS_BETWEEN_CHECKS = 12
-ALL = 1000  # more than any list here holds
-CRASHES = 0.4  # share of writes that die on their way, where some do
+ALL = 1000  # more entries than any list here has
+CRASHES = 0.4  # share of writes that crash midway, where some do
 
 FRAGMENTS = """
 fragment facts on Post {
@@ -84,15 +84,15 @@ PAGED = {
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Small batches, so that most deliveries are finished by the worker, and room for whole lists in one answer."""
+    """Small batches, so that the worker finishes most deliveries, and room for whole lists in one answer."""
     return shrunk(settings, max_page=ALL, max_cost=10**9, fanout_inline=4, fanout_batch=2, job_attempts=1000)
 
 
 class Checks(Steps):
-    """Compares what the API answers with what the model says."""
+    """Compares the API's answers with the model's."""
 
     async def check(self) -> None:
-        """Compare everything the API answers."""
+        """Compare every list and count that the API answers."""
         for login in self.people:
             await self._check_home(login)
             await self._check_own(login)
@@ -117,7 +117,7 @@ class Checks(Steps):
         wanted = [(line.post, line.place, len(line.sources), [*line.sources]) for line in self.model.home(login)]
         self.same(f"home of {login}", got, wanted)
         self.same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
-        # What is stored depends on follows alone: what its owner may not see now, they may see again.
+        # Stored homes depend on follows alone: posts invisible now may become visible again.
         stored = [(e.thing, e.place) for e in await timelines.home(self.db, number(self.people[login].id))]
         whole = home(login, self.model.following(login), self.model.posts.values())
         self.same(f"stored home of {login}", stored, [(line.post, line.place) for line in whole])
@@ -222,14 +222,14 @@ class Checks(Steps):
         member = self._someone()
         whole = await self._page(member, name, first=ALL)
         if whole is None:
-            return  # a tag that nothing carries
+            return  # a hashtag that no post has
         cursors = [edge["cursor"] for edge in whole["edges"]]
         self.same(f"{name}: newest first", sorted(cursors, key=place, reverse=True), cursors)
         sizes = [size] * (len(cursors) // size) + [len(cursors) % size] * (len(cursors) % size > 0)
         for forward in (True, False) if "$last" in PAGED[name] else (True,):
             what = f"{name} of {member.login} in pages of {size}, {forward=}"
             pages = await self._walk(member, name, size, forward=forward)
-            if not self.model.filters:  # what is read, and filtered away, has its place
+            if not self.model.filters:  # entries that are filtered out still take a place in their page
                 self.same(f"{what}: lengths", [len(page) for page in pages], sizes or [0])
             joined = pages if forward else pages[::-1]
             self.same(what, [cursor for page in joined for cursor in page], cursors)
@@ -261,7 +261,7 @@ class Checks(Steps):
 async def test_the_api_answers_what_the_model_says(
     services: Services, anonymous: Member, worker: Worker, seed: int
 ) -> None:
-    """After any steps, on odd seeds left half done by crashes, every list and count is the one of the model."""
+    """After any steps, crashed midway on odd seeds, every list and count equals the model's."""
     life = Checks(anonymous, services.db, worker, seed, CRASHES * (seed % 2))
     for turn in range(1, STEPS + 1):
         await life.step()

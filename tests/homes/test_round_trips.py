@@ -1,4 +1,4 @@
-"""What a page costs: a constant number of round trips to the store, whatever stands on it."""
+"""A page costs a constant number of round trips to the store, for any content."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ async def posts_alone(_: Member, many: list[Member]) -> None:
 
 
 async def foreign_reposts(_: Member, many: list[Member]) -> None:
-    """Each post by somebody seen nowhere else, passed on by somebody seen nowhere else."""
+    """Each post is by a member seen nowhere else, and reposted by a member seen nowhere else."""
     for i in range(PAGE + 1):
         await many[i % 4].repost(await many[4 + i % 4].post(f"post {i} #tea"))
 
 
 async def foreign_quotes(_: Member, many: list[Member]) -> None:
-    """Each post a quote of somebody seen nowhere else."""
+    """Each post is a quote by a member seen nowhere else."""
     for i in range(PAGE + 1):
         await many[i % 4].repost(await many[4 + i % 4].post(f"post {i}"), "look at this #tea")
 
@@ -47,7 +47,7 @@ async def quotes_of_quotes(_: Member, many: list[Member]) -> None:
 
 
 async def everything(viewer: Member, many: list[Member]) -> None:
-    """Statuses, reposts and quotes of everybody, liked and passed on by the viewer, too."""
+    """Statuses, reposts and quotes by everybody, liked and reposted by the viewer, too."""
     for i in range(PAGE + 1):
         author, other, stranger = many[i % 4], many[(i + 1) % 4], many[4 + i % 4]
         post, foreign = await author.post(f"post {i} #tea"), await stranger.post(f"foreign {i}")
@@ -60,16 +60,16 @@ async def everything(viewer: Member, many: list[Member]) -> None:
 
 
 SCENES = [posts_alone, foreign_reposts, foreign_quotes, quotes_of_quotes, everything]
-MOST = {  # round trips of a page: entries; posts and sources; all that these name
+MOST = {  # round trips of a page: entries; posts and sources; everything that these name
     "home": (HOME, 3),
     "public": (PUBLIC, 3),
     "important public": (
         PUBLIC.replace("$after)", "$after, order: IMPORTANT)"),
         4,
-    ),  # the numbers of what is ranked before
-    "hashtag": (HASHTAG, 4),  # the tag before
-    "profile": (PROFILE, 5),  # the login and the member before
-    "followers": (FOLLOWERS, 4),  # the login and the member before; entries; members
+    ),  # first the counts of the ranked posts
+    "hashtag": (HASHTAG, 4),  # first the hashtag
+    "profile": (PROFILE, 5),  # first the login and the member
+    "followers": (FOLLOWERS, 4),  # first the login and the member; then entries; members
 }
 
 
@@ -81,7 +81,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def many(anonymous: Member, alice: Member) -> list[Member]:
-    """Four whom alice follows, and four whom she does not."""
+    """Four members whom alice follows, and four whom she does not."""
     made = await crowd(anonymous, 8)
     await alice.follow(*made[:4])
     return made
@@ -89,7 +89,7 @@ async def many(anonymous: Member, alice: Member) -> list[Member]:
 
 @pytest.mark.parametrize("fill", SCENES, ids=lambda fill: fill.__name__)
 async def test_a_page(services: Services, alice: Member, many: list[Member], fill: Scene) -> None:
-    """A page costs its constant at most, with authors, counts, flags, sources and a level of quotes, or what it has."""
+    """A page costs at most its constant, with authors, counts, flags, sources and a level of quotes."""
     await fill(alice, many)
     for page, (query, most) in MOST.items():
         first, trips = await cost(services, alice, query)
@@ -103,7 +103,7 @@ async def test_a_page(services: Services, alice: Member, many: list[Member], fil
 async def test_a_page_to_be_refilled(
     services: Services, alice: Member, many: list[Member], gone: Sequence[int], most: int, *, full: bool
 ) -> None:
-    """Each time deleted posts leave a page to be filled costs as much as a page, and that at most twice."""
+    """Each refill of a page after deleted posts costs as much as a page, and there are at most two."""
     made = [await many[i % 4].post(f"post {i}") for i in range(3 * PAGE)][::-1]
     await services.db.one("DEL", *(keys.status(number(made[place])) for place in gone))
     page, trips = await cost(services, alice, HOME)

@@ -1,4 +1,4 @@
-"""The home timeline: each post once, at the smallest id that brings it, with those who passed it on."""
+"""The home timeline: each post once, at the smallest id among its sources, with its reposters."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PROFILE = "{ viewer { user { timeline(first: 100) { nodes { ... on Post { id rep
 
 
 async def lines(member: Member) -> list[tuple[str, list[str]]]:
-    """Return the posts of a home, and for each the logins of those who passed it on."""
+    """Return a home's posts, each with the logins of its reposters."""
     page = await member.ask(HOME)
     assert all(edge["repostedByCount"] == len(edge["repostedBy"]) for edge in page["edges"])
     return [(edge["node"]["id"], [source["user"]["login"] for source in edge["repostedBy"]]) for edge in page["edges"]]
 
 
 async def test_own_posts(alice: Member, bob: Member) -> None:
-    """A member's own posts and quotes stand in their home, and nobody else's who is not followed."""
+    """A member's own posts and quotes are listed in their home, and no posts of members they don't follow."""
     foreign = await bob.post("not for alice")
     post = await alice.post("first")
     quote = await alice.repost(foreign, "look")
@@ -36,7 +36,7 @@ async def test_own_posts(alice: Member, bob: Member) -> None:
 
 
 async def test_posts_of_the_followed(alice: Member, bob: Member, carol: Member) -> None:
-    """Posts and quotes of those a member follows stand in their home, newest first, among the member's own."""
+    """Posts and quotes of followed members are listed newest first, among the member's own."""
     await alice.follow(bob, carol)
     made = [await bob.post("one"), await alice.post("two"), await carol.post("three")]
     made.append(await bob.repost(made[2], "four, a quote"))
@@ -45,7 +45,7 @@ async def test_posts_of_the_followed(alice: Member, bob: Member, carol: Member) 
 
 
 async def test_a_post_that_was_passed_on(alice: Member, bob: Member, carol: Member) -> None:
-    """A stranger's post that a followed member passed on stands where they did so, and they are named with the time."""
+    """A stranger's post is listed at a followed member's repost, which is named with its time."""
     await alice.follow(bob)
     passed_on = await carol.post("old")
     await carol.post("never passed on")
@@ -59,7 +59,7 @@ async def test_a_post_that_was_passed_on(alice: Member, bob: Member, carol: Memb
 
 
 async def test_a_post_that_several_passed_on(alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
-    """A post that several passed on stands once, where the first did so, with all of them named, first one first."""
+    """A post with several reposts is listed once, at the first, with all reposters named in order."""
     (dave,) = await crowd(anonymous, 1)
     await alice.follow(carol, bob)
     post = await dave.post("for all")
@@ -75,7 +75,7 @@ async def test_a_post_that_several_passed_on(alice: Member, bob: Member, carol: 
 
 
 async def test_a_followed_author_passed_on(alice: Member, bob: Member, carol: Member) -> None:
-    """A post whose author is followed keeps its own place when somebody passes it on, even its author."""
+    """A post whose author is followed keeps its own place when anybody reposts it, even its author."""
     await alice.follow(bob, carol)
     post = await bob.post("mine")
     later = await carol.post("later")
@@ -85,7 +85,7 @@ async def test_a_followed_author_passed_on(alice: Member, bob: Member, carol: Me
 
 
 async def test_an_author_followed_later(alice: Member, bob: Member, carol: Member) -> None:
-    """Following the author moves a post from where it was passed on to its own place."""
+    """Following the author moves a post from a repost's place to its own place."""
     await alice.follow(bob)
     post = await carol.post("early")
     between = await bob.post("between")
@@ -96,7 +96,7 @@ async def test_an_author_followed_later(alice: Member, bob: Member, carol: Membe
 
 
 async def test_an_author_unfollowed(alice: Member, bob: Member, carol: Member) -> None:
-    """Unfollowing the author moves a post to where a followed member passed it on; the author's other posts go."""
+    """Unfollowing the author moves a post to a followed member's repost, and removes the author's other posts."""
     await alice.follow(bob, carol)
     post = await carol.post("passed on")
     await carol.post("not passed on")
@@ -107,7 +107,7 @@ async def test_an_author_unfollowed(alice: Member, bob: Member, carol: Member) -
 
 
 async def test_a_reposter_unfollowed(alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
-    """Unfollowing who passed a post on moves it to the next who did, and takes it away when nobody is left."""
+    """Unfollowing a reposter moves a post to the next repost, and removes it when none is left."""
     (dave,) = await crowd(anonymous, 1)
     await alice.follow(bob, carol)
     post = await dave.post("for all")
@@ -122,7 +122,7 @@ async def test_a_reposter_unfollowed(alice: Member, bob: Member, carol: Member, 
 
 
 async def test_a_repost_undone(alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
-    """Undoing a repost moves the post to the next one's place, and takes it away when nobody is left."""
+    """Undoing a repost moves the post to the next repost, and removes it when none is left."""
     (dave,) = await crowd(anonymous, 1)
     await alice.follow(bob, carol)
     post = await dave.post("for all")
@@ -140,7 +140,7 @@ async def test_a_repost_undone(alice: Member, bob: Member, carol: Member, anonym
 
 
 async def test_a_repost_of_a_followed_author_undone(alice: Member, bob: Member, carol: Member) -> None:
-    """Where the author is followed, undoing a repost leaves the post and its place."""
+    """If the author is followed, undoing a repost leaves the post at its place."""
     await alice.follow(bob, carol)
     post = await bob.post("mine")
     await carol.repost(post)
@@ -149,7 +149,7 @@ async def test_a_repost_of_a_followed_author_undone(alice: Member, bob: Member, 
 
 
 async def test_an_original_deleted(alice: Member, bob: Member, carol: Member) -> None:
-    """A deleted post goes from every home with all its reposts; quotes of it stay, with no original."""
+    """A deleted post leaves every home with all its reposts; quotes of it stay, with no original."""
     await alice.follow(bob)
     await carol.follow(alice, bob)
     post = await carol.post("soon gone")
@@ -166,7 +166,7 @@ async def test_an_original_deleted(alice: Member, bob: Member, carol: Member) ->
 
 
 async def test_quotes_stand_for_themselves(alice: Member, bob: Member, carol: Member) -> None:
-    """A quote is an entry beside its original's, brings nobody else's post home, and can be passed on itself."""
+    """A quote is listed beside its original, adds nobody else's post to a home, and can be reposted itself."""
     await alice.follow(bob)
     post = await carol.post("words")
     quote = await bob.repost(post, "well said")
@@ -179,7 +179,7 @@ async def test_quotes_stand_for_themselves(alice: Member, bob: Member, carol: Me
 
 
 async def test_own_reposts(alice: Member, bob: Member, carol: Member) -> None:
-    """A member's own repost brings nothing to their own home and is no source there; it stands in their profile."""
+    """A member's own repost adds nothing to their own home and is no source there; their profile lists it."""
     await alice.follow(bob)
     stranger, friend = await carol.post("from a stranger"), await bob.post("from a friend")
     reposts = [await alice.repost(stranger), await alice.repost(friend)]
@@ -191,7 +191,7 @@ async def test_own_reposts(alice: Member, bob: Member, carol: Member) -> None:
 
 
 async def test_ones_own_post_passed_on(alice: Member, bob: Member, carol: Member) -> None:
-    """When a followed member passes a member's own post on, it keeps its place and names them, not strangers."""
+    """When a followed member reposts a member's own post, it keeps its place and names them, not strangers."""
     await alice.follow(bob)
     own = await alice.post("own")
     later = await bob.post("later")
@@ -204,7 +204,7 @@ async def test_ones_own_post_passed_on(alice: Member, bob: Member, carol: Member
 
 
 async def test_a_repost_of_a_repost(alice: Member, bob: Member, carol: Member) -> None:
-    """Passing a plain repost on passes its original on."""
+    """A repost of a plain repost is a repost of the original."""
     await alice.follow(bob)
     post = await carol.post("words")
     again = await bob.repost(await carol.repost(post))
@@ -214,7 +214,7 @@ async def test_a_repost_of_a_repost(alice: Member, bob: Member, carol: Member) -
 
 
 async def test_never_two_entries(alice: Member, bob: Member, carol: Member) -> None:
-    """Whatever brings a post, in whatever order, it stands once."""
+    """A post with any sources, in any order, is listed once."""
     post = await carol.post("everywhere")
     await bob.repost(post)
     await carol.repost(post)
@@ -228,7 +228,7 @@ async def test_never_two_entries(alice: Member, bob: Member, carol: Member) -> N
 
 
 async def test_follows_merge_and_unfollows_unmerge(alice: Member, bob: Member, carol: Member) -> None:
-    """A follow brings what was published before, each in its place; its end takes exactly that away again."""
+    """A follow adds what was published before, each at its place; its end removes exactly that."""
     stranger = await carol.post("passed on by bob")
     posts = [await bob.post("bob 1"), await alice.post("alice 1")]
     await bob.repost(stranger)
@@ -244,7 +244,7 @@ async def test_follows_merge_and_unfollows_unmerge(alice: Member, bob: Member, c
 
 
 async def test_a_follower_removed_loses_the_posts(alice: Member, bob: Member) -> None:
-    """Whom a member removes from their followers has none of their posts left."""
+    """A member removed as a follower has none of the remover's posts left."""
     await alice.follow(bob)
     await bob.post("for followers")
     await bob.do("removeFollowers", userIds=[alice.id])
@@ -257,7 +257,7 @@ async def test_a_follower_removed_loses_the_posts(alice: Member, bob: Member) ->
 async def test_what_is_gone_is_not_shown(
     services: Services, alice: Member, bob: Member, carol: Member, *, passed_on: bool
 ) -> None:
-    """A post that is gone is not shown while its entry still stands, and the page is filled with older ones."""
+    """A missing post is not shown though its entry still exists, and older posts fill the page."""
     await alice.follow(bob)
     made = [await (carol if passed_on else bob).post(f"post {i}") for i in range(5)]
     if passed_on:
@@ -271,7 +271,7 @@ async def test_what_is_gone_is_not_shown(
 async def test_a_repost_undone_whose_job_has_not_run(
     services: Services, alice: Member, bob: Member, carol: Member, worker: Worker
 ) -> None:
-    """A repost that is undone names nobody and brings nothing from that moment on, before any home is changed."""
+    """An undone repost is neither a source nor named from that moment on, before any stored home is changed."""
     await alice.follow(bob, carol)
     post, stranger = await alice.post("own"), await bob.post("from bob")
     await alice.unfollow(bob)

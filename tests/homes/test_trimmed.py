@@ -1,6 +1,7 @@
-"""Random lives of a small site with short homes, big authors or both: reading a home gives what the model says.
+"""Random lives of a small site with short homes, big authors or both: a home reads as the model says.
 
-Above its floor a home is the top of the model; at and below it stand the own posts of the member and those followed.
+Above its floor a home is the top of the model. At and below it, it lists the own posts of the member and those
+followed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ STEPS = int(os.environ.get("PERCH_MODEL_STEPS", "120"))
 STEPS_BETWEEN_CHECKS = 6
 SIZE, SLACK = 10, 2
 MANY = 800
-CRASHES = 0.4  # share of writes that die on their way, where some do
+CRASHES = 0.4  # share of writes that crash midway, where some do
 FOLLOWS = {
     name: WEIGHTS[name]
     for name in (
@@ -49,13 +50,13 @@ LIVES = [*((limits, seed, STEPS, "bonds") for limits in LIMITS for seed in range
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """Batches so small that most deliveries are finished by the worker, and some limits so low that they matter."""
+    """Batches so small that the worker finishes most deliveries, and some limits low enough to matter."""
     work = {"fanout_inline": 4, "fanout_batch": 2, "job_attempts": 1000, "max_page": 1000, "max_cost": 10**9}
     return shrunk(settings, **work, **LIMITS[request.param])
 
 
 async def check(life: Steps, *, thoroughly: bool) -> None:
-    """Compare every home with the model; thoroughly also as it is read in pages of either direction, and verified."""
+    """Compare every home with the model; if `thoroughly`, also in pages of either direction, and run verify."""
     for login, member in life.people.items():
         whole = await read(member, first=1000)
         floor = await timelines.floor(life.db, number(member.id)) or 0
@@ -77,7 +78,7 @@ async def check(life: Steps, *, thoroughly: bool) -> None:
 async def test_homes_are_what_the_model_says(
     services: Services, anonymous: Member, worker: Worker, seed: int, steps: int, acts: str
 ) -> None:
-    """Whatever the limits, a home is read as rule 3 and the floor have it; on odd seeds some writes crash."""
+    """Under any limits, a home reads as rule 3 and the floor say; on odd seeds some writes crash."""
     life = Steps(anonymous, services.db, worker, seed, CRASHES * (seed % 2), ACTS[acts])
     for turn in range(1, steps + 1):
         await life.step()

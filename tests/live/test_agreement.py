@@ -1,4 +1,4 @@
-"""The live home agrees with the stored one, whatever the members do."""
+"""The live home agrees with the stored one after random changes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ async def test_agreement_with_the_stored_home(
 ) -> None:
     """A home fetched before a random script and updated by events equals the home fetched after, pushed or pulled.
 
-    The test covers a subscriber who listens all the time, one who resumes at the end, and one who leaves and resumes
-    again and again, even in the middle of one change's events.
+    One subscriber listens all the time, and one resumes at the end. A third leaves and resumes again and again, even
+    in the middle of one change's events.
     """
     script, lot = Script(db, [alice, bob, carol, await sign_up(anonymous, "dave")], seed), random.Random(seed)  # noqa: S311
     for _ in range(15):

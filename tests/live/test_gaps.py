@@ -99,7 +99,7 @@ async def test_a_cursor_older_than_the_log(db: Database, alice: Member, bob: Mem
 
 @of_each
 async def test_a_cursor_that_the_log_lost(db: Database, alice: Member, bob: Member, name: str) -> None:
-    """A cursor issued before the store lost its last moments gives a gap, whatever has been written since."""
+    """A cursor issued before the store lost its last moments gives a gap, even if the log has grown since."""
     await alice.post("past")
     milliseconds, count = events.position((await now(db)).removeprefix("event."))
     lost = f"event.{milliseconds}-{count + 1}"

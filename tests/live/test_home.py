@@ -89,7 +89,7 @@ async def test_reposts_of_a_strangers_post(
 
 
 async def test_a_repost_of_a_followed_authors_post(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """A followed author's post keeps its place, whoever reposts it or undoes that."""
+    """A followed author's post keeps its place when anybody reposts it or undoes that."""
     await carol.follow(alice, bob)
     post = await alice.post("mine")
     ((place, _, _),) = (await fetched(carol)).lines()

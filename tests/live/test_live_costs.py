@@ -84,7 +84,7 @@ async def test_one_too_many(services: Services, alice: Member, bob: Member, tran
 
 @pytest.mark.parametrize("transport", [SOCKET, POST])
 async def test_too_costly_by_itself(services: Services, alice: Member, transport: str) -> None:
-    """A subscription that costs more than the limit by itself is refused, whatever else is open."""
+    """A subscription that costs more than the limit by itself is refused, with or without others open."""
     reposted = f"repostedBy(first: {MOST}) {{ user {{ login }} }}"
     query = f"subscription {{ homeTimeline {{ ... on TimelineEntryPut {{ edge {{ {reposted} }} }} }} }}"
     assert f"may cost {MOST} per event" in await refused(transport, alice, query)

@@ -1,4 +1,4 @@
-"""Who may subscribe, and to how many subscriptions at a time, over every transport."""
+"""Subscribing needs a session, and the number of subscriptions is limited, over every transport."""
 
 from __future__ import annotations
 
