@@ -259,7 +259,7 @@ async def _in_worker(fragile: Fragile, job: Job) -> None:
 @of_each_kind
 @pytest.mark.parametrize("work", [_in_request, _in_worker], ids=["request", "worker"])
 async def test_work_that_dies(services: Services, anonymous: Member, worker: Worker, kind: str, work: Work) -> None:
-    """After a request or worker dies anywhere, before a call or halfway, the next worker gives the undisturbed result."""
+    """After a request or worker dies, before a call or halfway, the next worker gives the undisturbed result."""
     job, photo = await _committed(services, anonymous, kind)
     wanted = await _in_peace(services, worker, job)
     for calls in crash_points():

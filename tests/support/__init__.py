@@ -1,1 +1,1 @@
-"""What tests share. Nothing here is a test."""
+"""Code that tests share. Nothing here is a test."""

@@ -1,4 +1,4 @@
-"""What tests of members fill in and look up: a sign-up form, and input that must be refused."""
+"""Helpers of account tests: a sign-up form, and inputs that must be refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_EMAIL = f"{'d' * 64}@{'e' * 63}.{'f' * 63}.{'g' * 57}.org"  # 254 charac
 
 
 def form(**changed: str) -> dict[str, str]:
-    """Return the input of a sign-up that succeeds, but for what is changed."""
+    """Return the input of a sign-up that succeeds, with some fields changed."""
     return {"login": "Dora", "name": "Dora", "email": "Dora@example.org", "password": PASSWORD, **changed}
 
 
@@ -28,7 +28,7 @@ async def users(db: Database) -> list[str]:
 
 
 async def traces(db: Database, member: Member) -> set[str]:
-    """Return every key that names a member, or holds their id, and does not expire by itself."""
+    """Return every key that names a member or holds their id, and has no expiry."""
     found = set()
     for key, value in (await contents(db)).items():
         named = str(number(member)) in key.replace("}", ":").split(":")
@@ -97,10 +97,10 @@ BAD_EMAILS = [
 
 
 def rows(field: str, table: list[tuple[str, str]]) -> list[Any]:
-    """Return the rows of a table of refusals for one field, named so that they can be told apart."""
+    """Return pytest parameters of a table of refusals for one field, with distinct names."""
     return [pytest.param(field, text, code, id=f"{field} {ascii(text)[:24]}") for text, code in table]
 
 
 def samples(field: str, table: list[tuple[str, str]]) -> list[Any]:
-    """Return the last row of each kind of refusal: where a rule is used again, the table need not be."""
+    """Return the last row of each kind of refusal, for fields where a rule is used again."""
     return rows(field, [(text, code) for code, text in {code: text for text, code in table}.items()])

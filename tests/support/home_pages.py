@@ -9,7 +9,7 @@ from tests.support.work import number
 
 
 def place(cursor: str) -> int:
-    """Return the id a cursor stands for."""
+    """Return the id in a cursor."""
     return int(cursor.rpartition(".")[2], 16)
 
 
@@ -20,7 +20,7 @@ HOME = """query($first: Int, $after: String, $last: Int, $before: String) {
 
 
 def seen(edge: dict[str, Any]) -> tuple[int, int, list[str]]:
-    """Return post, place and who passed it on."""
+    """Return an edge's post, place and reposters."""
     by = [source["user"]["login"] for source in edge["repostedBy"]]
     return number(edge["node"]["id"]), place(edge["cursor"]), by
 
@@ -30,7 +30,7 @@ async def read(member: Member, **span: Any) -> Any:
 
 
 async def walk(member: Member, size: int, *, forward: bool) -> list[tuple[int, int, list[str]]]:
-    """Return a home read in pages, newest first, and check that the pages know what lies behind them."""
+    """Return a home read in pages, newest first; checks that each page knows whether there is a page behind it."""
     pages: list[list[tuple[int, int, list[str]]]] = []
     cursor = None
     while True:

@@ -1,4 +1,4 @@
-"""Every list there is, how it is read page by page, and how entries come and go."""
+"""Every list in the schema: how to read its pages, and how to add and remove entries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LISTS = {
     "hashtag.timeline": 'hashtag(name: "tag") { timeline(ARGUMENTS) PAGE }',
     "homeTimeline": "homeTimeline(ARGUMENTS) PAGE",
 }
-TIMELINES = ["User.timeline", "publicTimeline", "hashtag.timeline", "homeTimeline"]  # these page both ways
+TIMELINES = ["User.timeline", "publicTimeline", "hashtag.timeline", "homeTimeline"]  # the lists that page both ways
 FORWARD = {"first": "Int", "after": "String"}
 BACKWARD = {"last": "Int", "before": "String"}
 
@@ -47,7 +47,7 @@ class Page:
 
 @dataclass
 class Listing:
-    """A list under test: how it is read, and how entries come and go. `entries` is what it must hold, oldest first."""
+    """A list under test: how to read it, add to it and remove from it. `entries` is what it must hold, oldest first."""
 
     name: str
     alice: Member
@@ -67,7 +67,7 @@ class Listing:
         return list(self.entries)[::-1]
 
     async def send(self, **arguments: Any) -> dict[str, Any]:
-        """Return the whole answer to a request for a page; an argument that is not given is left out."""
+        """Return the whole response to a request for a page; arguments not given are left out."""
         taken = FORWARD | (BACKWARD if self.both_ways else {})
         declared = {**taken, "post": "ID!"} if self.post else taken
         query = LISTS[self.name].replace("ARGUMENTS", ", ".join(f"{name}: ${name}" for name in taken))
@@ -77,7 +77,7 @@ class Listing:
         return await reader.send(f"query({variables}) {{ {query.replace('PAGE', PAGE)} }}", **arguments, **post)
 
     async def read(self, **arguments: Any) -> Page:
-        """Return a page, having made sure that its parts agree."""
+        """Return a page, after checking that its parts agree."""
         answer = await self.send(**arguments)
         assert "errors" not in answer, answer
         found = answer["data"]
@@ -92,13 +92,13 @@ class Listing:
         return page
 
     async def add(self, count: int = 1) -> None:
-        """Let entries come, one after another."""
+        """Add entries, one after another."""
         for _ in range(count):
             thing, undo = await ADD[self.name](self)
             self.entries[thing] = undo
 
     async def remove(self, *things: str) -> None:
-        """Let entries go, as members do it."""
+        """Remove entries, as members do it."""
         for thing in things:
             await self.entries.pop(thing)()
 
@@ -149,7 +149,7 @@ async def _published(listing: Listing) -> tuple[str, Undo]:
 
 
 async def _came_home(listing: Listing) -> tuple[str, Undo]:
-    """Let a post come home in one of three ways: an own one, a followed member's, or one that they passed on."""
+    """Add a post to the home in one of three ways: an own post, a followed member's, or a followed member's repost."""
     match len(listing.entries) % 3:
         case 0:
             return await _published(listing)

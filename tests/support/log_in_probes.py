@@ -1,4 +1,4 @@
-"""Probes for limits on log-ins: they try passwords from several addresses, and let time pass."""
+"""Helpers of log-in limit tests: they try passwords from several addresses, and let time pass."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from store.client.database import Database
 from tests.support.people import PASSWORD, Member
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { accessToken userErrors { code } } }"
-# With a proxy that says which address a request comes from.
+# With a proxy header that gives the client's address.
 LIMITS = {
     "rate_limit": 10_000,
     "log_in_attempts": 3,
@@ -18,22 +18,22 @@ LIMITS = {
 
 
 def stranger(member: Member, number: int) -> Member:
-    """Return somebody at an address in a network of their own."""
+    """Return an anonymous client at an address in a network of its own."""
     return at(member, f"198.51.{number}.1")
 
 
 def at(member: Member, address: str) -> Member:
-    """Return somebody at an address."""
+    """Return a client at an address."""
     return Member(member.client, headers={"X-Forwarded-For": address})
 
 
 async def answer(member: Member, identifier: str, password: str, device: str | None = None) -> dict[str, Any]:
-    """Return the answer to an attempt to log in."""
+    """Return the payload of an attempt to log in."""
     return await member.send(LOG_IN, input={"identifier": identifier, "password": password, "deviceToken": device})
 
 
 async def attempt(member: Member, identifier: str, password: str, device: str | None = None) -> str:
-    """Return the code of the refusal of an attempt to log in, or OK."""
+    """Return the error code of an attempt to log in, or OK."""
     found = await answer(member, identifier, password, device)
     if "errors" in found:
         assert found["data"] == {"logIn": None}
@@ -43,7 +43,7 @@ async def attempt(member: Member, identifier: str, password: str, device: str | 
 
 
 async def wait_of(member: Member, identifier: str) -> int:
-    """Return how many seconds somebody has to wait before they try an identifier."""
+    """Return after how many seconds a client may try an identifier again."""
     (error,) = (await answer(member, identifier, PASSWORD))["errors"]
     wait: int = error["extensions"]["retryAfter"]
     assert f"in {wait} s" in error["message"]
@@ -51,7 +51,7 @@ async def wait_of(member: Member, identifier: str) -> int:
 
 
 async def pass_time(db: Database, seconds: int) -> None:
-    """Let every turn to log in come nearer."""
+    """Move the time of every next allowed attempt nearer."""
     for key in await db.one("KEYS", "log-in-turns:*"):
         for network in await db.one("ZRANGE", key, 0, -1):
             await db.one("ZINCRBY", key, -1000 * seconds, network)

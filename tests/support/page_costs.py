@@ -1,4 +1,4 @@
-"""The pages whose cost is counted, and how it is counted."""
+"""The pages whose round trips are counted, and how they are counted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PUBLIC = f"query($after: String) {{ publicTimeline(first: {PAGE}, after: $after)
 
 
 async def cost(services: Services, viewer: Member, query: str, **variables: Any) -> tuple[Any, int]:
-    """Return the list a query asks for, and how many round trips it took; its text has been read before."""
+    """Return the list that a query asks for, and its round trips; the query's text has been parsed before."""
     await Member(viewer.client).send(query, **variables)
     services.db.round_trips = 0
     answer = await viewer.ask(query, **variables)

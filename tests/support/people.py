@@ -1,4 +1,4 @@
-"""Members who talk to the API in GraphQL, and what the store holds after them."""
+"""Members who use the GraphQL API, and functions that read or change what the store holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSWORD = "correct horse battery"
 
 @dataclass
 class Member:
-    """Somebody who talks to the API: signed in, or anonymous without a token."""
+    """A client of the API: signed in, or anonymous without a token."""
 
     client: TestClient[Any, Any]
     token: str | None = None
@@ -31,7 +31,7 @@ class Member:
     device_token: str = ""
 
     async def send(self, query: str, **variables: Any) -> dict[str, Any]:
-        """Return the whole answer, errors and all."""
+        """Return the whole response, errors included."""
         headers = {**self.headers, **({"Authorization": f"Bearer {self.token}"} if self.token else {})}
         body = {"query": query, "variables": variables}
         async with self.client.post("/graphql", json=body, headers=headers) as response:
@@ -39,14 +39,14 @@ class Member:
             return answer
 
     async def ask(self, query: str, **variables: Any) -> Any:
-        """Return the data of an answer that must have no errors; of one root field, its value."""
+        """Return the data of a response without errors; of a single root field, its value."""
         answer = await self.send(query, **variables)
         assert "errors" not in answer, answer["errors"]
         data = answer["data"]
         return next(iter(data.values())) if len(data) == 1 else data
 
     async def fail(self, query: str, **variables: Any) -> str:
-        """Return the code of the first error of an answer that must have one."""
+        """Return the code of the first error of a response that must have one."""
         answer = await self.send(query, **variables)
         assert answer.get("errors"), answer
         code: str = answer["errors"][0]["extensions"]["code"]
@@ -59,12 +59,12 @@ class Member:
         return await self.ask(query, input=fields)
 
     async def refused(self, mutation: str, **fields: Any) -> tuple[str, list[str] | None]:
-        """Return code and field of the one refusal of a mutation that must have it."""
+        """Return code and field of the one user error that a mutation must have."""
         (error,) = (await self.do(mutation, **fields))["userErrors"]
         assert error["message"]
         return error["code"], error["field"]
 
-    # ---- what tests do most
+    # ---- the most frequent actions of tests
 
     async def post(self, text: str, **fields: Any) -> str:
         payload = await self.do("post", "status { id }", text=text, **fields)
@@ -146,12 +146,12 @@ async def sign_up(anonymous: Member, login: str) -> Member:
 
 
 async def crowd(anonymous: Member, count: int) -> list[Member]:
-    """Return new members who are only many."""
+    """Return new members, for tests that only need many."""
     return list(await asyncio.gather(*(sign_up(anonymous, f"one{i}") for i in range(count))))
 
 
 def shrunk(settings: Settings, **limits: Any) -> Settings:
-    """Return settings with other limits."""
+    """Return settings with some limits changed."""
     return replace(settings, **limits)
 
 
@@ -165,7 +165,7 @@ READS: dict[str, Callable[[str], tuple[Any, ...]]] = {
 
 
 async def contents(db: Database) -> dict[str, Any]:
-    """Return all that the store holds, by key."""
+    """Return everything the store holds, by key."""
     names = sorted(await db.one("KEYS", "*"))
     kinds = await db.ask(*(("TYPE", name) for name in names))
     found = await db.ask(*(READS[kind](name) for name, kind in zip(names, kinds, strict=True)))
@@ -176,6 +176,6 @@ async def contents(db: Database) -> dict[str, Any]:
 
 
 async def make_private(member: Member, *, private: bool = True) -> None:
-    """Change who may follow a member."""
+    """Make a member's account private or public."""
     payload = await member.do("updateProfile", "viewer { user { isPrivate } }", isPrivate=private)
     assert payload == {"viewer": {"user": {"isPrivate": private}}, "userErrors": []}

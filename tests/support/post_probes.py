@@ -1,4 +1,4 @@
-"""What tests of posts look up: a post, its numbers and lists, and the timelines it stands in."""
+"""Helpers of post tests: a post, its counts and lists, and the timelines it is in."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NODES = "nodes { ... on Node { id } }"
 
 
 async def seen(member: Member, thing: str, selection: str = POST) -> Any:
-    """Return a post as a member sees it, None where there is none."""
+    """Return a post as a member sees it, None if the member sees none."""
     return await member.ask(f"query($id: ID!) {{ node(id: $id) {{ ... on Post {{ {selection} }} }} }}", id=thing)
 
 
 async def counts(member: Member, thing: str) -> tuple[int, int, int, int]:
-    """Return likes, plain reposts, quotes and comments of a post."""
+    """Return a post's like, plain repost, quote and comment counts."""
     post = await seen(member, thing, COUNTS)
     return post["likeCount"], post["repostCount"], post["quoteCount"], post["commentCount"]
 
@@ -32,7 +32,7 @@ async def listed(member: Member, thing: str, field: str) -> list[str]:
 
 
 async def profile(member: Member, login: str) -> tuple[int, list[str]]:
-    """Return how many posts a member has, and their ids."""
+    """Return a member's post count and post ids."""
     query = f"query($l: String!) {{ user(login: $l) {{ postCount timeline(first: 100) {{ {NODES} }} }} }}"
     user = await member.ask(query, l=login)
     return user["postCount"], [node["id"] for node in user["timeline"]["nodes"]]
@@ -45,7 +45,7 @@ async def public(member: Member) -> list[str]:
 
 
 async def tagged(member: Member, name: str) -> tuple[int, list[str]] | None:
-    """Return how many posts carry a tag, and their ids; None for a tag nothing carries."""
+    """Return a hashtag's post count and post ids, None for a hashtag without posts."""
     query = f"query($n: String!) {{ hashtag(name: $n) {{ postCount timeline(first: 100) {{ {NODES} }} }} }}"
     tag = await member.ask(query, n=name)
     return tag and (tag["postCount"], [node["id"] for node in tag["timeline"]["nodes"]])

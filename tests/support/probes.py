@@ -1,4 +1,4 @@
-"""What tests of members and sessions look up: lives of keys, and refusals in answers."""
+"""Helpers of tests of members and sessions: expiry of keys, and user errors in payloads."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from resolvers.reading import global_ids
 from store.client.database import Database
 from tests.support.people import Member
 
-LASTING = -1  # what PTTL says of a key that never expires
-ABSENT = -2  # what it says of a key that does not exist
+LASTING = -1  # PTTL's reply for a key that never expires
+ABSENT = -2  # PTTL's reply for a key that does not exist
 
 
 async def life(db: Database, key: str) -> int:
-    """Return for how many more milliseconds a key lives, LASTING, or ABSENT."""
+    """Return a key's time to live in milliseconds, LASTING, or ABSENT."""
     return int(await db.one("PTTL", key))
 
 
 async def expire(db: Database, key: str) -> None:
-    """Let the time of a key run out, which must have a limit."""
+    """Expire a key, which must have a time to live."""
     assert await life(db, key) > 0
     await db.one("PEXPIRE", key, 0)
 
 
 def number(member: Member) -> int:
-    """Return the number by which the store knows a member."""
+    """Return a member's id in the store."""
     found = global_ids.read(member.id)
     assert found
     return found[1]
 
 
 def refusals(payload: Any) -> list[tuple[str | None, str]]:
-    """Return field and code of each user error; a refused mutation must give nothing else."""
+    """Return field and code of each user error; a refused mutation must return nothing else."""
     assert all(value is None for name, value in payload.items() if name != "userErrors"), payload
     assert all(error["message"] for error in payload["userErrors"])
     return [(".".join(error["field"]) if error["field"] else None, error["code"]) for error in payload["userErrors"]]

@@ -1,4 +1,4 @@
-"""What tests of promotions share: an administrator's hand, and timelines as a client reads them."""
+"""Helpers of promotion tests: an administrator, and timelines as a client reads them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def administrator(db: Database, anonymous: Member) -> Member:
 
 
 async def promote(admin: Member, sponsor: Member, **subject: Any) -> str:
-    """Have something shown for an hour: an advertisement unless told otherwise; returns the promotion's id."""
+    """Promote a subject for an hour, by default as an advertisement; returns the promotion's id."""
     payload = await admin.do(
         "createPromotion",
         "promotion { id }",
@@ -56,7 +56,7 @@ async def promote(admin: Member, sponsor: Member, **subject: Any) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """A page as a client holds it; `promoted` are places, counted from 1."""
+    """A page as a client holds it; `promoted` holds the places of promotions, counted from 1."""
 
     ids: list[str]
     cursors: list[str]
@@ -73,7 +73,7 @@ class Page:
 
 
 async def read(reader: Member, query: str, arguments: str) -> Page:
-    """Return a page of a timeline, having made sure of what holds of every page."""
+    """Return a page of a timeline, after checking what must hold of every page."""
     found = await reader.ask(f"{{ {query.replace('ARGUMENTS', arguments)} }}")
     while "edges" not in found:
         (found,) = found.values()

@@ -1,4 +1,4 @@
-"""Acts of a few members that race, in every order."""
+"""Racing acts of a few members, run in every order."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def ben_likes_and_remarks(db: Database, s: Scene) -> None:
 
 
 def if_there(act: Act) -> Act:
-    """Return an act that is refused once its member has left."""
+    """Return an act that may be refused because its member has left."""
 
     async def tried(db: Database, s: Scene) -> None:
         with contextlib.suppress(MemberGone):
@@ -120,7 +120,7 @@ def if_there(act: Act) -> Act:
 
 
 def then(*acts: Act) -> Act:
-    """Return acts of one member, one after the other."""
+    """Return acts of one member, run one after the other."""
 
     async def act(db: Database, s: Scene) -> None:
         for one in acts:

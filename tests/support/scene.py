@@ -1,4 +1,4 @@
-"""A small site before something happens on it, and what must hold of it after whatever happened."""
+"""A small site before a change, and the checks that must hold after any change."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ NAMES = ("ann", "ben", "cat", "dan")
 
 @dataclass(frozen=True)
 class Scene:
-    """Ann reads; cat writes; ben and dan pass on what cat writes."""
+    """Ann reads; cat writes; ben and dan repost what cat writes."""
 
     ann: int
     ben: int
     cat: int
     dan: int
-    post: int  # by cat, passed on by ben, then by dan
+    post: int  # by cat, reposted by ben, then by dan
     bens: int  # ben's repost of it
     word: int  # by ben
     news: Job  # the delivery, not yet begun, of a post that cat has just committed
-    echo: Job  # the same of ben's repost of a post by cat, for which nothing else has begun
+    echo: Job  # the same for ben's repost of a post by cat, of which nothing else is done yet
     echoed: int
 
     @property
@@ -37,7 +37,7 @@ class Scene:
 
 
 async def scene(db: Database, anonymous: Member, followed: set[str]) -> Scene:
-    """Return the site before anything happens, where ann follows some of the others."""
+    """Return the site, on which ann follows some of the others."""
     members = {name: await sign_up(anonymous, name) for name in NAMES}
     ann, ben, cat, dan = members.values()
     await dan.follow(ben, cat)
@@ -73,7 +73,7 @@ async def scene(db: Database, anonymous: Member, followed: set[str]) -> Scene:
 
 
 async def assert_agreed(db: Database, members: list[int]) -> None:
-    """Assert that every count, list and edge is right on both sides, and every home what rule 3 makes of the facts."""
+    """Assert that every count, list and edge is right on both sides, and every home is what rule 3 computes."""
     report = await verify.verify(db, homes=None, seed=0, progress=lambda _: None)
     assert report.clean, report.findings
     facts = [

@@ -1,4 +1,4 @@
-"""Random acts of a few members, to be watched."""
+"""Random acts of a few members, for tests that watch their effects."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ WEIGHTS = {
 
 
 class Script:
-    """Random acts of a few members, the same for the same seed; the first of them, who watches, is never suspended.
+    """Random acts of a few members, the same for the same seed. The first member watches, and is never suspended.
 
-    Each act is as likely as its weight. Weights given replace those of the same name.
+    Each act is as likely as its weight. Weights given replace the defaults of the same name.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Script:
         acts = {name: weight for name, weight in self._weights.items() if needed.get(name, True)}
         (name,) = self._lot.choices(list(acts), list(acts.values()))
         active = [member for member in self._members if member not in self._suspended]
-        # Who watches acts twice as often: it is their home that is looked at.
+        # The watching member acts twice as often, because their home is the one compared.
         await getattr(self, f"_{name}")(self._lot.choice([self._members[0], *active]))
 
     async def _post(self, member: Member) -> None:
@@ -86,7 +86,7 @@ class Script:
 
     async def _change(self, mutation: str, posts: dict[str, Member], after: dict[str, Member] | None = None) -> None:
         post = self._lot.choice(list(posts))
-        author = posts.pop(post)  # at once, so that nobody else chooses it meanwhile
+        author = posts.pop(post)  # removed at once, so that no other act chooses it meanwhile
         refused = (await author.do(mutation, postId=post))["userErrors"]
         if refused or after is not None:
             (posts if refused or after is None else after)[post] = author

@@ -13,5 +13,5 @@ query($prefix: String!, $first: Int, $after: String) { searchUsers(prefix: $pref
 
 
 async def found(member: Member, prefix: str, **span: Any) -> list[str]:
-    """Return the logins of a page of what a search finds."""
+    """Return the logins of a page of search results."""
     return [edge["node"]["login"] for edge in (await member.ask(SEARCH, prefix=prefix, **span))["edges"]]

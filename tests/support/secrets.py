@@ -1,4 +1,4 @@
-"""Every mutation with the secrets it takes, and whether an output shows one."""
+"""Every mutation with the secrets it takes, and a check that an output contains none."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 
 def shown(secrets: Iterable[str], text: str) -> list[str]:
-    """Return the secrets that a text has, as they are or as JSON or an address writes them."""
+    """Return the secrets that a text contains, plain or in the encoding of JSON or a URL."""
     return [one for one in secrets if any(form in text for form in (one, json.dumps(one)[1:-1], quote(one, "")))]
 
 

@@ -1,4 +1,4 @@
-"""What tests of sessions do: log in, refresh, and look whether a session stands."""
+"""Helpers of session tests: log in, refresh, and check whether a session is valid."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def refresh(anonymous: Member, token: str) -> Any:
 
 
 async def raw(member: Member, query: str, **variables: Any) -> tuple[int, dict[str, Any]]:
-    """Return the HTTP status and the whole answer."""
+    """Return the HTTP status and the whole response."""
     headers = {"Authorization": f"Bearer {member.token}"} if member.token else {}
     body = {"query": query, "variables": variables}
     async with member.client.post("/graphql", json=body, headers=headers) as response:
@@ -49,7 +49,7 @@ async def raw(member: Member, query: str, **variables: Any) -> tuple[int, dict[s
 
 
 async def is_signed_in(member: Member) -> bool:
-    """Return whether the access token is accepted; where it is not, the answer must be a plain 401."""
+    """Return whether the access token is accepted; if not, the response must be a plain 401."""
     status, answer = await raw(member, "{ viewer { user { id } } }")
     if status == 200:
         assert answer == {"data": {"viewer": {"user": {"id": member.id}}}}
@@ -59,20 +59,20 @@ async def is_signed_in(member: Member) -> bool:
 
 
 def assert_unauthenticated(status: int, answer: dict[str, Any]) -> None:
-    """Check an answer that holds nothing but UNAUTHENTICATED."""
+    """Assert that a response has UNAUTHENTICATED and nothing else."""
     assert status == 401
     assert list(answer) == ["errors"]
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAUTHENTICATED"]
 
 
 def session_of(member: Member) -> str:
-    """Return the id of the session that a token belongs to."""
+    """Return the id of a token's session."""
     assert member.token
     return str(jwt.decode(member.token, SECRET, algorithms=["HS256"])["sid"])
 
 
 async def edit_session(db: Database, member: Member, **changes: int) -> None:
-    """Add to numbers of the session as it is stored: this is how time passes."""
+    """Add to numbers of the stored session, as if time had passed."""
     key, session = keys.sessions(number(member)), session_of(member)
     record = json.loads(await db.one("HGET", key, session))
     record.update({field: record[field] + change for field, change in changes.items()})
@@ -95,5 +95,5 @@ NOTHING_READ = "{ __typename }"
 
 
 async def suspend(services: Services, member: Member, *, end: bool = False) -> None:
-    """Suspend a member, or end that."""
+    """Suspend a member, or end a suspension."""
     assert await accounts.set_suspension(services.db, member.login, suspended=not end)

@@ -1,4 +1,4 @@
-"""A site whose members act by order, each act told to the model; every home is compared with it."""
+"""A site whose members act on command; each act is applied to the model, and homes are compared with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.work import number
 
 @dataclass
 class Site:
-    """Members by login, and what the model knows of them."""
+    """Members by login, and the model of what they did."""
 
     db: Database
     anonymous: Member
@@ -76,6 +76,6 @@ class Site:
                 assert await walk(member, 2, forward=forward) == whole, f"{login} in pages, {forward=}"
 
     async def verify(self) -> None:
-        """Assert that nothing in the store is wrong."""
+        """Assert that verify finds nothing wrong in the store."""
         report = await verify.verify(self.db, homes=None, seed=0, progress=lambda _: None)
         assert report.clean, report.findings

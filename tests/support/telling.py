@@ -1,4 +1,4 @@
-"""What tests of notifications look up: what a member is told, and where they are named."""
+"""Helpers of notification tests: a member's notifications and mentions."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def brief(node: dict[str, Any]) -> Brief:
 
 
 async def nodes(member: Member) -> list[dict[str, Any]]:
-    """Return what a member is told, newest first."""
+    """Return a member's notifications, newest first."""
     viewer = await member.ask(TOLD)
     return [edge["node"] for edge in viewer["notifications"]["edges"]]
 
 
 async def told(member: Member) -> list[Brief]:
-    """Return what a member is told, newest first, as kind, actor, post and comment."""
+    """Return a member's notifications, newest first, as kind, actor, post and comment."""
     return [brief(node) for node in await nodes(member)]
 
 
 async def unread(member: Member) -> int:
-    """Return how many notifications a member has not read."""
+    """Return a member's unread count."""
     count: int = (await member.ask("{ viewer { unreadNotificationCount } }"))["unreadNotificationCount"]
     return count
 
 
 async def named(member: Member) -> list[str]:
-    """Return the posts and comments that name a member, newest first."""
+    """Return the posts and comments that mention a member, newest first."""
     page = await member.ask(NAMED)
     return [node["id"] for node in page["mentions"]["nodes"]]
 
@@ -58,7 +58,7 @@ async def say(member: Member, post: str, text: str) -> str:
 
 
 async def step(db: Database, code: str, member: Member, *args: object) -> None:
-    """Run a script of one line, with `box` for a member's mailbox and ARGV from 3 on as given."""
+    """Run a one-line script, with `box` for a member's mailbox and ARGV from 3 on as given."""
     shared = [(resources.files("store.scripts") / "shared" / f"{name}.lua").read_text("utf-8") for name in SHARED]
     text = "\n".join([*shared, "local box = mailbox(ARGV[1], ARGV[2])", code])
     me = number(member.id)
@@ -67,6 +67,6 @@ async def step(db: Database, code: str, member: Member, *args: object) -> None:
 
 
 async def stand(db: Database, kind: str, member: Member, other: Member) -> None:
-    """Write down how a member stands to another: `blocked`, `blocked_by` or `muted`."""
+    """Store a member's relationship to another: `blocked`, `blocked_by` or `muted`."""
     me, them = number(member.id), number(other.id)
     await db.one("ZADD", getattr(keys, kind)(me), 1, them)

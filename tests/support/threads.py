@@ -1,4 +1,4 @@
-"""What tests of replies and conversations read: who answers what, page by page."""
+"""Helpers of tests of replies and conversations, which read them page by page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LISTS = {"replies": "Post", "conversation": "Status"}
 
 
 async def page(member: Member, thing: str, field: str, first: int = 100, after: str | None = None) -> Any:
-    """Return a page of replies or of a conversation, having made sure that its parts agree."""
+    """Return a page of replies or of a conversation, after checking that its parts agree."""
     query = f"""query($id: ID!, $first: Int, $after: String) {{ node(id: $id) {{ ... on {LISTS[field]} {{
         list: {field}(first: $first, after: $after) {{ {PAGE} }} }} }} }}"""
     found = (await member.ask(query, id=thing, first=first, after=after))["list"]
@@ -42,20 +42,20 @@ async def walk(member: Member, thing: str, field: str, first: int) -> list[list[
 
 
 async def answered(member: Member, thing: str) -> str | None:
-    """Return the id of what a status answers, as a member sees it."""
+    """Return the id of the post that a status answers, as a member sees it."""
     found = await member.ask("query($id: ID!) { node(id: $id) { ... on Status { inReplyTo { id } } } }", id=thing)
     parent: str | None = found["inReplyTo"] and found["inReplyTo"]["id"]
     return parent
 
 
 async def reply_count(member: Member, thing: str) -> int:
-    """Return the number of replies that a post shows."""
+    """Return the reply count that a post shows."""
     found = await member.ask("query($id: ID!) { node(id: $id) { ... on Post { replyCount } } }", id=thing)
     count: int = found["replyCount"]
     return count
 
 
 async def assert_clean(db: Database) -> None:
-    """Fail where anything in the store does not hold."""
+    """Assert that every invariant of the store holds."""
     report = await verify.verify(db, homes=None, seed=0, progress=lambda _: None)
     assert report.clean, report.findings

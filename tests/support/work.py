@@ -1,4 +1,4 @@
-"""Deferred work from outside: which jobs wait, a store photographed and put back, calls that fail or take turns."""
+"""Deferred work seen from outside: waiting jobs, snapshots of the store, calls that fail, and calls that take turns."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ BOOKKEEPING = (
     "tag-uses:",
     "withdrawn-notifications:",
     "notification-state:",
-)  # keys of the work itself, not of what it does, and what may count too much or differs by the moment it is done in
-TIMED = (keys.event_ids(), "notifications:")  # sorted by the moment in which they were made
-EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 tries samples of where work can die; 100 all of it
-ROUNDS = 50  # looks for work after which it counts as endless
+)  # keys of the job machinery, and keys whose contents may overcount or depend on the moment
+TIMED = (keys.event_ids(), "notifications:")  # sorted by the time of creation
+EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 samples the calls at which work can die; 100 tries all
+ROUNDS = 50  # runs of the worker after which work counts as endless
 
 Photo = dict[bytes, bytes]
 
 
 def crash_points(step: int = 1) -> Iterator[int]:
-    """Yield the calls at which work is to die: the first ones each, of later ones fewer and fewer."""
+    """Yield the calls at which work is to die: each of the first, and fewer and fewer of the later ones."""
     calls = 0
     while True:
         yield calls
@@ -47,14 +47,14 @@ def number(identity: str) -> int:
 
 
 async def waiting(db: Database) -> list[Job]:
-    """Return every job that is not finished, oldest first."""
+    """Return every unfinished job, oldest first."""
     streams = [int(stream[len("jobs:{") : -1]) for stream in await db.one("KEYS", "jobs:*")]
     found = [job for p in streams async for batch in jobs.waiting(db, p) for job in batch]
     return sorted(found, key=lambda job: job.id)
 
 
 async def work_off(db: Database, worker: Worker) -> None:
-    """Have the worker finish everything, as after the leases of all who began it."""
+    """Have the worker finish everything, as if all leases had expired."""
     for _ in range(ROUNDS):
         left = await waiting(db)
         if not left:
@@ -66,13 +66,13 @@ async def work_off(db: Database, worker: Worker) -> None:
 
 
 async def take(db: Database, job: Job) -> Job:
-    """Take over one job with its checkpoint, as a worker does after the lease of the one before."""
+    """Take over one job with its checkpoint, as a worker does after the previous lease."""
     await jobs.hand_over(db, job)
     return next(taken for taken in await jobs.take_over(db) if taken.id == job.id)
 
 
 async def photograph(db: Database) -> Photo:
-    """Return everything the store holds, jobs included."""
+    """Return a snapshot of everything in the store, jobs included."""
     client: Any = redis.Redis.from_url(db.settings.redis_url)
     async with client, client.pipeline(transaction=False) as pipeline:
         names = await client.keys()
@@ -82,7 +82,7 @@ async def photograph(db: Database) -> Photo:
 
 
 async def put_back(db: Database, photo: Photo) -> None:
-    """Make the store hold what it held when it was photographed."""
+    """Restore the store to a snapshot."""
     client: Any = redis.Redis.from_url(db.settings.redis_url)
     async with client, client.pipeline(transaction=False) as pipeline:
         pipeline.flushdb()
@@ -92,12 +92,12 @@ async def put_back(db: Database, photo: Photo) -> None:
 
 
 async def dump(db: Database) -> dict[str, object]:
-    """Return what the store holds beside the work itself, readable, without times that differ at each try."""
+    """Return the store's contents in readable form, without job machinery and without times that differ at each run."""
     names = sorted(name for name in await db.one("KEYS", "*") if not name.startswith(BOOKKEEPING))
     kinds = await db.ask(*(("TYPE", name) for name in names))
     replies = await db.ask(*(_read(name, kind) for name, kind in zip(names, kinds, strict=True)))
     held = {name: _readable(name, kind, reply) for name, kind, reply in zip(names, kinds, replies, strict=True)}
-    # When what waits is added to the list of a home depends on what else happens to the home.
+    # Waiting entries move to the home's list at a moment that depends on other changes to the home.
     for name in [name for name in held if name.startswith("newest:")]:
         waiting, home = str(held.pop(name)).split()[1:], name.replace("newest", "home")
         held[home] = [*cast("list[str]", held[home]), *waiting]
@@ -124,23 +124,23 @@ def _readable(name: str, kind: str, reply: Any) -> object:
 
 
 async def write_home(db: Database, member: int, posts: Iterable[int]) -> None:
-    """Make a home hold posts, each at its own place."""
+    """Make a home hold these posts, each at its own place."""
     await db.ask(("DEL", keys.home(member)), ("RPUSH", keys.home(member), *sorted(posts)))
 
 
 class Crash(Exception):
-    """The process died here."""
+    """The simulated death of the process."""
 
 
 class Fragile(Database):
-    """Dies at one call, after it has sent none of its commands or the first half of them."""
+    """A database client that dies at one call, after sending none of its commands or the first half."""
 
     def __init__(self, settings: Settings, calls: int, *, halfway: bool = False) -> None:
         super().__init__(settings.redis_url, settings)
         self._calls = calls
         self._halfway = halfway
         self.has_died = False
-        self.has_torn = False  # whether the first half of a call was sent before it died
+        self.has_torn = False  # whether the first half of the fatal call was sent
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         if self.has_died or self._calls == 0:
@@ -154,7 +154,7 @@ class Fragile(Database):
 
 
 class Turns(Database):
-    """Lets pieces of work make one call at a time, whose turn it is drawn by lot: the same seed, the same order."""
+    """A database client that lets tasks make one call at a time, in an order drawn by seed."""
 
     def __init__(self, settings: Settings, seed: int) -> None:
         super().__init__(settings.redis_url, settings)
@@ -163,7 +163,7 @@ class Turns(Database):
         self._busy = 0
 
     async def together(self, *works: Coroutine[Any, Any, Any]) -> None:
-        """Do some work at once; each must make one call after the other."""
+        """Run tasks together; each makes one call after the other."""
         self._busy = len(works)
         try:
             await asyncio.gather(*(self._until_done(work) for work in works))

@@ -1,1 +1,1 @@
-"""What may be damaged in a store by hand."""
+"""Damages done to a store by hand, which verify must find."""

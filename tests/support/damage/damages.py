@@ -1,4 +1,4 @@
-"""A small site, and what may be damaged in its store by hand."""
+"""A small site, and damages done to its store by hand."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from store.ids import partition
 from store.search import entry, state
 
 EMAIL = keys.email("ann@example.org")
-GHOST = 4_242 << 12  # an id that nothing has
+GHOST = 4_242 << 12  # an id that nobody and nothing has
 
 
 @dataclass(frozen=True)
 class Site:
-    """Ann follows ben, who passes on what cat writes; dan quotes it and is followed by nobody.
+    """Ann follows ben, who reposts cat's post; dan quotes it, and nobody follows him.
 
-    Fay is private, has been asked by ben and blocks dan.
+    Fay is private, has a request from ben, and blocks dan.
     """
 
     ann: int
@@ -28,19 +28,19 @@ class Site:
     cat: int
     dan: int
     fay: int
-    post: int  # by cat, liked, favourited and commented by ann
-    repost: int  # ben's, of it
-    quote: int  # dan's, of it
+    post: int  # by cat; ann has liked, favourited and commented on it
+    repost: int  # ben's repost of it
+    quote: int  # dan's quote of it
     comment: int
     word: int  # by ben
-    reply: int  # dan's, to the post
-    answer: int  # ben's, to the reply
+    reply: int  # dan's reply to the post
+    answer: int  # ben's reply to the reply
     secret: int  # by fay
 
 
 @dataclass(frozen=True)
 class Damage:
-    """What is done to the store by hand, and the key that a finding must name for it."""
+    """A change done to the store by hand, and the key that the finding must name."""
 
     name: str
     key: Callable[[Site], str]
@@ -281,5 +281,5 @@ BEYOND_REPAIR = [
 
 
 async def look(db: Database) -> Report:
-    """Return what verify finds, every home included."""
+    """Return verify's report, with every home compared."""
     return await verify.verify(db, homes=None, seed=1, progress=lambda _: None)

@@ -1,4 +1,4 @@
-"""What may be damaged by hand in what hangs on posts: likes, comments, reposts, quotes, replies and favourites."""
+"""Damages to posts' likes, comments, reposts, quotes, replies and favourites."""
 
 from __future__ import annotations
 

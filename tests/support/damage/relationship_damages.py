@@ -1,4 +1,4 @@
-"""What may be damaged by hand in how members stand to each other, on one side or on both."""
+"""Damages to relationships, on one side or on both."""
 
 from __future__ import annotations
 

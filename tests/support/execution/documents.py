@@ -1,4 +1,4 @@
-"""A schema made to be expensive, and what documents cost under it."""
+"""A schema made to be expensive, and the costs of documents under it."""
 
 from __future__ import annotations
 

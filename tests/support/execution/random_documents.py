@@ -1,4 +1,4 @@
-"""Random documents over a schema: most are valid, the others have a mistake or two."""
+"""Random documents over a schema: most are valid, and the others have a mistake or two."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RIGHT = {
 
 
 class RandomDocuments:
-    """Makes documents over one schema, the same ones for the same seed."""
+    """Generates documents over one schema, the same ones for the same seed."""
 
     def __init__(self, schema: GraphQLSchema, seed: int) -> None:
         self._schema = schema
@@ -113,7 +113,7 @@ class RandomDocuments:
         if mine and self._chance(0.5):
             name = self._random.choice(mine)
         else:
-            self._fragments[name] = f"fragment {name} on {parent.name} {{ ...{name} }}"  # what spreads it makes a cycle
+            self._fragments[name] = f"fragment {name} on {parent.name} {{ ...{name} }}"  # spreading it makes a cycle
             head = f"fragment {name} on {self._related(parent)}{self._directives()}"
             self._fragments[name] = f"{head} {self._selections(self._last, depth - 1)}"
         return f"...{'Nowhere' if self._errs() else name}{self._directives()}"
@@ -163,7 +163,7 @@ class RandomDocuments:
         if self._errs():
             text = self._random.choice(["Int", "String!", "Nothing", "Query", "[ID!]"])
         if text.endswith("!") and self._chance(0.2):
-            text = text[:-1]  # nullable: wrong, unless the place has a default
+            text = text[:-1]  # nullable, which is wrong unless the argument has a default
         if self._errs():
             text += f" = {self._random.choice(_WRONG)}"
         elif self._chance(0.1) and str(kind).rstrip("!") in _RIGHT:
@@ -190,7 +190,7 @@ _PIECES = (
 
 
 def random_text(seed: int) -> str:
-    """Return pieces of what the lexer tells apart, in a string or not."""
+    """Return a text of random pieces that the lexer tells apart, inside strings or not."""
     random = Random(seed)  # noqa: S311  nothing secret
     text = "".join(random.choices(_PIECES, k=random.randint(1, 20)))
     return random.choice(["{}", '"{}"', '"""{}"""', "{}\n{}"]).replace("{}", text)

@@ -1,4 +1,4 @@
-"""A small schema with one of everything that a plan must run, or must leave to graphql-core."""
+"""A small schema with one of each feature that a plan must run, or leave to graphql-core."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from store.settings import Settings
 
 @dataclass(slots=True)
 class Context:
-    """The least that an operation knows."""
+    """The smallest context of an operation."""
 
-    calls: int = 0  # of resolvers that count them
+    calls: int = 0  # of resolvers that count their calls
     running: int = 0
     both_run: asyncio.Event = field(default_factory=asyncio.Event)
     fields: frozenset[str] | None = None
@@ -32,7 +32,7 @@ class Context:
     request_id: str = "request"
 
     async def close(self) -> None:
-        """Prove nothing."""
+        """Do nothing: there is no session check."""
 
 
 @strawberry.enum
@@ -53,12 +53,12 @@ class Beast:
 
 
 class Bird(Beast):
-    """Of another type, by its class."""
+    """A beast whose class makes it another type."""
 
 
 @dataclass(frozen=True)
 class Statue(Beast):
-    """Never changes; it counts how often it was looked at."""
+    """A beast that never changes, and counts how often it was read."""
 
     is_steady: ClassVar[bool] = True
     looks: list[int] = field(default_factory=list, compare=False)
@@ -161,7 +161,7 @@ class Owl(Animal):
 
 @strawberry.type
 class Stone:
-    """Its predicate is asked for every value."""
+    """A type whose predicate is called for every value."""
 
     mass: int
 
@@ -240,7 +240,7 @@ class Mutation:
 
 
 def zoo(*, fast: bool) -> Schema:
-    """Return the schema, run by plan or not."""
+    """Return the schema, run by plans or by graphql-core."""
     return Schema(
         settings=Settings(fast_execution=fast, max_aliases=100),
         query=Query,
@@ -251,7 +251,7 @@ def zoo(*, fast: bool) -> Schema:
 
 
 def answer(result: ExecutionResult) -> tuple[str, list[Any]]:
-    """Return all of a result that a client sees, in the order of its keys."""
+    """Return everything of a result that a client sees, in the order of its keys."""
     errors = [
         (
             error.message,
@@ -268,13 +268,13 @@ FAST, SLOW = zoo(fast=True), zoo(fast=False)
 
 
 async def differ(query: str, **variables: Any) -> int:
-    """Assert that an operation is answered equally either way; return how many runs by plan were given up."""
+    """Assert that an operation has the same answer either way; returns how many runs fell back from a plan."""
     assert FAST.planner
     assert SLOW.planner is None
     given_up = FAST.planner.given_up
     fast = await FAST.execute(query, variables, Context())
     slow = await SLOW.execute(query, variables, Context())
     assert answer(fast) == answer(slow)
-    # graphql-core leaves behind what it no longer needs.
+    # graphql-core leaves tasks behind whose results it no longer needs.
     await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
     return FAST.planner.given_up - given_up

@@ -1,1 +1,1 @@
-"""The model of the API in plain memory, and the random steps that are compared with it."""
+"""A model of the API in plain memory, and the random steps that are compared with it."""

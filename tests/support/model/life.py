@@ -1,4 +1,4 @@
-"""A site that lives by chance: what a step needs to know, to choose and to crash."""
+"""A random site: the state by which steps choose what to do and where to crash."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.support.model.model import Model
 from tests.support.people import Member
 from tests.support.work import Fragile, work_off
 
-LATEST_DEATH = 8  # calls into a job
+LATEST_DEATH = 8  # the last call of a job at which it may crash
 TAGS = ("tea", "rain", "cats")
 
 
 @dataclass
 class Life:
-    """A site that lives by chance: one seed, one life. `crash` is the share of writes that die on their way."""
+    """A random site: one seed gives one life. `crash` is the share of writes that die midway."""
 
     anonymous: Member
     db: Database
@@ -32,16 +32,16 @@ class Life:
     model: Model = field(default_factory=Model)
     people: dict[str, Member] = field(default_factory=dict)
     signed_up: int = 0
-    told: list[str] = field(default_factory=list)  # what was done, for the report of a difference
-    ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts there ever were
-    half: set[tuple[str, str]] = field(default_factory=set)  # edges that changed on one side, where it then crashed
-    unsure: set[frozenset[str]] = field(default_factory=set)  # who may not see yet, or see still, what they should not
+    told: list[str] = field(default_factory=list)  # the steps done, for the report of a difference
+    ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts ever made
+    half: set[tuple[str, str]] = field(default_factory=set)  # edges changed on one side only, because of a crash
+    unsure: set[frozenset[str]] = field(default_factory=set)  # pairs who may see too little or too much, likewise
 
     def __post_init__(self) -> None:
         self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
 
     async def settle(self) -> None:
-        """Have everything finished that crashed."""
+        """Have the worker finish everything that crashed."""
         await work_off(self.db, self.worker)
         self.half.clear()
         self.unsure.clear()
@@ -64,12 +64,12 @@ class Life:
             await fragile.close()
 
     async def _meet(self, login: str, *others: str) -> None:
-        """Make sure that what a member sees of others is what the model says."""
+        """Check that what a member sees of others is what the model says."""
         if any(frozenset({login, other}) in self.unsure for other in others):
             await self.settle()
 
     async def _is_refused(self, me: Member, mutation: str, code: str | None, **fields: Any) -> bool:
-        """Where there is a reason to refuse something, do it, and see it refused."""
+        """If the model refuses a mutation, run it and check that it is refused."""
         if code:
             self.told[-1] += f", and is refused: {code}"
             payload = await me.do(mutation, **fields)
@@ -77,7 +77,7 @@ class Life:
         return code is not None
 
     def same(self, what: str, got: object, wanted: object) -> None:
-        """Fail with seed and steps where an answer is not what the model says."""
+        """Fail with seed and steps if an answer is not what the model says."""
         if got != wanted:
             steps = "\n  ".join(self.told)
             raise AssertionError(
@@ -87,11 +87,11 @@ class Life:
     # ---- chance
 
     def _someone(self) -> Member:
-        """Return somebody who may act."""
+        """Return a random member who may act."""
         return self.lot.choice([member for login, member in self.people.items() if login not in self.model.suspended])
 
     def _a_post(self) -> int | None:
-        """Return a post that its author does not hide; whether others see it depends on who looks."""
+        """Return a random post that its author does not hide. Others may or may not see it."""
         hidden = self.model.hidden
         shown = [thing for thing in self.model.posts if not {thing, self.model.stands_for(thing)} & hidden]
         return self.lot.choice(shown) if shown else None

@@ -1,4 +1,4 @@
-"""What the API has to answer, from facts in plain memory: no timeline is kept, all are pulled when asked for."""
+"""The API's right answers, from facts in plain memory. No timeline is stored: each is computed when asked for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-ANYBODY = ""  # who looks without having signed in
+ANYBODY = ""  # a viewer without a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Post:
     text: str = ""
     original: int | None = None
     answers: int | None = None
-    root: int | None = None  # the post that began the conversation, where this one answers any
+    root: int | None = None  # the first post of the conversation, for a reply
 
     @property
     def is_plain(self) -> bool:
@@ -31,7 +31,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a home timeline: what stands there, at which id, and who passed it on."""
+    """An entry of a home timeline: its post, its place, and its reposters."""
 
     post: int
     place: int
@@ -39,9 +39,9 @@ class Line:
 
 
 def home(member: str, following: Collection[str], posts: Iterable[Post]) -> list[Line]:
-    """Return a home, newest first: what a member and those they follow wrote, and what these passed on.
+    """Return a home, newest first: posts by a member and those they follow, and what these reposted.
 
-    Each post once, at its own id where its author is the member or followed, else at the first repost's.
+    Each post is listed once. Its place is its own id if its author is the member or followed, else the first repost's.
     """
     sources: dict[int, list[Post]] = defaultdict(list)
     for post in sorted(posts, key=lambda p: p.id):
@@ -64,7 +64,7 @@ def home(member: str, following: Collection[str], posts: Iterable[Post]) -> list
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A remark below a post."""
+    """A comment on a post."""
 
     id: int
     post: int
@@ -78,7 +78,7 @@ class Model:
     """All facts, and what follows from them."""
 
     members: list[str] = field(default_factory=list)
-    follows: dict[tuple[str, str], int] = field(default_factory=dict)  # follower, followed → the how-manieth it was
+    follows: dict[tuple[str, str], int] = field(default_factory=dict)  # follower, followed → ordinal of the follow
     posts: dict[int, Post] = field(default_factory=dict)
     likes: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
     favourites: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
@@ -86,14 +86,14 @@ class Model:
     hidden: set[int] = field(default_factory=set)
     private: set[str] = field(default_factory=set)
     suspended: set[str] = field(default_factory=set)
-    requests: dict[tuple[str, str], int] = field(default_factory=dict)  # as `follows`: one let in keeps its number
-    blocks: dict[tuple[str, str], None] = field(default_factory=dict)  # who blocks, whom; oldest first
-    mutes: dict[tuple[str, str], None] = field(default_factory=dict)  # who mutes, whom; oldest first
+    requests: dict[tuple[str, str], int] = field(default_factory=dict)  # as `follows`: approval keeps the ordinal
+    blocks: dict[tuple[str, str], None] = field(default_factory=dict)  # blocker, blocked; oldest first
+    mutes: dict[tuple[str, str], None] = field(default_factory=dict)  # muter, muted; oldest first
 
-    # ---- what happens
+    # ---- changes
 
     def follow(self, follower: str, member: str) -> None:
-        """Follow a member, or ask a private one."""
+        """Follow a member, or request to follow a private one."""
         if (follower, member) not in {*self.follows, *self.requests}:
             edges = self.requests if member in self.private else self.follows
             edges[follower, member] = 1 + max((*self.follows.values(), *self.requests.values()), default=0)
@@ -127,7 +127,7 @@ class Model:
         self.mutes.pop((member, other), None)
 
     def open_up(self, member: str) -> None:
-        """Be private no longer: who waits is let in."""
+        """Make a member public, and approve all requests."""
         self.private.discard(member)
         for follower in [asking for asking, asked in self.requests if asked == member]:
             self.approve(member, follower)
@@ -163,28 +163,28 @@ class Model:
     def unlike(self, member: str, post: int) -> None:
         self.likes.pop((member, self.stands_for(post)), None)
 
-    # ---- who sees what
+    # ---- permissions
 
     def meets(self, viewer: str, member: str) -> bool:
-        """Return whether a member is there for a viewer."""
+        """Return whether a member exists for a viewer."""
         barred = member in self.suspended or (member, viewer) in self.blocks
         return member in self.members and (viewer == member or not barred)
 
     def hears(self, viewer: str, member: str) -> bool:
-        """Return whether a viewer sees what a member says and likes."""
+        """Return whether a viewer sees a member's comments and likes."""
         return self.meets(viewer, member) and (viewer, member) not in self.blocks
 
     def wants(self, viewer: str, member: str) -> bool:
-        """Return whether what a member does belongs into a viewer's timelines."""
+        """Return whether a member's activity belongs into a viewer's timelines."""
         return self.hears(viewer, member) and (viewer, member) not in self.mutes
 
     def is_let_in(self, viewer: str, member: str) -> bool:
-        """Return whether a viewer sees whom a member follows and who follows them."""
+        """Return whether a viewer sees a member's followers and follows."""
         is_open = member not in self.private or viewer == member or (viewer, member) in self.follows
         return is_open and self.meets(viewer, member)
 
     def sees(self, viewer: str, post: int) -> bool:
-        """Return whether a post is there for a viewer; what is hidden is so for its author alone."""
+        """Return whether a post exists for a viewer; a hidden one does for its author alone."""
         found = self.posts.get(post)
         if found is None or (post in self.hidden and found.author != viewer):
             return False
@@ -193,19 +193,19 @@ class Model:
         return not found.is_plain or found.original is None or self.sees(viewer, found.original)
 
     def sees_comment(self, viewer: str, comment: int | None) -> bool:
-        """Return whether a comment is there for a viewer."""
+        """Return whether a comment exists for a viewer."""
         found = self.remarks.get(comment or 0)
         return found is not None and self.hears(viewer, found.author) and self.sees(viewer, found.post)
 
     @property
     def filters(self) -> bool:
-        """Whether anybody may not see, or does not want, something there is."""
+        """Whether anything is invisible to, or unwanted by, anybody."""
         return any((self.hidden, self.private, self.suspended, self.blocks, self.mutes))
 
-    # ---- what follows from it; without a viewer it is all there is, as it is counted
+    # ---- lists and counts; without a viewer they are complete, as they are counted
 
     def stands_for(self, post: int) -> int:
-        """Return what actions on a post go to."""
+        """Return the post to which actions on a post apply."""
         found = self.posts[post]
         return found.original if found.is_plain and found.original else post
 
@@ -215,7 +215,7 @@ class Model:
         return next(mine, None)
 
     def home(self, member: str) -> list[Line]:
-        """Return a home as its owner sees it: where posts stand does not depend on what they see."""
+        """Return a home as its owner sees it. Places do not depend on what the owner sees."""
         shown = []
         for line in home(member, self.following(member), self.posts.values()):
             author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
@@ -238,7 +238,7 @@ class Model:
         return [other for other in others if self.is_let_in(viewer, member) and self.meets(viewer, other)]
 
     def asking(self, member: str) -> list[str]:
-        """Return who asks to follow a member, as they see it."""
+        """Return the members who have requested to follow a member, as that member sees them."""
         found = sorted((edge, follower) for (follower, asked), edge in self.requests.items() if asked == member)
         return [follower for _, follower in reversed(found) if self.meets(member, follower)]
 
@@ -249,12 +249,12 @@ class Model:
         return [other for who, other in reversed(self.mutes) if who == member and self.meets(member, other)]
 
     def profile(self, member: str, viewer: str | None = None) -> list[int]:
-        """Return what a member has published, as a viewer sees it, or all of it that is not hidden."""
+        """Return a member's posts and reposts as a viewer sees them, or without a viewer all that are not hidden."""
         mine = sorted((p.id for p in self.posts.values() if p.author == member), reverse=True)
         return [post for post in mine if (post not in self.hidden if viewer is None else self.sees(viewer, post))]
 
     def public(self, viewer: str = ANYBODY) -> list[int]:
-        """Return what everybody may see, as far as a viewer wants it."""
+        """Return the public timeline as a viewer sees and wants it."""
         open_to_all = (p for p in self.posts.values() if not p.is_plain and self.sees(ANYBODY, p.id))
         wanted = (p.id for p in open_to_all if self.sees(viewer, p.id) and self.wants(viewer, p.author))
         return sorted(wanted, reverse=True)
@@ -275,13 +275,13 @@ class Model:
         return [post for who, post in reversed(self.favourites) if who == member and self.sees(member, post)]
 
     def replies(self, post: int, viewer: str | None = None) -> list[int]:
-        """Return what answers a post, oldest first."""
+        """Return the replies to a post, oldest first."""
         answered = self.stands_for(post)
         found = [p.id for p in self.posts.values() if p.answers == answered and p.id not in self.hidden]
         return sorted(reply for reply in found if viewer is None or self.sees(viewer, reply))
 
     def conversation(self, post: int, viewer: str) -> list[int]:
-        """Return the conversation of a post, oldest first: a hidden answer stands in its own for its author."""
+        """Return a post's conversation, oldest first. A hidden reply is in its own conversation for its author."""
         root = self.posts[post].root or post
         found = {p.id for p in self.posts.values() if p.root == root and p.id not in self.hidden} | {root, post}
         return sorted(thing for thing in found if self.sees(viewer, thing))

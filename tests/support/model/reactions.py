@@ -1,4 +1,4 @@
-"""Random steps below posts: likes, favourites and comments, and what is refused of them."""
+"""Random steps on posts: likes, favourites and comments, and refusals of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.work import number
 
 
 class Reactions(Bonds):
-    """What may happen below posts, each told to the model."""
+    """Steps on posts. Each is applied to the model too."""
 
     async def _like(self) -> None:
         if thing := self._a_post():
@@ -81,16 +81,16 @@ class Reactions(Bonds):
                 assert not payload["userErrors"], payload
                 del self.model.remarks[comment.id]
 
-    # ---- what is refused
+    # ---- refusals
 
     async def _look(self, login: str, thing: int | None) -> None:
-        """Make sure that a member sees of a post what the model says."""
+        """Check that a member sees a post as the model says."""
         if thing:
             found = self.model.posts
             await self._meet(login, found[thing].author, found[self.model.stands_for(thing)].author)
 
     def _unseen(self, login: str, thing: int) -> str | None:
-        """Return the refusal of who may do nothing, or does not see a post."""
+        """Return the error code for a member who may not act, or does not see a post."""
         return self._barring(login) or (None if self.model.sees(login, thing) else "NOT_FOUND")
 
     def _unheard(self, login: str, comment: int) -> str | None:

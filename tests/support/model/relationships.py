@@ -1,4 +1,4 @@
-"""Random steps between members: who comes and goes, follows, asks, lets in, blocks, mutes, is private or suspended."""
+"""Random steps between members: sign-ups, deletions, follows, requests, blocks, mutes, privacy, suspension."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Apply = Callable[[str, str], None]
 
 
 class Bonds(Life):
-    """What may happen between members, each told to the model."""
+    """Steps between members. Each is applied to the model too."""
 
     async def _sign_up(self) -> None:
         if len(self.people) == MOST_MEMBERS:
@@ -43,7 +43,7 @@ class Bonds(Life):
             found = await accounts.credentials(self.db, number(me.id))
             assert found
             await self._die_in(await accounts.delete(self.db, number(me.id), found.password))
-            await self.settle()  # the names of who is gone may be half free until then, and counts not yet less
+            await self.settle()  # until then a deleted member's names are half free, and counts not yet lower
         else:
             payload = await me.do("deleteAccount", "deletedUserId", password=PASSWORD)
             assert payload == {"deletedUserId": me.id, "userErrors": []}
@@ -136,7 +136,7 @@ class Bonds(Life):
 
         await self._change("unmute", self._among(list(self.model.mutes)), commit, refusal, self.model.unmute)
 
-    # ---- what all of these are
+    # ---- shared by all of these
 
     def _pick(self, most: int = 3) -> tuple[Member, list[Member]]:
         me = self._someone()
@@ -144,7 +144,7 @@ class Bonds(Life):
         return me, self.lot.sample(others, self.lot.randint(1, min(most, len(others))))
 
     def _among(self, pairs: list[tuple[str, str]]) -> tuple[Member, list[Member]]:
-        """Return one of some pairs, or any."""
+        """Return the members of one of these pairs, or random ones."""
         if not pairs or self.lot.random() < 0.1:
             return self._pick()
         me, other = self.lot.choice(pairs)
@@ -154,7 +154,7 @@ class Bonds(Life):
         return self._among([(member, follower) for follower, member in self.model.requests])
 
     def _unmet(self, login: str, other: str, known: Container[tuple[str, str]] = ()) -> str | None:
-        """Return the refusal of whom one does not see; what one has once done about them one can end."""
+        """Return the error code for a member one does not see; relationships in `known` can still be ended."""
         return None if (login, other) in known or self.model.meets(login, other) else "NOT_FOUND"
 
     def _barring(self, login: str) -> str | None:
@@ -171,13 +171,13 @@ class Bonds(Life):
         inward: bool = False,
         both: bool = False,
     ) -> None:
-        """Do something about others, as far as it is not refused; `inward` is about their follows, `both` about all."""
+        """Change relationships, and check refusals; `inward` concerns the others' follows, `both` all follows."""
         me, others = who
         pairs = {(me.login, o.login) for o in others if not inward or both}
         pairs |= {(o.login, me.login) for o in others if inward or both}
         await self._meet(me.login, *(other.login for other in others))
         if pairs & self.half:
-            await self.settle()  # the two sides differ until then, and either may be asked first
+            await self.settle()  # until then the two sides differ, and either may be read first
         self._tell(f"{me.login}: {mutation} {' '.join(other.login for other in others)}")
         ids = [other.id for other in others]
         if await self._is_refused(me, mutation, self._barring(me.login), userIds=ids):
@@ -196,13 +196,13 @@ class Bonds(Life):
         for other in allowed:
             apply(me.login, other.login)
 
-    # ---- how members stand
+    # ---- account state
 
     async def _privacy(self) -> None:
         me = self._someone()
         opens = me.login in self.model.private
         if any(me.login in pair for pair in self.half):
-            await self.settle()  # whether an edge is a follow or a request depends on which comes first
+            await self.settle()  # whether an edge is a follow or a request depends on which change is first
         self._tell(f"{me.login} is {'no longer ' if opens else ''}private")
         if self._crashes():
             waiting = {edge for edge in self.model.requests if edge[1] == me.login and opens}
@@ -241,7 +241,7 @@ class Bonds(Life):
             assert await standing.set_suspension(self.db, me.login, suspended=suspended)
 
     async def _barred(self) -> None:
-        """Have a suspended member try something that no other step lets them try."""
+        """Have a suspended member try something that no other step tries."""
         thing = self._a_post()
         if self.model.suspended and thing:
             me, others = self.people[self.lot.choice(sorted(self.model.suspended))], [self._someone().id]

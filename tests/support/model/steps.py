@@ -1,4 +1,4 @@
-"""Random steps through the API, each told to the model; some crash right after their commit, or a few calls later."""
+"""Random steps through the API, each applied to the model too; some crash at or soon after their commit."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ WEIGHTS = {
 
 @dataclass
 class Steps(Reactions):
-    """What may happen, each told to the model. `crash` is the share of writes that die on their way."""
+    """All steps. Each is applied to the model too. `crash` is the share of writes that die midway."""
 
     weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
 
     async def step(self) -> None:
-        """Do one thing at random."""
+        """Run a random step."""
         (name,) = self.lot.choices(list(self.weights), list(self.weights.values()))
         if len(self.people) < 3:
             name = "sign_up"
         await getattr(self, f"_{name}")()
         instant = time.time_ns() // 1_000_000
         while time.time_ns() // 1_000_000 == instant:
-            pass  # what happens in one millisecond has no order across partitions
+            pass  # changes in one millisecond have no order across partitions
 
     # ---- posts
 
@@ -135,7 +135,7 @@ class Steps(Reactions):
         await self._end(post, "unrepost", self.lot.choice([post.id, post.original]))
 
     def _is_hidden(self, repost: Post) -> bool:
-        """Return whether a plain repost is out of its author's sight because somebody hides its original."""
+        """Return whether a plain repost is out of its author's sight because its original is hidden."""
         original = repost.original or 0
         return original in self.model.hidden and self.model.posts[original].author != repost.author
 

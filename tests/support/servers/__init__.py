@@ -1,1 +1,1 @@
-"""Perch and its store as processes, and what happens to them."""
+"""Perch and its store as processes, and their failures."""

@@ -1,4 +1,4 @@
-"""A proxy before the store that cuts a connection at a chosen command, before or after the store has executed it."""
+"""A proxy that cuts a connection to the store at a chosen command, before or after the store has executed it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BYTES = 1 << 16  # read at a time
 
 
 class Proxy:
-    """Passes on what is said, until a connection is to be cut."""
+    """Forwards bytes both ways until a connection is to be cut."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self._to = urlsplit(url)
@@ -27,12 +27,15 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """The address of the store by way of the proxy."""
+        """The store's URL through the proxy."""
         database = self._to.path.strip("/") if self._to.scheme != "unix" else ""
         return f"unix://{self._path}?db={database or 0}"
 
     def cut(self, word: str, *, passing: int = 0, after: bool = False) -> None:
-        """Cut a connection at a command with a word, once some have passed; `after`: executed, but not answered."""
+        """Cut a connection at the next command with a word, but for the first `passing`.
+
+        With `after`, the store executes the command, and the reply is lost.
+        """
         self._word, self._passes, self._is_after = word.encode(), passing, after
         self._cut.clear()
 
@@ -42,12 +45,12 @@ class Proxy:
         return self._cut.is_set()
 
     def cancel(self) -> None:
-        """Cut nothing."""
+        """Cancel the cut."""
         self._word = b""
 
     @contextlib.asynccontextmanager
     async def serving(self) -> AsyncIterator[Proxy]:
-        """Take connections meanwhile."""
+        """Accept connections inside the context."""
         server = await asyncio.start_unix_server(self._connect, self._path)
         try:
             yield self

@@ -1,4 +1,4 @@
-"""Processes that hold an embedded store, and the locks they hold it by."""
+"""Processes that hold an embedded store, and the locks by which they hold it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from store.embedded.attach import Attachment, attach
 
 REPOSITORY = Path(__file__).parents[3]
-SECONDS = 30  # after which something that should happen never will
+SECONDS = 30  # after which an expected event counts as lost
 LOCKS = ("holders.lock", "supervisor.lock", "store.lock")
 
-# A Perch process: attaches, writes a key, says so and lives on until it is killed.
+# A Perch process: attaches, writes a key, reports that, and runs until it is killed.
 HOLDER = """
 import asyncio, sys
 from pathlib import Path
@@ -82,7 +82,7 @@ def supervisor_of(data_dir: Path) -> int:
 
 
 async def run_after(attachment: Attachment, run: str) -> str:
-    """Wait until another server answers than the one of a run, and return the run of that one."""
+    """Wait until a server other than that of a run replies, and return its run id."""
     async with asyncio.timeout(SECONDS):
         while True:
             with contextlib.suppress(RedisConnectionError, BusyLoadingError):

@@ -1,4 +1,4 @@
-"""The log as a process writes it."""
+"""A process's log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from serving import logs
 
 @contextmanager
 def written(level: str = "DEBUG") -> Iterator[io.StringIO]:
-    """Collect all that is logged meanwhile, as text."""
+    """Collect as text everything logged inside the context."""
     before, root = structlog.get_config(), logging.getLogger()
     handlers, least, text = root.handlers[:], root.level, io.StringIO()
     root.handlers.clear()

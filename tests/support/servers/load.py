@@ -1,4 +1,4 @@
-"""Members who post at the same time, whatever happens meanwhile: what is not answered is asked again."""
+"""Members who post at the same time during failures, and repeat each request that gets no answer."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ POST = "mutation($input: PostInput!) { post(input: $input) { status { id } userE
 
 
 class Load:
-    """A number of posts to be made; a key tells each from the others, so that none is made twice."""
+    """A number of posts to be made; each has an idempotency key, so that none is made twice."""
 
     def __init__(self, authors: Sequence[Member], total: int) -> None:
         self.left = deque((authors[n % len(authors)], f"post {n}") for n in range(total))
         self.answered: list[str] = []
-        self.refused: Counter[str] = Counter()  # login → answers that the database was away
+        self.refused: Counter[str] = Counter()  # login → number of answers that the database was unavailable
 
     async def post(self, clients: int) -> None:
-        """Have clients post at once until nothing is left, or until the server is gone."""
+        """Post from several clients at once until nothing is left, or until the server is gone."""
         await asyncio.gather(*(self._post() for _ in range(clients)))
 
     async def _post(self) -> None:
@@ -53,12 +53,12 @@ class Load:
         return True
 
     def newest_first(self) -> list[str]:
-        """Return what was answered as a home has it where nobody's posts are missing."""
+        """Return the answered posts in the order of a home that lists everybody's."""
         return sorted(self.answered, key=lambda post: post.rpartition("_")[2], reverse=True)
 
 
 async def friends(anonymous: Member, count: int) -> list[Member]:
-    """Return new members each of whom follows every other."""
+    """Return new members, each of whom follows every other."""
     members = [await sign_up(anonymous, f"friend{i}") for i in range(count)]
     for member in members:
         await member.follow(*(other for other in members if other is not member))
@@ -66,7 +66,7 @@ async def friends(anonymous: Member, count: int) -> list[Member]:
 
 
 def moved(members: Sequence[Member], anonymous: Member) -> list[Member]:
-    """Return members who talk to a server that has been started anew, with the tokens they have."""
+    """Return the members as clients of a restarted server, with their present tokens."""
     for member in members:
         member.client = anonymous.client
     return list(members)

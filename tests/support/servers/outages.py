@@ -1,4 +1,4 @@
-"""A server put into each state in which it refuses commands, and back."""
+"""Puts a server into each state in which it refuses commands, and back."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ State = Callable[[Any, Path], AsyncGenerator[None, None]]
 
 
 async def oom(server: Any, _: Path) -> AsyncGenerator[None, None]:
-    """The memory is used up."""
+    """The server has used up its memory."""
     await server.config_set("maxmemory", 1)
     yield
     await server.config_set("maxmemory", 0)
 
 
 async def misconf(server: Any, folder: Path) -> AsyncGenerator[None, None]:
-    """A snapshot could not be written: a folder has its name."""
+    """A snapshot could not be written, because a folder has its name."""
     (folder / "dump.rdb").mkdir()
     await server.config_set("save", "3600 1")
     await server.bgsave()
@@ -36,7 +36,7 @@ async def misconf(server: Any, folder: Path) -> AsyncGenerator[None, None]:
 
 
 async def noreplicas(server: Any, _: Path) -> AsyncGenerator[None, None]:
-    """There are fewer replicas than writes need."""
+    """The server has fewer replicas than writes need."""
     await server.config_set("min-replicas-to-write", 1)
     yield
     await server.config_set("min-replicas-to-write", 0)
@@ -44,7 +44,7 @@ async def noreplicas(server: Any, _: Path) -> AsyncGenerator[None, None]:
 
 async def readonly(server: Any, _: Path) -> AsyncGenerator[None, None]:
     """The server is a replica."""
-    await server.replicaof("127.0.0.1", 1)  # nobody is there
+    await server.replicaof("127.0.0.1", 1)  # no server has this address
     yield
     await server.replicaof("NO", "ONE")
 
@@ -88,7 +88,7 @@ SILENCED: dict[str, State] = {"BUSY": busy, "MASTERDOWN": masterdown}  # nothing
 
 @contextlib.asynccontextmanager
 async def outage(state: str, url: str) -> AsyncIterator[None]:
-    """Have the server on a Unix socket in a state meanwhile."""
+    """Put the server on a Unix socket into a state inside the context."""
     async with redis.Redis.from_url(url, decode_responses=True) as server:
         during = {**REFUSING, **SILENCED}[state](server, Path(url.removeprefix("unix://")).parent)
         await anext(during)

@@ -1,4 +1,4 @@
-"""Perch as a process of its own, and a Redis of its own that a test can take away."""
+"""Perch as a process, and a Redis process that a test can stop."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from store.settings import Settings
 from tests.support.people import SECRET, Member
 
 SERVER = Path(__file__).parents[3] / "server.py"
-PATIENCE = 60  # s after which something that should happen never will
+PATIENCE = 60  # s after which an expected event counts as lost
 PAUSE = 0.05  # s between two looks at another process
 _LINE_BYTES = 1 << 20  # a logged traceback is one line
 SMALL = {"port": 0, "rate_limit": 0, "password_memory_kib": 8, "password_passes": 1, "job_lease_seconds": 1}
 
 
 class Spoken:
-    """The lines a process has written so far."""
+    """The lines that a process has written so far."""
 
     def __init__(self, stream: StreamReader | None) -> None:
         assert stream
@@ -49,7 +49,7 @@ class Spoken:
         self._news.set()
 
     async def line(self, part: str) -> str:
-        """Return the first line that has a part, which must come."""
+        """Return the first line that contains a part; it must appear."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 for line in self.lines:
@@ -60,7 +60,7 @@ class Spoken:
                 await self._news.wait()
 
     async def all(self) -> str:
-        """Return everything, once there will be no more."""
+        """Return the whole output, once the process has ended it."""
         await self._reading
         return "\n".join(self.lines)
 
@@ -73,17 +73,17 @@ class Perch:
         self.out, self.err = Spoken(process.stdout), Spoken(process.stderr)
 
     async def url(self) -> str:
-        """Return where it serves, once it does."""
+        """Return its URL, once it serves."""
         line = await self.out.line("/graphql")
         return line.split()[-1].removesuffix("/graphql")
 
     async def ended(self) -> int:
-        """Return the exit status."""
+        """Wait for its end, and return the exit status."""
         async with asyncio.timeout(PATIENCE):
             return await self.process.wait()
 
     async def stop(self) -> int:
-        """End it as a service manager does; returns the exit status."""
+        """Stop it as a service manager does; returns the exit status."""
         self.process.terminate()
         return await self.ended()
 
@@ -94,7 +94,7 @@ async def perch(
 ) -> AsyncIterator[Perch]:
     """Run a command on a data directory; the process is gone at the end.
 
-    It may open so many files, and is run by another command where one is given.
+    The arguments may limit its open files, and may give another command that runs it.
     """
     known = {field.name.upper() for field in fields(Settings)}
     environment = {name: value for name, value in os.environ.items() if name not in known}
@@ -124,7 +124,7 @@ async def perch(
 
 
 async def run(data_dir: Path, *arguments: str, **settings: Any) -> tuple[int, str, str]:
-    """Run a command to its end; returns exit status, what it printed and what it complained of."""
+    """Run a command to its end; returns exit status, standard output and standard error."""
     async with perch(data_dir, *arguments, **settings) as running:
         status = await running.ended()
         return status, await running.out.all(), await running.err.all()
@@ -132,14 +132,14 @@ async def run(data_dir: Path, *arguments: str, **settings: Any) -> tuple[int, st
 
 @contextlib.asynccontextmanager
 async def visiting(url: str) -> AsyncIterator[Member]:
-    """Somebody without a token who talks to a process."""
+    """A client without a token of a process."""
     async with ClientSession(url) as session:
         yield Member(cast("Any", session))
 
 
 @contextlib.asynccontextmanager
 async def opened(data_dir: Path) -> AsyncIterator[Database]:
-    """The embedded store of a data directory, held beside whatever process uses it."""
+    """The embedded store of a data directory, shared with the process that uses it."""
     held = await attach.attach(data_dir)
     database = Database(held.url, Settings(job_lease_seconds=1))
     try:
@@ -151,7 +151,7 @@ async def opened(data_dir: Path) -> AsyncIterator[Database]:
 
 @contextlib.asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Database]:
-    """The store at an address."""
+    """The store at a URL."""
     db = Database(url, Settings())
     try:
         yield db
@@ -160,14 +160,14 @@ async def connected(url: str) -> AsyncIterator[Database]:
 
 
 async def until(condition: Callable[[], Awaitable[Any]]) -> None:
-    """Wait until something holds that no line of output tells."""
+    """Wait for a condition that no line of output reports."""
     async with asyncio.timeout(PATIENCE):
         while not await condition():  # noqa: ASYNC110  it comes true in another process
             await asyncio.sleep(PAUSE)
 
 
 class Redis:
-    """A server that REDIS_URL names; it keeps its data while it is away."""
+    """A server for REDIS_URL, which keeps its data while it is stopped."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -176,11 +176,11 @@ class Redis:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What Perch needs to be told to use it."""
+        """The settings with which Perch uses it."""
         return {"redis_url": f"unix://{self._folder}/redis.sock", "secret_key": SECRET}
 
     async def start(self) -> None:
-        """Come up; returns once the process runs, before it answers."""
+        """Start; returns once the process runs, before it answers."""
         options = {"port": "0", "unixsocket": "redis.sock", "dir": ".", "appendonly": "yes", "save": ""}
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
         log = (self._folder / "log").open("ab")
@@ -190,7 +190,7 @@ class Redis:
             )
 
     async def stop(self) -> None:
-        """Go away in peace: all that was answered is kept."""
+        """Stop in order: everything answered is kept."""
         if self._process:
             self._process.terminate()
             await self._process.wait()
@@ -198,7 +198,7 @@ class Redis:
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """Take commands, and answer none of them meanwhile."""
+        """Accept commands inside the context, and answer none of them."""
         assert self._process
         self._process.send_signal(signal.SIGSTOP)
         try:
@@ -207,7 +207,7 @@ class Redis:
             self._process.send_signal(signal.SIGCONT)
 
     async def kill(self) -> None:
-        """Go away without a word."""
+        """Kill the server."""
         if self._process:
             self._process.kill()
             await self._process.wait()
@@ -216,7 +216,7 @@ class Redis:
 
 @contextlib.asynccontextmanager
 async def redis(folder: Path) -> AsyncIterator[Redis]:
-    """A server that is away at first."""
+    """A server that is not yet started."""
     server = Redis(folder)
     try:
         yield server
@@ -226,7 +226,7 @@ async def redis(folder: Path) -> AsyncIterator[Redis]:
 
 @contextlib.asynccontextmanager
 async def process(settings: Settings) -> AsyncIterator[Callable[[Member, str], Awaitable[Any]]]:
-    """Serve members as another process would; yields what asks something for a member."""
+    """Serve members as another process would; yields a function that sends a member's query there."""
     services = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
     await services.start()
     async with TestClient(TestServer(create_app(schema.build(settings), services))) as client:
@@ -235,6 +235,6 @@ async def process(settings: Settings) -> AsyncIterator[Callable[[Member, str], A
 
 
 async def is_writing(db: Database) -> bool:
-    """Whether a script waits for the store to take writes again."""
+    """Return whether a script waits for the store to accept writes again."""
     clients = str(await db.one("CLIENT", "LIST"))
     return any("flags=b" in line and "cmd=evalsha" in line for line in clients.splitlines())

@@ -46,12 +46,12 @@ def first_code(body: dict[str, Any]) -> str:
 
 PROTOCOL = "graphql-transport-ws"
 EVENTS = "subscription { events { number } }"
-PATIENCE = 10  # s after which something that should happen never will
+PATIENCE = 10  # s after which an expected event counts as lost
 Connect = Callable[..., Awaitable["Talk"]]
 
 
 class Talk:
-    """One websocket as a client holds it."""
+    """A websocket as a client holds it."""
 
     def __init__(self, socket: ClientWebSocketResponse) -> None:
         self.socket = socket
@@ -81,7 +81,7 @@ class Talk:
         return {message["type"]: message["payload"]}
 
     async def close_code(self) -> int:
-        """Return the code with which the server closes the socket; there must be nothing else to hear."""
+        """Return the code with which the server closes the socket; no other message may arrive."""
         message = await self.socket.receive(timeout=PATIENCE)
         assert message.type in {WSMsgType.CLOSE, WSMsgType.CLOSED, WSMsgType.CLOSING}, message
         assert self.socket.close_code is not None
@@ -100,7 +100,7 @@ def token(text: str) -> dict[str, Any]:
 
 @pytest.fixture
 def connect(services: PlainServices, aiohttp_client: AiohttpClient) -> Connect:
-    """Open a websocket; the first call may turn settings of the server."""
+    """Open a websocket; the first call may change the server's settings."""
     clients: list[Client] = []
 
     async def opened(*, headers: dict[str, str] | None = None, **rest: Any) -> Talk:

@@ -1,4 +1,4 @@
-"""Clients of event streams: a subscription, or any operation, asked for as Server-Sent Events."""
+"""Clients of event streams: a subscription, or any operation, requested as Server-Sent Events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Feed:
             return (await self.response.content.readuntil(b"\n\n")).decode().removesuffix("\n\n")
 
     async def hear(self) -> Any:
-        """Return the data of the next `next`; None for `complete`."""
+        """Return the data of the next `next` event; None for `complete`."""
         while (block := await self.block()) == COMMENT:
             pass
         if block == "event: complete\ndata:":
@@ -38,19 +38,19 @@ class Feed:
         return json.loads(data.removeprefix("data: "))
 
     async def opened(self) -> Feed:
-        """Wait for the comment with which a subscription begins."""
+        """Wait for the comment that opens a subscription."""
         assert (self.response.status, self.response.content_type) == (200, EVENT_STREAM)
         assert await self.block() == COMMENT
         return self
 
     async def completed(self) -> None:
-        """Wait for `complete`, after which nothing may come."""
+        """Wait for `complete`, after which nothing may arrive."""
         assert await self.hear() is None
         async with asyncio.timeout(PATIENCE):
             assert await self.response.content.read() == b""
 
     async def refused(self) -> str:
-        """Return the code of the one error with which a stream ends; nothing else may come."""
+        """Return the code of the one error that ends a stream; nothing else may arrive."""
         answer = await self.hear()
         assert set(answer) == {"errors"}, answer
         await self.completed()
@@ -58,18 +58,18 @@ class Feed:
 
 
 def wanting(authorization: str | None = None, **headers: str) -> dict[str, str]:
-    """Return the headers with which an event stream is asked for."""
+    """Return the request headers of an event stream."""
     return {"Accept": EVENT_STREAM, **(token(authorization) if authorization else {}), **headers}
 
 
 async def ask(client: Client, query: str, who: str | None = None, **rest: Any) -> Feed:
-    """Ask for an operation as an event stream, with a token or without."""
+    """Request an operation as an event stream, with a token or without."""
     headers = wanting(who, **rest.pop("headers", {}))
     return Feed(await client.post("/graphql", json={"query": query, **rest}, headers=headers))
 
 
 async def subscribe(client: Client, query: str = EVENTS, who: str | None = None) -> Feed:
-    """Subscribe; the server has begun to answer."""
+    """Subscribe, and wait until the server has begun its response."""
     return await (await ask(client, query, who)).opened()
 
 

@@ -1,4 +1,4 @@
-"""Live clients: a subscription on a websocket of its own, the way an app holds it."""
+"""Live clients: each has a subscription on a websocket of its own, as an app does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.people import Member
 from tests.support.work import number
 
 PROTOCOL = "graphql-transport-ws"
-PATIENCE = 10  # s after which something that should happen never will
+PATIENCE = 10  # s after which an expected event counts as lost
 
 EDGE = """cursor node { __typename ... on Post { id text } }
   repostedByCount repostedBy(first: 50) { user { login } repostedAt }"""
@@ -39,7 +39,7 @@ Brief = tuple[Any, ...]
 
 
 class Stream:
-    """One subscription: what it delivers, and how it ends."""
+    """One subscription: its events, and its end."""
 
     def __init__(self, socket: ClientWebSocketResponse) -> None:
         self.socket = socket
@@ -51,7 +51,7 @@ class Stream:
         return message
 
     async def next(self) -> dict[str, Any]:
-        """Return the next event, which must come."""
+        """Return the next event, which must arrive."""
         message = await self.hear()
         assert message["type"] == "next", message
         assert "errors" not in message["payload"], message
@@ -60,36 +60,36 @@ class Stream:
         return dict(event)
 
     async def brief(self) -> Brief:
-        """Return the next event of a home: `put`, post and who passed it on; `removed` and post; or `gap`."""
+        """Return the next event of a home: `put`, post and reposters; `removed` and post; or `gap`."""
         return brief(await self.next())
 
     async def code(self) -> str:
-        """Return the code of the error that ends the subscription; nothing else may come."""
+        """Return the code of the error that ends the subscription; nothing else may arrive."""
         message = await self.hear()
         assert message["type"] == "error", message
         (error,) = message["payload"]
         return str(error["extensions"]["code"])
 
     async def closed(self) -> int:
-        """Return the code the server closes the socket with; nothing else may come."""
+        """Return the code with which the server closes the socket; nothing else may arrive."""
         message = await self.socket.receive(timeout=PATIENCE)
         assert message.type is WSMsgType.CLOSE, message
         return int(message.data)
 
     async def complete(self) -> None:
-        """Tell the server that nothing more is wanted."""
+        """Send `complete`, which ends the subscription."""
         await self.socket.send_json({"id": "1", "type": "complete"})
 
 
 async def puts(stream: Stream, count: int) -> list[str]:
-    """Return the posts of the next events, each of which puts one."""
+    """Return the posts of the next events, each of which must put one."""
     briefs = [await stream.brief() for _ in range(count)]
     assert {kind for kind, *_ in briefs} <= {"put"}
     return [post for _, post, *_ in briefs]
 
 
 def brief(event: dict[str, Any]) -> Brief:
-    """Return what matters of an event."""
+    """Return the parts of an event that tests compare."""
     match event["__typename"]:
         case "TimelineEntryPut":
             edge = event["edge"]
@@ -101,9 +101,10 @@ def brief(event: dict[str, Any]) -> Brief:
 
 
 def logins(edge: dict[str, Any]) -> list[str]:
-    """Return who passed an entry on, the first one first.
+    """Return the logins of an entry's reposters, the first one first.
 
-    Who is suspended or blocked while an event is on its way is counted in it and not shown: that has its own event.
+    A reposter who is suspended or blocked while the event is on its way is counted but not shown. That change has an
+    event of its own.
     """
     found = [source["user"]["login"] for source in edge["repostedBy"]]
     assert len(found) <= edge["repostedByCount"]
@@ -112,7 +113,7 @@ def logins(edge: dict[str, Any]) -> list[str]:
 
 @asynccontextmanager
 async def subscribed(member: Member, query: str, session: Any = None, **variables: Any) -> AsyncIterator[Stream]:
-    """Open a websocket as a member and subscribe; the server is still about to begin."""
+    """Open a websocket as a member and subscribe, without waiting for the server to begin."""
     opened = (session or member.client).ws_connect(
         member.client.make_url("/graphql") if session else "/graphql", protocols=[PROTOCOL], max_msg_size=0
     )
@@ -127,7 +128,7 @@ async def subscribed(member: Member, query: str, session: Any = None, **variable
 
 @asynccontextmanager
 async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
-    """Subscribe to a member's home: whatever happens from now on is delivered, the server has begun to listen."""
+    """Subscribe to a member's home, and wait until the server delivers every event from now on."""
     services = cast("Services", cast("web.Application", member.client.app)[SERVICES])
     before = followers(services, member)
     async with subscribed(member, HOME, after=await now(db)) as stream:
@@ -136,7 +137,7 @@ async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
 
 
 async def begun(db: Database, member: Member) -> None:
-    """Wait until the server listens for a member."""
+    """Wait until the server has subscribed a member."""
     channel = db.channel(keys.told(number(member.id)))
     while channel not in await db.one("PUBSUB", "CHANNELS", channel):
         pass
@@ -144,7 +145,7 @@ async def begun(db: Database, member: Member) -> None:
 
 @asynccontextmanager
 async def separate() -> AsyncIterator[ClientSession]:
-    """A client that can vanish without a word: close it."""
+    """A client that vanishes silently when it is closed."""
     async with ClientSession() as session:
         yield session
 
@@ -155,22 +156,22 @@ async def now(db: Database) -> str:
 
 
 async def until(condition: Callable[[], Any]) -> None:
-    """Let everybody work until a condition holds."""
+    """Let all tasks run until a condition holds."""
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110  nothing that could be waited for is told to tests
             await asyncio.sleep(0)
 
 
 def followers(services: Services, member: Member) -> set[Subscriber]:
-    """Return the places in the live log that events by a member come to."""
+    """Return the subscribers of the live log that get a member's events."""
     return set(services.log._by_actor.get(number(member.id), ()))  # noqa: SLF001  nobody else needs to know
 
 
 @dataclass
 class Held:
-    """A home as an app holds it: fetched once, then kept up by events."""
+    """A home as an app holds it: fetched once, then updated by events."""
 
-    edges: dict[str, tuple[str, list[str]]] = field(default_factory=dict)  # post → cursor, who passed it on
+    edges: dict[str, tuple[str, list[str]]] = field(default_factory=dict)  # post → cursor and reposters
 
     def take(self, event: dict[str, Any]) -> None:
         """Apply an event."""
@@ -181,19 +182,19 @@ class Held:
             self.edges.pop(event["nodeId"], None)
 
     def lines(self) -> list[tuple[str, str, list[str]]]:
-        """Return cursor, post and who passed it on, newest first."""
+        """Return cursor, post and reposters of each entry, newest first."""
         return sorted(((cursor, post, by) for post, (cursor, by) in self.edges.items()), reverse=True)
 
 
 async def fetched_edges(member: Member) -> list[dict[str, Any]]:
-    """Return the edges of the home as it is stored, newest first."""
+    """Return the edges of the stored home, newest first."""
     page = await member.ask(STORED)
     edges: list[dict[str, Any]] = page["edges"]
     return edges
 
 
 async def fetched(member: Member) -> Held:
-    """Return the home as it is stored, to be kept up by events."""
+    """Return the stored home, to be updated by events."""
     edges = await fetched_edges(member)
     assert all(len(edge["repostedBy"]) == edge["repostedByCount"] for edge in edges)
     held = Held({edge["node"]["id"]: (edge["cursor"], logins(edge)) for edge in edges})
@@ -202,7 +203,7 @@ async def fetched(member: Member) -> Held:
 
 
 async def keep_up(held: Held, stream: Stream, last: str, leave: Callable[[], bool] = lambda: False) -> None:
-    """Apply events up to the one that puts a last post, or until there is a reason to leave."""
+    """Apply events up to the one that puts a last post, or until `leave` returns True."""
     while True:
         event = await stream.next()
         held.take(event)
@@ -211,13 +212,13 @@ async def keep_up(held: Held, stream: Stream, last: str, leave: Callable[[], boo
 
 
 async def heard(db: Database) -> list[str]:
-    """Return the posts whose activity the store tells anybody of."""
+    """Return the posts whose activity channels are subscribed."""
     channels: list[str] = await db.one("PUBSUB", "CHANNELS", db.channel("activity:*"))
     return channels
 
 
 async def watched(db: Database, post: str) -> None:
-    """Wait until the store tells of a post's activity."""
+    """Wait until a post's activity channel is subscribed."""
     async with asyncio.timeout(10):
         while db.channel(keys.activity(number(post))) not in await heard(db):
             pass

@@ -1,4 +1,4 @@
-"""Clients that write bytes, well-formed or not, to the small schema on its own listener."""
+"""Clients that send raw bytes, well-formed or not, to the small schema on its own listener."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from serving import endpoint
 from serving.http.admission import Admission
 from tests.support.transport.small import PlainServices
 
-PATIENCE = 10  # s after which something that should happen never will
+PATIENCE = 10  # s after which an expected event counts as lost
 BODY = json.dumps({"query": "{ square }"}).encode()
 HEAD = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(BODY)
 
@@ -42,7 +42,7 @@ class Raw:
         return (await self.response())[0]
 
     async def is_closed(self) -> bool:
-        """Return whether the server closes the connection without a word."""
+        """Return whether the server closes the connection without sending anything."""
         try:
             async with asyncio.timeout(PATIENCE):
                 return await self.reader.read(1) == b""
@@ -65,14 +65,14 @@ class Site:
         return Raw(reader, writer)
 
     async def waiting(self, address: str = "127.0.0.1") -> Raw:
-        """Return a connection that the server has taken, and that says nothing."""
+        """Return a connection that the server has accepted, and that sends nothing."""
         before = len(self.admission.heads)
         raw = await self.connect(address)
         await self.until(lambda: len(self.admission.heads) > before)
         return raw
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until the server has got so far."""
+        """Wait until a condition holds on the server."""
         async with asyncio.timeout(PATIENCE):
             while not condition():  # noqa: ASYNC110  the server runs in the same loop
                 await asyncio.sleep(0)
@@ -80,7 +80,7 @@ class Site:
 
 @asynccontextmanager
 async def serving(services: PlainServices, most: int | None = None, **turned: Any) -> AsyncIterator[Site]:
-    """Serve with some settings turned, on at most so many connections (default: MAX_CONNECTIONS)."""
+    """Serve with some settings changed, on at most so many connections (default: MAX_CONNECTIONS)."""
     app = services.app(**turned)
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))

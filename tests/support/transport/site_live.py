@@ -1,4 +1,4 @@
-"""Subscriptions to the whole site, and what tests read off their events."""
+"""Subscriptions to the whole site, and the parts of their events that tests compare."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _STREAM = """subscription($filter: StreamFilter, $kinds: [StreamEventKind!], $af
     ... on UserFollowed { follower { id login } followed { id login } }
     ... on UserUnfollowed { follower { id login } unfollowed { id login } } } }"""
 STREAM = _STREAM % "id text"
-OWN_STREAM = _STREAM % "id text viewerHasLiked"  # what depends on the viewer is rendered for each alone
+OWN_STREAM = _STREAM % "id text viewerHasLiked"  # has a viewer's field, so it is rendered for each viewer alone
 SAMPLE = """subscription($percent: Int!, $after: String) { sample(percent: $percent, after: $after) {
   __typename ... on StreamEvent { cursor } ... on PostCreated { post { id } } ... on PostDeleted { postId } } }"""
 
 
 @asynccontextmanager
 async def listening(services: Services, member: Member, query: str = STREAM, **asked: Any) -> AsyncIterator[Stream]:
-    """Subscribe to the site: whatever happens from now on is delivered, the server has begun to listen."""
+    """Subscribe to the site, and wait until the server delivers every event from now on."""
     before = len(services.listeners)
     asked.setdefault("after", await now(services.db))
     async with subscribed(member, query, **asked) as stream:
@@ -34,7 +34,7 @@ async def listening(services: Services, member: Member, query: str = STREAM, **a
 
 
 async def told(stream: Stream) -> tuple[Any, ...]:
-    """Return what matters of the next event."""
+    """Return the parts of the next event that tests compare."""
     event = await stream.next()
     match event["__typename"]:
         case "PostCreated":

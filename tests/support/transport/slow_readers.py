@@ -1,4 +1,4 @@
-"""Subscribers that are behind: their operation goes on only when the test reads from it."""
+"""Slow subscribers, whose operation goes on only when the test reads from it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tests.support.transport.live import HOME, Held, fetched, followers, now, un
 
 
 class SlowReader:
-    """One subscription whose client takes a message when the test says so; of a home, it keeps what it holds.
+    """One subscription whose client takes a message only on demand; of a home, it keeps the fetched state.
 
-    It stands in for a connection: as long as nobody reads, the server's side of the operation waits to send.
+    It replaces a connection: as long as nobody reads, the server's side of the operation waits to send.
     """
 
     def __init__(self, services: Services, member: Member, held: Held | None = None) -> None:
@@ -43,7 +43,7 @@ class SlowReader:
         self._place: Subscriber | None = None
         self._operation: asyncio.Task[None] | None = None
 
-    # ------------------------------------------------------------ what the server sees
+    # ------------------------------------------------------------ called by the server
 
     async def send_next(self, result: ExecutionResult) -> None:
         """Take one message when the client reads, and apply it; after a gap, refetch."""
@@ -67,13 +67,13 @@ class SlowReader:
         self.errors += errors
 
     async def send_complete(self) -> None:
-        """Note the end, which must not come."""
+        """Note the end, which must not happen."""
         self.errors.append("complete")
 
-    # ------------------------------------------------------------ what the test does
+    # ------------------------------------------------------------ called by the test
 
     async def begin(self, schema: Schema, query: str, **variables: Any) -> None:
-        """Subscribe; the server has begun to listen."""
+        """Subscribe, and wait until the server has subscribed the client."""
         claims = self._services.tokens.read(self._member.token or "")
         context = self._services.context(claims, address="::1", user_agent="", request_id="slow", socket=True)
         before = self._places
@@ -82,7 +82,7 @@ class SlowReader:
         (self._place,) = self._places - before
 
     async def read(self, most: int) -> None:
-        """Take so many messages, or fewer where the server has told all that has happened; the next one is made."""
+        """Take so many messages, or fewer if the server has sent all events; the next one is then rendered."""
         self._wanted = most
         self._reads.set()
         await until(lambda: (self._has_more and not self._wanted) or self._is_idle or self._has_ended)
@@ -90,7 +90,7 @@ class SlowReader:
         self._wanted = 0
 
     async def catch_up(self) -> None:
-        """Take all that there is."""
+        """Take all messages that there are."""
         newest = await events.newest(self._services.db)
         await until(lambda: self._services.log.cursor == newest)
         while True:
@@ -100,18 +100,18 @@ class SlowReader:
                 return
 
     async def fetched(self) -> Held:
-        """Return the home as it is stored."""
+        """Return the stored home."""
         return await fetched(self._member)
 
     async def end(self) -> None:
-        """Leave."""
+        """End the subscription."""
         assert self._operation
         self._operation.cancel()
         await asyncio.wait({self._operation})
 
     @property
     def _places(self) -> set[Subscriber]:
-        """The places in the log of whoever listens to what the member does, or to the whole site."""
+        """Return the live log's subscribers to the member's events or to the whole site."""
         wanted = self._services.listeners._wanted  # noqa: SLF001  nobody else needs to know
         return followers(self._services, self._member) | set(wanted)
 
@@ -129,7 +129,7 @@ class SlowReader:
 async def slow_reader(
     services: Services, schema: Schema, member: Member, query: str = HOME
 ) -> AsyncIterator[SlowReader]:
-    """Subscribe to what happens from now on; first fetch the home where it is that what is subscribed to."""
+    """Subscribe to events from now on; for a home, fetch it first."""
     after = await now(services.db)
     reader = SlowReader(services, member, await fetched(member) if query == HOME else None)
     await reader.begin(schema, query, after=after)

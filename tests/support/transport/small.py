@@ -1,4 +1,4 @@
-"""A small schema of its own and plain services, so that the layer above the resolvers is tested without a database."""
+"""A small schema and plain services, so that the layer above the resolvers is tested without a database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALICE, BOB = 1, 2
 
 @dataclass(eq=False)
 class PlainContext:
-    """The context of one operation, with a note of what was done with it."""
+    """The context of one operation, with a record of what was done with it."""
 
     services: PlainServices
     claims: Claims | None
@@ -64,7 +64,7 @@ class PlainContext:
 
 @dataclass
 class PlainTokens:
-    """Reads tokens such as `alice-phone`; any other is refused."""
+    """Reads tokens such as `alice-phone`, and refuses all others."""
 
     members: dict[str, int] = field(default_factory=lambda: {"alice": ALICE, "bob": BOB})
 
@@ -77,7 +77,7 @@ class PlainTokens:
 
 @dataclass
 class PlainServices:
-    """What a process has once, in plain memory; tests turn its parts as they need."""
+    """The services of a process in plain memory; tests change them as needed."""
 
     settings: Settings = field(default_factory=Settings)
     tokens: PlainTokens = field(default_factory=PlainTokens)
@@ -117,7 +117,7 @@ class PlainServices:
         self.end_session = callback
 
     def app(self, **turned: Any) -> web.Application:
-        """Return the application over these services, with some settings turned."""
+        """Return the application over these services, with some settings changed."""
         self.settings = Settings(**turned)
         self.may_stop.set()
         self.served = create_app(small_schema(self.settings), self)
@@ -126,7 +126,7 @@ class PlainServices:
 
 @contextmanager
 def logged() -> Iterator[list[Any]]:
-    """Collect all that is logged meanwhile, whatever level the rest of the suite listens to."""
+    """Collect everything logged inside the context, at any level."""
     before = structlog.get_config()["wrapper_class"]
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET))
     try:

@@ -1,4 +1,4 @@
-"""A subscription over whichever transport: on a websocket, or as an event stream by POST or GET."""
+"""A subscription over any transport: on a websocket, or as an event stream by POST or GET."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tests.support.transport.live import Stream, now, subscribed, until
 
 SOCKET, POST, GET = "websocket", "POST", "GET"
 TRANSPORTS = (SOCKET, POST, GET)
-BODIES = (SOCKET, POST)  # those that take a long document; an address is short
+BODIES = (SOCKET, POST)  # the transports that take a long document; a URL is short
 
 
 class Line(ABC):
-    """One subscription, whatever carries it."""
+    """One subscription, on any transport."""
 
     cursor = ""
 
     async def next(self) -> dict[str, Any]:
-        """Return the next event, which must come."""
+        """Return the next event, which must arrive."""
         payload = await self.result()
         assert "errors" not in payload, payload
         (event,) = payload["data"].values()
@@ -38,19 +38,19 @@ class Line(ABC):
 
     @abstractmethod
     async def result(self) -> dict[str, Any]:
-        """Return the next result, whatever it says."""
+        """Return the next result, with or without errors."""
 
     @abstractmethod
     async def refusal(self) -> tuple[str, str]:
-        """Return code and message of the one error that ends the subscription; nothing else may come."""
+        """Return code and message of the one error that ends the subscription; nothing else may arrive."""
 
     @abstractmethod
     async def signed_out(self) -> None:
-        """Wait for the end of the session as this transport tells it; nothing else may come."""
+        """Wait for the end of the session as this transport signals it; nothing else may arrive."""
 
     @abstractmethod
     def cut(self) -> None:
-        """Break the connection off without a word, as when the client's process is killed."""
+        """Break the connection silently, as when the client's process is killed."""
 
 
 class SocketLine(Line):
@@ -102,7 +102,7 @@ class FeedLine(Line):
 
 def _reset(connection: Any) -> None:
     transport = connection.transport
-    # To close without lingering is to reset: no farewell is sent.
+    # To close without lingering is to reset the connection, without a closing handshake.
     transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     transport.abort()
 
@@ -114,7 +114,7 @@ def _only(errors: list[dict[str, Any]]) -> tuple[str, str]:
 
 @asynccontextmanager
 async def line(transport: str, member: Member, query: str, **variables: Any) -> AsyncIterator[Line]:
-    """Subscribe over a transport; the server is still about to begin."""
+    """Subscribe over a transport, without waiting for the server to begin."""
     if transport == SOCKET:
         async with subscribed(member, query, **variables) as stream:
             yield SocketLine(stream)
@@ -131,7 +131,7 @@ async def line(transport: str, member: Member, query: str, **variables: Any) -> 
 async def listening(
     services: Services, transport: str, member: Member, query: str, **variables: Any
 ) -> AsyncIterator[Line]:
-    """Subscribe to the site or a home: whatever happens from now on is delivered, the server has begun to listen."""
+    """Subscribe to the site or a home, and wait until the server delivers every event from now on."""
     before = places(services)
     variables.setdefault("after", await now(services.db))
     async with line(transport, member, query, **variables) as held:
@@ -140,16 +140,16 @@ async def listening(
 
 
 def places(services: Services) -> int:
-    """Return how many places are taken in the live log, by listeners to the site and to homes."""
+    """Return the number of subscribers of the live log, to the site and to homes."""
     homes: set[Any] = set().union(*services.log._by_actor.values())  # noqa: SLF001  nobody else needs to know
     return len(services.listeners) + len(homes)
 
 
 def channels(services: Services) -> set[str]:
-    """Return the Pub/Sub channels that anybody listens to."""
+    """Return the Pub/Sub channels that have listeners."""
     return set(services.pubsub._listeners)  # noqa: SLF001  nobody else needs to know
 
 
 def connections(member: Member) -> int:
-    """Return how many websockets and event streams the server has open."""
+    """Return the number of a member's open websockets and event streams."""
     return len(cast("web.Application", member.client.app)[CONNECTIONS])

@@ -1,7 +1,7 @@
-"""One site for every cell of the table of visibility: a member for each state, a viewer for each relation.
+"""One site for every cell of the visibility table: a member for each state, a viewer for each relation.
 
-Everything is made while all members are public and nobody has anything against anybody: so it lies in every list and
-timeline it can lie in, and what happens then has to take it out of sight.
+Everything is made while all members are public and nobody blocks or mutes anybody. So it is in every list and
+timeline that it can be in, and the later changes have to take it out of sight.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from tests.support.visibility.sights import CELLS, RELATIONS, STATES, Cell, Stat
 from tests.support.work import Photo, photograph, put_back
 
 SELF, ANONYMOUS = "self", "anonymous"
-TARGETS = ("status", "quote", "plain")  # what the friend has posted, on which every member acts
+TARGETS = ("status", "quote", "plain")  # kinds of the friend's posts, on which every member acts
 
 Things = dict[str, str]
 
 
 @dataclass
 class Audience:
-    """The site, ready to be looked at."""
+    """The site, ready for queries."""
 
     anonymous: Member
-    friend: Member  # on good terms with all
+    friend: Member  # on good terms with everybody
     subjects: dict[State, Member] = field(default_factory=dict)
     viewers: dict[str, Member] = field(default_factory=dict)
-    pals: dict[State, Member] = field(default_factory=dict)  # of each member one, who is theirs alone
-    shared: Things = field(default_factory=dict)  # ids of what is the friend's
-    things: dict[State, Things] = field(default_factory=dict)  # ids of what is, or hangs on, each member's
+    pals: dict[State, Member] = field(default_factory=dict)  # one friend of each member alone
+    shared: Things = field(default_factory=dict)  # ids of the friend's entities
+    things: dict[State, Things] = field(default_factory=dict)  # ids of each member's entities, and those on them
 
     def viewer(self, cell: Cell) -> Member:
-        """Return who looks in a cell."""
+        """Return the viewer of a cell."""
         return self.subjects[cell.state] if cell.relation == SELF else self.viewers[cell.relation]
 
     def named(self, cell: Cell) -> Things:
-        """Return the ids of all that a query can name in a cell."""
+        """Return the ids of everything that a query can name in a cell."""
         return {**self.shared, **self.things[cell.state]}
 
 
 def roomy(settings: Settings) -> Settings:
-    """Return settings that let one request ask everything."""
+    """Return settings that let one request ask for everything."""
     return shrunk(settings, max_tokens=10**6, max_aliases=10**5, max_cost=10**9, max_body=10**7)
 
 
@@ -59,17 +59,17 @@ async def do(member: Member, mutation: str, selection: str = "", **fields: Any) 
 
 
 async def comment(member: Member, post: str, text: str = "a remark", reply_to: str | None = None) -> str:
-    """Comment on a post, or answer a comment there."""
+    """Comment on a post, or reply to a comment there."""
     payload = await do(member, "comment", "comment { id }", postId=post, text=text, replyToId=reply_to)
     identity: str = payload["comment"]["id"]
     return identity
 
 
-_made: list[tuple[Photo, Audience]] = []  # the site when it was ready, once it was made
+_made: list[tuple[Photo, Audience]] = []  # a snapshot of the finished site
 
 
 async def audience(db: Database, anonymous: Member) -> Audience:
-    """Return the site, made at the first call and put back as it was at every further one."""
+    """Return the site, made at the first call and restored at each later one."""
     if not _made:
         site = await _make(db, anonymous)
         _made.append((await photograph(db), site))
@@ -81,7 +81,7 @@ async def audience(db: Database, anonymous: Member) -> Audience:
 
 
 async def _make(db: Database, anonymous: Member) -> Audience:
-    """Return the site: made in public, then every member as their state, every viewer as their relation says."""
+    """Return the site: made in public, then changed to each member's state and each viewer's relation."""
     site = Audience(anonymous, await sign_up(anonymous, "friend"))
     for number, state in enumerate(STATES):
         site.subjects[state] = await sign_up(anonymous, f"member{number}")
@@ -146,7 +146,7 @@ async def _things(site: Audience, state: State, admin: Member) -> None:
 
 
 async def _relate(db: Database, site: Audience) -> None:
-    """Have every viewer stand to all members as the relation says, as far as that does not wait for a request."""
+    """Give every viewer their relation to all members, as far as it does not need a request."""
     members, viewers = list(site.subjects.values()), site.viewers
     ids = [member.id for member in members]
     for viewer in signed_in(site):
@@ -168,7 +168,7 @@ async def _relate(db: Database, site: Audience) -> None:
 
 
 async def _settle(db: Database, site: Audience, state: State) -> None:
-    """Make a member private, hide what they have posted, suspend them."""
+    """Make a member private, hide their posts or suspend them, as the state says."""
     member, things = site.subjects[state], site.things[state]
     if state.private:
         await do(member, "updateProfile", isPrivate=True)

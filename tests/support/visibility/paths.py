@@ -1,8 +1,8 @@
-"""Every way through the schema to something of another member, and who must get there.
+"""Every path through the schema to another member's entities, and which viewers must find them.
 
-Who adds a field that leads to members, posts or comments adds a line here: the test of coverage names the field. What
-is to be found has a name in `Audience.things`; what the scene lacks is made in `audience._things`, a line there. A
-mutation that takes an id belongs into `writes`, a subscription into `LIVE`, with a test like those of
+If you add a field that leads to members, posts or comments, add a line here: the coverage test names the field. The
+entities to be found have names in `Audience.things`. If the scene lacks one, add a line to `audience._things`. A
+mutation that takes an id belongs into `writes`. A subscription belongs into `LIVE`, with a test like those of
 `test_visibility_live`.
 """
 
@@ -19,7 +19,7 @@ from tests.support.visibility.sights import LISTS, MEMBER, POSTS, REPOSTS, TIMEL
 
 @dataclass(frozen=True)
 class Only:
-    """Cells that a way does not lead to, whoever may see the thing elsewhere."""
+    """A set of cells to which a path or mutation is restricted, given as a predicate, and the reason."""
 
     reason: str
     holds: Callable[[Cell], bool]
@@ -27,19 +27,19 @@ class Only:
 
 @dataclass(frozen=True)
 class Path:
-    """A way to things, through one field and all that the query selects below it.
+    """A path to entities through one field, and everything that the query selects below it.
 
-    Names in the query with a `$` are things of the scene; `$it` is each of the things to be found.
+    Names with a `$` in the query are entities of the scene; `$it` is each of the entities to be found.
     """
 
     field: str
     query: str
-    things: str  # what must be found, or not
+    things: str  # the entities that must be found, or not
     kind: Kind
     only: Only | None = None
 
     def leads(self, cell: Cell) -> bool:
-        """Return whether the things must be found in a cell."""
+        """Return whether the entities must be found in a cell."""
         return self.kind.is_seen(cell) and (self.only is None or self.only.holds(cell))
 
 
@@ -185,11 +185,11 @@ def _promotions() -> Iterator[Path]:
     yield Path("Promotion.sponsor", _on("Promotion", "$promoted_member", "sponsor { id }"), "member", MEMBER)
 
 
-LIVE = (HOME, ACTIVITY, NOTIFICATIONS, STREAM, SAMPLE)  # subscriptions that tests of what is live listen to
+LIVE = (HOME, ACTIVITY, NOTIFICATIONS, STREAM, SAMPLE)  # subscriptions to which the live visibility tests subscribe
 PATHS = (*_node(), *_viewer(), *_notifications(), *_timelines(), *_users(), *_posts(), *_promotions())
 
 SELF_ONLY = "answers with the viewer, whose fields have ways of their own"
-ELSEWHERE = {  # fields that need no way of their own, and why
+ELSEWHERE = {  # fields that need no path of their own, and why
     "Mutation.signUp": SELF_ONLY,
     "Mutation.logIn": SELF_ONLY,
     "Mutation.refreshSession": SELF_ONLY,

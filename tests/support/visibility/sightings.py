@@ -1,4 +1,4 @@
-"""What a schema shows of members: the fields that lead there, and those that a query goes through."""
+"""The fields by which a schema leads to members and their entities, and the fields that a document selects."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from graphql import (
     visit,
 )
 
-THINGS = {"User", "Post", "Status", "Repost", "Comment", "Notification"}  # what members are, make and are told
-TEXTS = {"login", "logins"}  # what a query names by other than an id
+THINGS = {"User", "Post", "Status", "Repost", "Comment", "Notification"}  # the types of members and their entities
+TEXTS = {"login", "logins"}  # arguments that name members by other than an id
 _NAME = re.compile(r"\$(\w+)")
 
 
 def leading_fields(schema: GraphQLSchema) -> set[str]:
-    """Return every field, as `Type.field`, whose type is one of the things or leads to one.
+    """Return every field, as `Type.field`, whose type is one of the entities or leads to one.
 
-    Interfaces are left out: their fields are those of the types that implement them.
+    Interfaces are left out: the fields of the implementing types count instead.
     """
     leading = set(THINGS)
     while more := {kind.name for kind in schema.type_map.values() if _leads(schema, kind, leading)} - leading:
@@ -52,7 +52,7 @@ def _leads(schema: GraphQLSchema, kind: GraphQLNamedType, leading: set[str]) -> 
 
 
 def operation(kind: str, fields: Iterable[str]) -> str:
-    """Return the document of one operation with some fields, `f0` and so on; each `$name` in them is an id it takes."""
+    """Return an operation with these fields, aliased `f0` and so on; each `$name` in them becomes an ID variable."""
     text = " ".join(f"f{number}: {field}" for number, field in enumerate(fields))
     names = dict.fromkeys(_NAME.findall(text))
     taken = ", ".join(f"${name}: {'ID' if name not in TEXTS else 'String'}!" for name in names)
@@ -65,7 +65,7 @@ class _Fields(Visitor):
         self.found: set[str] = set()
         self._types = types
         self._start = start
-        self._inside = 0  # how many fields lie above, from the one to start with
+        self._inside = 0  # how many fields lie above this one, counted from the start field
 
     def enter_field(self, node: FieldNode, *_: Any) -> None:
         parent = self._types.get_parent_type()
@@ -80,7 +80,7 @@ class _Fields(Visitor):
 
 
 def fields_of(schema: GraphQLSchema, document: str, start: str | None = None) -> set[str]:
-    """Return every field, as `Type.field`, that a document goes through, from one field on where that is named."""
+    """Return every field, as `Type.field`, that a document selects, or that it selects below a start field."""
     types = TypeInfo(schema)
     fields = _Fields(types, start)
     visit(parse(document), TypeInfoVisitor(types, fields))
@@ -88,7 +88,7 @@ def fields_of(schema: GraphQLSchema, document: str, start: str | None = None) ->
 
 
 def ids_in(answer: Any) -> Iterator[str]:
-    """Yield every id that an answer has anywhere."""
+    """Yield every id anywhere in an answer."""
     if isinstance(answer, dict):
         for name, value in answer.items():
             if name == "id":

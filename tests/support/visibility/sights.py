@@ -1,8 +1,8 @@
-"""Who must see what of another member: the rule of visibility in words and figures of its own, apart from the code.
+"""The visibility rule as a table: what each viewer must see of another member. It shares no code with the rule.
 
-A private member is there for approved followers. Of two members of whom one blocks the other neither sees the other's
-words, and the blocked one does not see the other at all. Who is muted is left out, but not out of sight. Who is
-suspended, and what is hidden, is there for moderators and for its author alone.
+A private member's posts are visible to approved followers. If one of two members blocks the other, neither sees the
+other's words, and the blocked one does not see the other at all. A muted member is left out of timelines, but not out
+of sight. A suspended member and hidden posts are visible to moderators and the author alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEE_SUSPENDED_AND_HIDDEN = {"self", "moderator"}
 
 @dataclass(frozen=True, order=True)
 class State:
-    """How the member is who is looked at, and what they have posted."""
+    """The state of the member who is looked at, and of their posts."""
 
     private: bool
     suspended: bool
@@ -44,7 +44,7 @@ class State:
 
 @dataclass(frozen=True)
 class Cell:
-    """Who looks, and at whom; the relation is that of the viewer: the one blocked by the member, the one following."""
+    """A viewer's relation to a member, and the member's state: the viewer is the one blocked, or the one following."""
 
     relation: str
     state: State
@@ -55,14 +55,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Kind:
-    """What there is to be seen: which columns must all say yes, and whether hiding posts takes it away."""
+    """A kind of entity: the columns that must all say yes, and whether hiding posts hides it."""
 
     name: str
     columns: tuple[str, ...]
     can_be_hidden: bool = False
 
     def is_seen(self, cell: Cell) -> bool:
-        """Return whether things of this kind must be seen."""
+        """Return whether entities of this kind must be seen."""
         if cell.relation not in SEE_SUSPENDED_AND_HIDDEN and (
             cell.state.suspended or (cell.state.hidden and self.can_be_hidden)
         ):
@@ -72,11 +72,11 @@ class Kind:
 
 MEMBER = Kind("member", ("member",))
 WORDS = Kind("words", ("words",))  # comments and likes
-LISTS = Kind("lists", ("lists",))  # whom they follow, who follows them
+LISTS = Kind("lists", ("lists",))  # a member's followers and follows
 POSTS = Kind("posts", ("posts",), can_be_hidden=True)
-REPOSTS = Kind("reposts", ("posts",))  # plain ones, of others' posts: they cannot be hidden
+REPOSTS = Kind("reposts", ("posts",))  # plain reposts of others' posts, which cannot be hidden
 TIMELINE = Kind("timeline", ("posts", "wants"), can_be_hidden=True)
-WANTED = Kind("wanted", ("wants",))  # members whom the viewer has brought before them
+WANTED = Kind("wanted", ("wants",))  # members whose activity the viewer is shown
 KINDS = (MEMBER, WORDS, LISTS, POSTS, REPOSTS, TIMELINE, WANTED)
 
 
@@ -96,12 +96,12 @@ def _rows() -> Iterator[tuple[tuple[str, bool], dict[str, bool]]]:
 _ROWS = dict(_rows())
 RELATIONS = tuple(dict.fromkeys(relation for relation, _ in _ROWS))
 STATES = tuple(State(*flags) for flags in product((False, True), repeat=3))
-# A public member cannot be asked, and is followed at once: the only cell that cannot be.
+# A public member gets no requests and is followed at once: the only impossible cell.
 CELLS = tuple(Cell(relation, state) for relation in RELATIONS for state in STATES if (relation, state.private) in _ROWS)
 
 
 def table(wrong: Sequence[tuple[Cell, Kind]] = ()) -> str:
-    """Return who sees what, a line for each cell; what is otherwise than it must be is marked."""
+    """Return the table as text, a line for each cell, with the wrong entries marked."""
     lines = [f"{'':44}" + "".join(f"{kind.name:10}" for kind in KINDS)]
     for cell in CELLS:
         answers = ["yes" if kind.is_seen(cell) else "no" for kind in KINDS]

@@ -1,6 +1,6 @@
-"""Every mutation that takes the id of something of another member, and who must be able to name it.
+"""Every mutation that takes the id of another member's entity, and which viewers must be able to name it.
 
-Who adds such a mutation adds a line here: the test of coverage names it.
+If you add such a mutation, add a line here: the coverage test names it.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ TAKE_AWAY = {"unrepost", "deletePost", "hidePost", "unhidePost", "deleteComment"
 
 @dataclass(frozen=True)
 class Write:
-    """A mutation that names a thing: `$it` in its input is each of the things, other names are things of the scene."""
+    """A mutation that names an entity: `$it` in its input is each of these, other names are entities of the scene."""
 
     mutation: str
     input: str
     selection: str
     things: str
     kind: Kind
-    ends: Only | None = None  # cells in which it can be named all the same
+    ends: Only | None = None  # cells in which it can be named though it is not seen
     only: Only | None = None  # the only cells in which it can be named at all
 
     def can_name(self, cell: Cell) -> bool:
-        """Return whether the viewer can name the things; elsewhere they must be as if they were not there."""
+        """Return whether the viewer can name the entities; in other cells they must seem not to exist."""
         if self.only is not None and not self.only.holds(cell):
             return False
         return self.kind.is_seen(cell) or (self.ends is not None and self.ends.holds(cell))
 
     @property
     def text(self) -> str:
-        """The field of the mutation, with its selection."""
+        """The mutation's field, with its selection."""
         return f"{self.mutation}(input: {{ {self.input} }}) {{ {self.selection} {USER_ERRORS} }}"
 
     def is_harmless(self, cell: Cell) -> bool:
-        """Return whether it leaves the things in place: not where their author takes them away."""
+        """Return whether it leaves the entities in place; an author's own deletions don't."""
         return cell.relation != SELF or self.mutation not in TAKE_AWAY
 
 
@@ -97,5 +97,5 @@ def _of_members() -> Iterator[Write]:
 
 TOLD = Write("markNotificationsRead", "upToId: $it", "viewer { user { id } }", "told", MEMBER, only=OWN)
 WRITES = (*_of_posts(), *_of_comments(), *_of_members(), TOLD)
-# Names members by their logins: who is not seen is nobody's login.
+# Mentions name members by login, and an invisible member's login must match nobody.
 MENTION = Write("post", "text: $logins", "status { id mentions { id } }", "member", MEMBER)
