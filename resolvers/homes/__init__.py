@@ -1,1 +1,1 @@
-"""A member's home as a pure function of follows, posts and plain reposts: building it, and merging follows into it."""
+"""A home as a pure function of follows, posts and plain reposts. Its pages are read in `reading`."""

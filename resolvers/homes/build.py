@@ -37,7 +37,7 @@ async def build(db: Database, member: int) -> None:
 
 
 async def read(db: Database, member: int) -> None:
-    """Build a member's home if it is absent, and note that it is in use; called for readers and subscribers.
+    """Build a member's home if it is absent or unfinished, and mark it as used; for readers and subscribers.
 
     Does nothing while the database accepts no writes.
     """

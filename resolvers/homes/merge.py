@@ -47,8 +47,8 @@ async def merge(db: Database, follower: int, member: int, edge: int, brought: Br
     floor = max(brought.horizon, await timelines.floor(db, follower) or 0)
     entries = brought.entries
     if floor:
-        # A post now belongs below the floor if the member wrote it, or first reposted it, at or below the floor.
-        # Another member's repost had listed it above.
+        # Another member's repost may have listed a post above the floor. It now belongs below, if the newly followed
+        # member wrote or reposted it at or below the floor.
         known = list(await timelines.sources(db, follower))
         old = {post for post in await posts.published_among(db, member, known) if post <= floor}
         old |= await posts.reposted_until(db, member, known, floor)
@@ -85,9 +85,9 @@ async def _standing_below(db: Database, follower: int) -> list[Delivery]:
 async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
     """Remove deleted posts from a home, and undone reposts by members whose follow has just begun or ended.
 
-    A delete is sent to the followers of its moment. It misses this home if it comes before the follow is applied or
-    after the follow has ended. It also misses it between the read and the write of a merge. A repost that has not yet
-    been deleted with its original may even add the original again.
+    A delete retracts a post from the homes of the author's followers at that moment. It misses this home if it comes
+    before the follow is applied or after the follow has ended. It also misses it between the read and the write of a
+    merge. A repost that has not yet been deleted with its original may even add the original again.
     """
     entries = [entry.thing for entry in await timelines.home(db, follower)]
     brought = [

@@ -1,4 +1,4 @@
-"""The job of a deleted account: removes everything that other partitions still hold of the member."""
+"""The job of a deleted account: removes everything that the member has left."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ log = structlog.get_logger()
 
 
 async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None:
-    """Run a newly committed job within the request, up to `FANOUT_INLINE` followers. Errors never fail the commit.
+    """Run a newly committed job within the request, up to `FANOUT_INLINE` followers. It raises no error.
+
+    The change is committed, so a worker repeats a job that fails here.
 
     With a batcher, the job is marked as finished together with the request's next commands. If that command is lost,
     a worker repeats the job.

@@ -162,7 +162,7 @@ def _listed(job: Job, thing: int) -> Listed:
 
 
 def _reply(job: Job, thing: int) -> Reply | None:
-    """Return the lists in which a post is as a reply, None when it is no reply."""
+    """Return a post as a reply, with its parent and root; None when it answers no post."""
     if not job.body.get("reply_to"):
         return None
     author, parent, whose = (int(text(job, field)) for field in ("author", "reply_to", "reply_to_author"))

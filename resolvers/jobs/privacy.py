@@ -1,4 +1,4 @@
-"""The job after a member becomes private or suspended, or ceases to be."""
+"""The job after a member's account becomes private or public, or is suspended or restored."""
 
 from __future__ import annotations
 

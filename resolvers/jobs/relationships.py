@@ -91,7 +91,7 @@ async def reject(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def block(db: Database, job: Job, _: Budget) -> Outcome:
-    """Apply blocks on the blocked members' side, and end the follows and requests that they ended."""
+    """Apply blocks on the other members' side, and end there the follows and requests that the blocks ended."""
     member, blocked = int(text(job, "member")), read_edges(job, "blocks")
     followed, followers = read_edges(job, "following"), read_edges(job, "followers")
     await blocks.tell_blocked(db, member, blocked, ended=False)

@@ -1,4 +1,4 @@
-"""Site events rendered for subscribers: each new event is looked up once and shared by all who listen."""
+"""Site events with their records: each new event is looked up once, for all subscribers."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ Told = PostCreated | PostDeleted | UserFollowed | UserUnfollowed
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """A rendered event, as it is sent to every viewer who has no relationship to the members in it."""
+    """An event with its records, as it is sent to every viewer who has no relationship to the members in it."""
 
     told: Told
     members: frozenset[int]  # the members that the event is about
@@ -111,7 +111,9 @@ async def _post_created(context: Context, event: Event) -> Announcement | None:
     if post is None:
         return None
     members = _published_by(post)
-    users = {member: user for member, user in context.load.members.items() if member in members}  # as read above
+    users = {
+        member: user for member, user in context.load.members.items() if member in members
+    }  # whose records decided it
     return Announcement(PostCreated(event_cursor(event.cursor), event.at, post), frozenset(members), users)
 
 

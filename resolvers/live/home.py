@@ -1,6 +1,6 @@
 """The live home, computed from the event log and the subscriber's follows, never from writes to stored homes.
 
-A client that applies these events ends with the stored home, however late each event is evaluated. Proof:
+A client that applies these events ends with the stored home, however late each event is evaluated. This is why:
 
 1. Each event names the posts that it may concern. The server looks at each of them as it is now, which may be later
    than the event.
