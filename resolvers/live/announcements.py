@@ -111,9 +111,8 @@ async def _post_created(context: Context, event: Event) -> Announcement | None:
     if post is None:
         return None
     members = _published_by(post)
-    users = {
-        member: user for member, user in context.load.members.items() if member in members
-    }  # whose records decided it
+    # The records by which the look-up decided.
+    users = {member: user for member, user in context.load.members.items() if member in members}
     return Announcement(PostCreated(event_cursor(event.cursor), event.at, post), frozenset(members), users)
 
 
