@@ -135,7 +135,7 @@ async def _restrict(context: Context, relationships: dict[int, Relationship], su
 async def _told(
     context: Context, event: Event, wanted: Wanted, relationships: dict[int, Relationship], *, is_past: bool
 ) -> Told | None:
-    # A past event is looked up again for each viewer: the shared result may be deleted or private by now.
+    # A past event is looked up and rendered for each viewer alone: the shared one may be deleted or private by now.
     context.relationships = None if is_past else relationships
     if is_past and not wanted.has(event):
         return None
