@@ -1,7 +1,7 @@
--- Sets a new password, ends every other session and gives this one a new refresh token, all or nothing.
+-- Sets a new password, ends every other session and gives this session a new refresh token, all or nothing.
 -- KEYS credentials, sessions
--- ARGV hash of the password that was proved, new hash, session, digest of its refresh token, expiry (ms)
--- Returns the sessions ended; false when the password has changed since, or the session has ended.
+-- ARGV hash of the checked password, new hash, session, digest of its refresh token, expiry (ms)
+-- Returns the sessions ended; false when the password has changed since the check, or the session has ended.
 local text = redis.call('HGET', KEYS[2], ARGV[3])
 if not text or redis.call('HGET', KEYS[1], 'password') ~= ARGV[1] then
   return false

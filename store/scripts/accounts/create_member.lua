@@ -1,7 +1,7 @@
--- Creates a member whose names are reserved, with the job that makes the names lasting.
+-- Creates a member whose names are reserved, with the job that makes the names permanent.
 -- KEYS minted, jobs, user, credentials, home state, active
 -- ARGV partition, member, login, name, e-mail, password hash, role, day
--- Returns the job's id; '' when the member exists already (the same work repeated).
+-- Returns the job's id; '' when the member exists already, because the step is repeated.
 local member = ARGV[2]
 if redis.call('EXISTS', KEYS[3]) == 1 then
   return ''
@@ -10,7 +10,8 @@ redis.call('HSET', KEYS[3], 'login', ARGV[3], 'name', ARGV[4], 'bio', '', 'follo
 redis.call('HSET', KEYS[4], 'email', ARGV[5], 'password', ARGV[6], 'role', ARGV[7])
 redis.call('HSET', KEYS[5], 'floor', 0)
 redis.call('ZADD', KEYS[6], ARGV[8], member)
--- The member's own id was minted before the password was hashed: newer jobs may stand in the stream already.
+-- The job needs an id of its own. The member's id was minted before the password was hashed, and the stream may
+-- already have newer jobs.
 local id = mint(KEYS[1], ARGV[1])
 commit(KEYS[2], id, 'names', cjson.encode({member = member, login = ARGV[3], email = ARGV[5]}))
 return str(id)

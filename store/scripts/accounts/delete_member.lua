@@ -1,7 +1,8 @@
--- Deletes a member: from this step on nothing of them is seen and nothing new is done by them. A job removes the rest.
+-- Deletes a member. From this step on they are not seen and cannot do anything. A job removes the rest.
 -- KEYS minted, jobs, active, user, credentials, sessions, home, home state, sources, newest
--- ARGV partition, member, hash of the password that was proved
--- Returns the job's id and body and the sessions ended; false when the password has changed since, or they are gone.
+-- ARGV partition, member, hash of the checked password
+-- Returns the job's id and body and the sessions ended; false when the password has changed since the check, or the
+-- member is gone.
 if redis.call('HGET', KEYS[5], 'password') ~= ARGV[3] then
   return false
 end

@@ -1,4 +1,4 @@
--- Removes an entry of a set of names that the index does not have of its member.
+-- Removes an entry from a set of names, unless the index lists it for its member.
 -- KEYS names, indexed; ARGV entry, member, magnitude, name
 local known = redis.call('HGET', KEYS[2], ARGV[2]) or ''
 local is_of = string.match(known, '^%d+') == ARGV[3]

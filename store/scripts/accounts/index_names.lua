@@ -1,7 +1,7 @@
--- Sets by what members are found. KEYS indexed, names of each magnitude
--- ARGV member, what the index must have of them ('any', '' for nothing), what it is to have ('' for nothing), ...
--- What is stored of a member is the magnitude and the names, each after a zero byte; entries are `name\0member`.
--- Those it names are all that there are of the member, so that none is left behind.
+-- Updates the search index: the sets of names by which members are found. KEYS indexed, names of each magnitude
+-- ARGV member, expected record ('any', '' for nothing), new record ('' for nothing), ...
+-- A member's record is the magnitude and the names, each after a zero byte. The entries are `name\0member`.
+-- Invariant: the record names all entries of the member, so an update leaves none behind.
 local function each_entry(stored, member, act)
   local magnitude = string.match(stored, '^%d+')
   for name in string.gmatch(string.sub(stored, #(magnitude or '') + 1), '%z([^%z]+)') do

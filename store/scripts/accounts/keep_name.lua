@@ -1,5 +1,5 @@
--- Makes a member's name last, or lets one given up expire. KEYS name; ARGV member, 0 to last or life (s)
--- Returns 0 when the name belongs to somebody else.
+-- Makes a member's name permanent, or lets a former name expire. KEYS name; ARGV member, 0 to keep it or life (s)
+-- Returns 0 when the name belongs to another member, else 1.
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then
   return 0

@@ -1,8 +1,8 @@
--- Adds a session, and remembers where it was opened; the oldest of both make room.
+-- Adds a session and remembers the address that opened it. The oldest sessions and addresses make room.
 -- KEYS user, sessions, credentials, known addresses
--- ARGV session, record (JSON with created), most sessions, hash of the password that was proved or '',
+-- ARGV session, record (JSON with created), most sessions, hash of the checked password or '',
 -- digest of the address or '', now (ms), how long an address is remembered (s), most addresses
--- Returns the sessions that made room; false when there is no such member, or their password has changed since.
+-- Returns the sessions that made room; false when the member is gone or the password has changed since the check.
 if redis.call('EXISTS', KEYS[1]) == 0 or ARGV[4] ~= '' and redis.call('HGET', KEYS[3], 'password') ~= ARGV[4] then
   return false
 end

@@ -1,4 +1,4 @@
--- Frees a reserved name that is still this member's, or a claimed idempotency key. KEYS key; ARGV value it must hold
+-- Releases a name that this member reserved, or a claimed idempotency key. KEYS key; ARGV value it must hold
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('DEL', KEYS[1])
 end

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- Trades a refresh token for the next one. The next token is derived from the one presented, so a repeated request
--- within the grace gets the same answer as the lost one. Any older token of the session ends it: it has been stolen.
+-- Exchanges a refresh token for its successor, which is derived from it. So a retry within the grace period gets the
+-- same answer as the lost request. Any older token of the session is stolen, and ends the session.
 -- A token that was never issued for the session changes nothing.
--- The record it overwrites is as long, so members stay signed in also when memory is used up.
+-- The new record is as long as the old one, so sessions can be renewed even when memory is used up.
 -- KEYS sessions
 -- ARGV session, digest presented, digest of its successor, now (ms), grace (ms), new expiry (ms),
 -- '1' when the token presented was issued for the session, else ''
--- Returns 'ok', or 'refused'; a refused token of a living session has ended it when the answer is 'ended'.
+-- Returns 'ok'; 'refused'; or 'ended' when the refused token has ended a running session.
 local text = redis.call('HGET', KEYS[1], ARGV[1])
 if not text then
   return 'refused'

@@ -1,6 +1,6 @@
--- Makes a member private or suspended, or ends that, with the job that moves what they have published.
+-- Makes a member private or suspended, or ends that, with the job that moves their published posts.
 -- KEYS minted, jobs, user, credentials, sessions; ARGV partition, member, 'private' or 'suspended', '1' or ''
--- Returns the job's id and body and the sessions that ended with it; {} when nothing changes, false without the member.
+-- Returns the job's id and body and the sessions ended; {} when nothing changes, false without the member.
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return false
 end

@@ -1,7 +1,8 @@
--- Takes a turn that has come, or gives one out: turns keep a distance, so all networks together try at a steady rate.
+-- Takes a turn that is due, or hands out a new one. Turns are spaced evenly, which limits the rate of all networks
+-- together.
 -- KEYS turns
 -- ARGV network, now (ms), least wait (ms), distance of two turns (ms), how long a turn can be used (ms), most turns
--- Returns 0 when the network may try now, else after how many ms it may.
+-- Returns 0 when the network may try now, else the time to wait (ms).
 local now, lasts = tonumber(ARGV[2]), tonumber(ARGV[5])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lasts)
 local own = redis.call('ZSCORE', KEYS[1], ARGV[1])

@@ -1,12 +1,12 @@
 -- Changes fields of the profile and the credentials together.
 -- KEYS minted, jobs, user, credentials, former logins
--- ARGV partition, member, job body or '', life of a login given up (s), number of profile pairs, profile pairs,
+-- ARGV partition, member, job body or '', life of a former login (s), number of profile pairs, profile pairs,
 --      credential pairs
 -- Returns the job's id and body, {} when no name changed.
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return redis.error_reply('PERCH no such member')
 end
--- Read in this step, so that of two changes at once the later gives up what the earlier took.
+-- The old names are read in this step. So of two simultaneous changes, the later one releases the earlier one's names.
 local names = ARGV[3] ~= '' and cjson.decode(ARGV[3])
 if names then
   names.old_login = names.login and redis.call('HGET', KEYS[3], 'login')

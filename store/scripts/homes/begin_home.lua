@@ -1,7 +1,8 @@
--- Begins to build a home that is absent, or that somebody else has begun and may have given up.
+-- Begins to build a home that is absent, or joins a build that another builder may have given up.
 -- KEYS home state; ARGV 'again' to add to a home that is ready, or ''
--- Returns a count of the home's changes since somebody began, false when it is ready. It begins at the clock (us), so
--- that who has read before the home was let go of, and begun again by another, does not take it for theirs.
+-- Returns the number of changes to the home since its build began, false when the home is ready.
+-- The number starts at the clock (us). A builder that read before the home was dropped and begun again by another
+-- therefore sees that the build is not its own.
 local function begun()
   local time = redis.call('TIME')
   return str(tonumber(time[1]) * 1000000 + tonumber(time[2]))

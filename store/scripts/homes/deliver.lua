@@ -1,10 +1,11 @@
--- Brings one post to the homes of some followers, oldest follow first. Repeating it changes nothing.
+-- Fans out one post to the homes of some followers, oldest follow first. Repeating it changes nothing.
 -- KEYS followers of the deliverer
--- ARGV stems of following, home, home state, sources, newest; home size, home slack, oldest id kept, most that wait;
---      deliverer, post, its author, repost or '', earlier reposts; edge after which to begin, most followers
--- Returns how many followers there were, and the last one's edge where there was any.
+-- ARGV stems of following, home, home state, sources, newest; home size, home slack, oldest id kept,
+--      most entries in newest; deliverer, post, its author, repost or '', earlier reposts;
+--      edge after which to begin, most followers
+-- Returns the number of followers, and the last one's edge if there is any.
 -- A home that does not exist is not begun.
--- Almost always the post is newer than all that a home has, and goes to its end: no more is looked at then.
+-- Almost always the post is newer than every entry of a home. The script then appends it without reading any more.
 local stems = {unpack(ARGV, 1, 5)}
 local size, slack, oldest, most = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local deliverer, post, author, repost, earlier, after, count = unpack(ARGV, 10, 16)
@@ -22,7 +23,7 @@ end
 local ends = is_newest and redis.call('MGET', unpack(keys)) or {}
 local added, others = {}, {}
 if is_newest then
-  slack = slack - most -- those that wait count, too
+  slack = slack - most -- entries in `newest` count, too
 end
 for i, tag in ipairs(tags) do
   local waiting = ends[i]

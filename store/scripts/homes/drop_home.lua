@@ -1,5 +1,5 @@
--- Lets go of a home: the next read builds it anew. KEYS home, home state, sources, newest, active
--- ARGV member, latest day of its last read for it to be let go of, or '' for any
+-- Drops a home: the next read builds a new one. KEYS home, home state, sources, newest, active
+-- ARGV member, latest day of the last read at which to drop the home, or '' for any
 local day = redis.call('ZSCORE', KEYS[5], ARGV[1])
 if ARGV[2] ~= '' and day and tonumber(day) > tonumber(ARGV[2]) then
   return 0

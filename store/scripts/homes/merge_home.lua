@@ -1,8 +1,8 @@
--- Brings the posts of a newly followed member into one home, as long as that very follow stands.
+-- Adds the posts of a newly followed member to one home, unless that follow has ended or been replaced.
 -- KEYS following, home, home state, sources, newest
 -- ARGV home size, home slack, oldest id kept, follower, followed, edge, horizon;
 --      then post, its author, repost or '', earlier reposts; ...
--- Below `horizon` the followed member's profile was not read, so the home cannot be complete there.
+-- The followed member's profile was read down to `horizon`. Below it the home may be incomplete, so the floor rises.
 local at = {
   member = ARGV[4], following = KEYS[1], home = KEYS[2], state = KEYS[3], sources = KEYS[4], newest = KEYS[5],
 }

@@ -1,5 +1,5 @@
--- Tells where posts stand in a home. KEYS home, newest; ARGV posts...
--- Returns their places, false for those that do not.
+-- Looks up the places of posts in a home. KEYS home, newest; ARGV posts...
+-- Returns one place per post, false for a post that is not listed.
 local at, found, waiting = {home = KEYS[1]}, {}, redis.call('GET', KEYS[2]) or ''
 load_home(at)
 for post in string.gmatch(string.sub(waiting, WIDTH + 1), '%d+') do

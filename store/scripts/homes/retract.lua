@@ -1,7 +1,7 @@
--- Takes a deleted post, or an undone plain repost, out of the homes of some members.
+-- Removes a deleted post, or an undone plain repost, from the homes of some members.
 -- ARGV stems of following, home, home state, sources, newest; home size, home slack, oldest id kept,
---      post, its author, repost or '', first reposts; what ends the keys of each member...
--- What comes up again by that may fill a home.
+--      post, its author, repost or '', first reposts; key suffix of each member...
+-- Undoing a repost can list its original again, so the home is trimmed afterwards.
 local stems = {unpack(ARGV, 1, 5)}
 local size, slack, oldest = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local post, author, repost, earlier = unpack(ARGV, 9, 12)

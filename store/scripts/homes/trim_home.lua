@@ -1,5 +1,5 @@
--- Bounds a home. KEYS home, home state, sources, newest; ARGV home size, home slack, oldest id kept
--- Returns how many entries went.
+-- Trims a home to its bounds. KEYS home, home state, sources, newest; ARGV home size, home slack, oldest id kept
+-- Returns how many entries it removed.
 local at = {home = KEYS[1], state = KEYS[2], sources = KEYS[3], newest = KEYS[4]}
 if not open_home(at) then
   return 0

@@ -1,4 +1,4 @@
--- Takes what an unfollowed member brought out of one home, unless they are followed again.
+-- Removes an unfollowed member's posts and reposts from one home, unless the member is followed again.
 -- KEYS following, home, home state, sources, newest
 -- ARGV home size, home slack, oldest id kept, follower, unfollowed;
 --      then post, its author, repost or '', first reposts; ...

@@ -1,8 +1,8 @@
--- Adds to a home being built what was computed from the profiles of those its owner follows, and makes it ready.
+-- Writes a home that was computed from the profiles of the followed members, and makes it ready.
 -- KEYS home, home state, sources, newest, active
--- ARGV member, changes when the builder began, or '' to write whatever has changed; floor, day; home size, home slack,
+-- ARGV member, changes when the builder began, or '' to ignore changes; floor, day; home size, home slack,
 --      entries as 'post' or 'post:place' separated by spaces, then post, its sources, ...
--- Returns 1; 0 when the home is ready or gone; -1 when it has changed in another way than by posts added.
+-- Returns 1; 0 when the home is ready or gone; -1 when it has changed by more than added posts.
 local at = {member = ARGV[1], home = KEYS[1], state = KEYS[2], sources = KEYS[3], newest = KEYS[4]}
 local state = redis.call('HMGET', at.state, 'building', 'changed', 'floor')
 if not state[1] then
@@ -23,7 +23,8 @@ for post, brought in string.gmatch(ARGV[7], '(%d+):?(%d*)') do
 end
 for i = 8, #ARGV, 2 do
   if not stands[ARGV[i]] then
-    move(at, ARGV[i], at.places[ARGV[i]], nil) -- a repost has just brought it, which is not its first: it stands below the floor
+    -- A later repost listed the post while this home was being built, but its first source is below the floor.
+    move(at, ARGV[i], at.places[ARGV[i]], nil)
   end
   if redis.call('HEXISTS', at.sources, ARGV[i]) == 0 then
     redis.call('HSET', at.sources, ARGV[i], ARGV[i + 1])

@@ -1,5 +1,5 @@
--- Marks notifications read, up to one of them or all. KEYS notifications, withdrawn, state; ARGV notification or ''
--- Returns 1, 0 when there is none with that id; one withdrawn a moment ago serves as well.
+-- Marks notifications as read, up to one of them or all. KEYS notifications, withdrawn, state; ARGV notification or ''
+-- Returns 1, 0 when no notification has that id. The id of a recently withdrawn one is accepted, too.
 local id = ARGV[1]
 if id == '' then
   id = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or '0'

@@ -1,7 +1,9 @@
--- Notes that a post or comment names a member, and tells them. Repeating it changes nothing.
+-- Lists a post or comment that mentions a member, and notifies them. Repeating it changes nothing.
 -- KEYS mentions, following
--- ARGV mailboxes, member, author, post, comment or '0', private member whose followers alone see it or '', mentions kept
--- Of those who block each other neither is named to the other. What is private stands in the list for when it is seen.
+-- ARGV mailboxes, member, author, post, comment or '0', private member whose followers alone see it or '',
+--      mentions kept
+-- A block in either direction prevents the mention. A mention that the member cannot see is listed without a
+-- notification: the member may be allowed to see it later.
 local box, author, post, comment = mailbox(ARGV[1], ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 for _, set in ipairs({box.blocked, box.blocked_by}) do
   if redis.call('ZSCORE', set, author) then
@@ -17,7 +19,7 @@ if comment ~= '0' then
 end
 local is_new = redis.call('ZADD', KEYS[1], id, text) == 1
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[7]) - 1)
--- One that is older than everything a full list keeps has been told before, or comes too late.
+-- A mention older than everything in a full list has been notified before, or is too late.
 if not is_new or not redis.call('ZSCORE', KEYS[1], text) then
   return 0
 end

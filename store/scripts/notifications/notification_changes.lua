@@ -1,4 +1,4 @@
--- Reads what has changed in a member's notifications after an id, both logs as they are at one moment.
+-- Reads the changes of a member's notifications after an id, from both logs in one step.
 -- KEYS notifications, withdrawn, state; ARGV id, most entries of each
 -- Returns the newest id of all and the floor, then the entries of each WITHSCORES, oldest first.
 local floor = redis.call('HGET', KEYS[3], 'floor') or '0'

@@ -1,4 +1,4 @@
--- Takes back all that a member was told of a post that is gone.
+-- Withdraws all notifications of a member about a post that is gone.
 -- KEYS any key of the partition; ARGV mailboxes, member, post
 withdraw_about(mailbox(ARGV[1], ARGV[2]), ARGV[3])
 return 1

@@ -1,7 +1,7 @@
--- Adds posts to a bounded timeline all read, public or of a hashtag, and to what ranks it.
+-- Adds posts to a bounded timeline that everybody reads, public or of a hashtag, and to its ranking.
 -- KEYS timeline, important; ARGV size of each, then post, score, ...
--- Returns how many made room.
--- One that is older than everything a full timeline keeps is trimmed at once. A score that is there is newer: it stays.
+-- Returns how many posts it removed from a full timeline.
+-- A post older than everything in a full timeline is removed at once. An existing score is newer, and stays.
 for i = 3, #ARGV, 2 do
   redis.call('ZADD', KEYS[1], ARGV[i], ARGV[i])
   redis.call('ZADD', KEYS[2], 'NX', ARGV[i + 1], ARGV[i])

@@ -1,5 +1,5 @@
 -- Counts uses of tags in an hour. KEYS uses; ARGV tags kept, life (s), then tag, how often, ...
--- Trimmed only once there are twice as many as are kept: a new tag must have room to grow in.
+-- The tags are trimmed only at twice the number kept: a new tag needs time to collect uses.
 for i = 3, #ARGV, 2 do
   redis.call('ZINCRBY', KEYS[1], ARGV[i + 1], ARGV[i])
 end

@@ -2,8 +2,9 @@
 -- KEYS minted, status, comments, rescore, commenters, jobs, idempotency (optional)
 -- ARGV partition, comment prefix, author, text, post, comment answered or '', channel, digest, life of the key (s),
 --      mentioned members, mailboxes
--- Returns {'new', id}, with the body of the job that tells whom it mentions if there are any, {'again', id} for a retry,
--- {'conflict'}, {'gone'} without the post, {'no-reply'} without the comment it answers.
+-- Returns {'new', id}, with the body of the job that notifies the mentioned members if there are any;
+-- {'again', id} for a retry; {'conflict'} for a key used differently; {'gone'} without the post;
+-- {'no-reply'} without the comment it answers.
 if redis.call('EXISTS', KEYS[2]) == 0 then
   return {'gone'}
 end

@@ -1,11 +1,12 @@
--- Commits a status, quote or plain repost with all that its author's partition holds, and the job that delivers it.
+-- Commits a status, quote or plain repost in its author's partition, with the job that delivers it.
 -- KEYS minted, jobs, user, profile, home, home state, sources, newest, reposted, hidden, idempotency (optional)
 -- ARGV partition, author, status prefix, text, mentions, hashtags, original or '', original's author, digest,
 --      life of the idempotency key (s), home size, home slack, '1' when the original is a quote or '',
 --      post answered or '', root of its conversation or '', author of the post answered or '',
 --      latitude and longitude or '' and ''
--- `is_pulled` in the job: the author is a big one, whose posts readers fetch themselves.
--- Returns {'new', id, job body}, {'again', id} for a retry or a second plain repost, {'conflict'} for a key used differently.
+-- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
+-- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
+-- differently.
 local author, text, original = ARGV[2], ARGV[4], ARGV[7]
 local plain = original ~= '' and text == ''
 if redis.call('EXISTS', KEYS[3]) == 0 then
@@ -43,7 +44,7 @@ local is_public = redis.call('HEXISTS', KEYS[3], 'private') + redis.call('HEXIST
 if not is_public then
   redis.call('HSET', status, 'unannounced', '1')
 end
--- A plain repost names what it stands for, so that reading a profile is enough to know what it brings.
+-- The profile's entry for a plain repost names the original and its author: reading the profile needs no status.
 redis.call('ZADD', KEYS[4], id, plain and id .. ':' .. original .. ':' .. ARGV[8] or id)
 count_posts(KEYS[3], KEYS[4], KEYS[10])
 if plain then

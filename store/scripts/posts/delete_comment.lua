@@ -1,4 +1,4 @@
--- Deletes a comment, with the job that takes it from whom it mentions.
+-- Deletes a comment, with the job that withdraws its mentions.
 -- KEYS minted, jobs, status, comments, comment, rescore, commenters; ARGV partition, comment, channel, post, mailboxes
 -- Returns the job's id and body, {} when it mentions nobody, false when it is gone already.
 local fields = redis.call('HMGET', KEYS[5], 'author', 'mentions')

@@ -1,5 +1,5 @@
--- Deletes a post from its author's partition, with the job that removes it everywhere else. What hangs on it (likes,
--- comments, reposts) stays until the job has read it; without the status nothing of it is shown or added.
+-- Deletes a post from its author's partition, with the job that removes it everywhere else.
+-- Its likes, comments and reposts stay until the job has read them. Without the status, none is shown or added.
 -- KEYS minted, jobs, progress, status, user, profile, home, home state, sources, newest, reposted, hidden, dead jobs
 -- ARGV partition, post, author, channel
 -- Returns the job's id and body, false when the post is gone or is not the author's.
@@ -25,7 +25,7 @@ redis.call('HDEL', KEYS[9], ARGV[2])
 if plain then
   redis.call('HDEL', KEYS[11], original)
 end
--- A delivery still running stops at its next checkpoint; `overtook` tells the job that one batch may be in flight.
+-- A running delivery stops at its next checkpoint. `overtook` tells the job that one batch may still be in flight.
 local overtook = 0
 if redis.call('EXISTS', KEYS[2]) == 1 then
   overtook = redis.call('XDEL', KEYS[2], ARGV[2] .. '-0')

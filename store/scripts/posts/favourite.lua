@@ -1,5 +1,5 @@
 -- Favourites a post, once. KEYS minted, user, favourites; ARGV partition, post, most favourites
--- Returns 'new', 'again' when it stood, 'full'.
+-- Returns 'new', 'again' for an existing favourite, or 'full'.
 if redis.call('EXISTS', KEYS[2]) == 0 then
   return redis.error_reply('PERCH no such member')
 end

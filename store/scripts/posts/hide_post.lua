@@ -1,6 +1,6 @@
--- Hides a status or quote of this author, or shows it again, with the job that tells everybody.
+-- Hides a status or quote of its author, or shows it again, with the job that applies the change everywhere else.
 -- KEYS minted, jobs, status, user, profile, hidden; ARGV partition, post, author, 'hide' or 'unhide', channel
--- Returns the job's id and body, {} when nothing changes, false when there is no such post of the author's.
+-- Returns the job's id and body, {} when nothing changes, false when the author has no such post.
 local names = {
   'author', 'hashtags', 'original', 'original_author', 'of_quote', 'reply_to', 'root', 'reply_to_author', 'text',
   'latitude', 'longitude', 'unannounced',

@@ -1,4 +1,4 @@
--- Notes at a post who favourites it. KEYS status, favouriters; ARGV member
+-- Adds a member to the index of those who favourite a post. KEYS status, favouriters; ARGV member
 -- Returns 1, 0 when the post is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0

@@ -1,5 +1,5 @@
 -- Likes a post, once. KEYS minted, status, likes, rescore; ARGV partition, member, channel, post, mailboxes
--- Returns 1 when it is new, 0 when it stood, false when the post is gone.
+-- Returns 1 for a new like, 0 for an existing one, false when the post is gone.
 local author = redis.call('HGET', KEYS[2], 'author')
 if not author then
   return false

@@ -1,6 +1,6 @@
--- Lists a repost or quote at its original, or a reply at the post it answers, called the original here, too.
+-- Lists a repost or quote at its original, or a reply at the post it answers, which is called the original here, too.
 -- KEYS original's status, its reposts, quotes or replies, tombstone of the repost, rescore
--- ARGV member of the set, id, counter, channel, original, who passed it on, mailboxes
+-- ARGV member of the set, id, counter, channel, original, author of the repost, mailboxes
 -- A member's newer repost of the same post stays.
 -- Returns 1, or 0 when the original is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then

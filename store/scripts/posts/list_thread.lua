@@ -1,4 +1,4 @@
--- Lists a reply in its conversation, and with it the root, unless that is deleted.
+-- Lists a reply in its conversation, together with the root unless that is deleted.
 -- KEYS root's status, thread, tombstone of the reply; ARGV root, reply
 if redis.call('EXISTS', KEYS[3]) == 1 then
   return 0

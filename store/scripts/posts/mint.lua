@@ -1,3 +1,3 @@
--- Makes an id before the thing exists: names are reserved for it first.
+-- Mints an id before its entity exists, so that names can be reserved for it.
 -- KEYS minted; ARGV partition
 return str(mint(KEYS[1], ARGV[1]))

@@ -1,5 +1,5 @@
 -- Leases posts whose scores are due. KEYS rescore; ARGV most, lease (ms)
--- Returns post, lease, ... A worker that dies leaves them to be taken again when the lease has run out.
+-- Returns post, lease, ... After a worker dies, its posts can be leased again once the lease has expired.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local lease = str(now + tonumber(ARGV[2]))

@@ -1,4 +1,4 @@
--- Takes a like back. KEYS status, likes, rescore; ARGV member, channel, post, mailboxes
+-- Removes a like. KEYS status, likes, rescore; ARGV member, channel, post, mailboxes
 -- Returns 1, 0 when there was none, false when the post is gone.
 local author = redis.call('HGET', KEYS[1], 'author')
 if not author then

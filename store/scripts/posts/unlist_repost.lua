@@ -1,9 +1,9 @@
--- Takes a repost, quote or reply off its original's list, and keeps late work from listing it again.
+-- Removes a repost, quote or reply from its original's list. A tombstone keeps late work from listing it again.
 -- KEYS original's status, its reposts, quotes or replies, tombstone, rescore
--- ARGV member of the set, id, tombstone's life (s), counter, channel, original, who passed it on,
+-- ARGV member of the set, id, tombstone's life (s), counter, channel, original, author of the repost,
 --      original's author, mailboxes
 local box = mailbox(ARGV[9], ARGV[8])
-if ARGV[4] ~= 'reposts' then -- also where the original, and its list, went before
+if ARGV[4] ~= 'reposts' then -- even if the original and its list are gone already
   withdraw(box, ARGV[4] == 'quotes' and 'QUOTE' or 'REPLY', ARGV[7], ARGV[2])
 end
 redis.call('SET', KEYS[3], '1', 'EX', ARGV[3])

@@ -1,6 +1,6 @@
--- The asking side of an approval: what was asked for is a follow now. KEYS user, following, requested
--- ARGV member, edge, who asked, mailboxes ('' to tell nobody)
--- Returns 1, also when repeated, and 0 where it was taken back meanwhile or the asking member is gone.
+-- Turns an approved request into a follow, on the asking side. KEYS user, following, requested
+-- ARGV member, edge, who asked, mailboxes ('' to notify nobody)
+-- Returns 1, also when repeated; 0 when the request was withdrawn meanwhile or the asking member is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end

@@ -1,6 +1,6 @@
--- The blocked side of a block: applies it, or its end, only if nothing newer is known.
+-- Applies a block, or its end, on the blocked side, unless a newer version is known.
 -- KEYS user, blocked by, tombstone; ARGV 'add' or 'remove', who blocks, block, tombstone's life (s),
---      blocked member, mailboxes ('' to tell nobody)
+--      blocked member, mailboxes ('' to notify nobody)
 -- Returns false when the blocked member is gone.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return false

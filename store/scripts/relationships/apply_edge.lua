@@ -1,9 +1,9 @@
--- The followed side of a follow or a request: applies it only if nothing newer is known.
+-- Applies a follow or a request on the followed side, unless a newer version is known.
 -- KEYS user, followers, requests, tombstone, blocked, minted, jobs
--- ARGV 'add', 'ask' or 'remove', follower, edge, tombstone's life (s), partition, owner, followers that make a big author,
---      mailboxes, '' to tell nobody
--- Returns 1, 0 when something newer is known, 2 where one who asks follows, since the owner is no longer private; false
--- when the owner is gone, or blocks the follower.
+-- ARGV 'add', 'ask' or 'remove', follower, edge, tombstone's life (s), partition, owner,
+--      followers that make a big author, mailboxes, '' to notify nobody
+-- Returns 1; 0 when a newer version is known or there is nothing to remove; 2 when a request is a follow, since it was
+-- approved or the owner is no longer private; false when the owner is gone or blocks the follower.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return false
 end

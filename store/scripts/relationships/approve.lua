@@ -1,4 +1,4 @@
--- Approves requests to follow a member, on the member's side, with the job that tells those who asked.
+-- Approves follow requests on the followed side, with the job that applies the approvals on the asking sides.
 -- KEYS minted, jobs, user, followers, requests; ARGV partition, member, followers that make a big author, mailboxes,
 --      who asked...
 -- Returns the job's id and body, false when none of them had asked.

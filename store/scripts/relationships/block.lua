@@ -1,4 +1,5 @@
--- Blocks members on the blocking side: ends follows and requests in both directions, with the job that tells the others.
+-- Blocks members on the blocking side, with the job that applies the blocks on the other sides.
+-- A block ends follows and requests in both directions.
 -- KEYS minted, jobs, user, following, followers, requested, requests, blocked
 -- ARGV partition, member, most blocked, tombstone prefix, tombstone's life (s), followers that make a big author,
 --      mailboxes, others...

@@ -1,6 +1,6 @@
--- The follower's side of an edge ended by the followed: removes that follow or request or an older one.
+-- Removes a follow or request, or an older version of it, on the follower's side after the followed member ended it.
 -- KEYS user, following, requested; ARGV followed member, edge, follower, mailboxes
--- Returns whether there was one.
+-- Returns 1 when there was one, else 0.
 for _, set in ipairs({KEYS[2], KEYS[3]}) do
   local known = redis.call('ZSCORE', set, ARGV[1])
   if known and tonumber(known) <= tonumber(ARGV[2]) then

@@ -1,8 +1,9 @@
--- Commits follows of one member on their own side, and requests to follow, with the job that tells the others.
+-- Commits follows and follow requests on the follower's side, with the job that applies them on the other sides.
 -- KEYS minted, jobs, user, following, requested, blocked, blocked by
--- ARGV partition, follower, most followed and asked, how many members are asked, members to ask..., members to follow...
--- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already', 'limit', 'blocks' where the
--- follower blocks them, or 'gone' where they block the follower.
+-- ARGV partition, follower, most follows and requests, number of members to ask, members to ask...,
+--      members to follow...
+-- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already', 'limit', 'blocks' when the
+-- follower blocks them, or 'gone' when they block the follower.
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return redis.error_reply('PERCH no such member')
 end

@@ -1,4 +1,4 @@
--- Adds a member to the big authors, or takes them off, unless a newer job has said otherwise.
+-- Adds a member to the big authors or removes them, unless a newer job has decided otherwise.
 -- KEYS big authors, their version; ARGV 'add' or 'remove', member, job
 local known = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[2]) or '0')
 if ARGV[1] == 'add' then

@@ -1,4 +1,4 @@
--- Mutes members, or ends mutes or blocks: a member's own set changes, with the job that tells whom it concerns.
+-- Mutes members, or ends mutes or blocks, with the job that informs live homes and, after a block, the other sides.
 -- KEYS minted, jobs, user, set; ARGV partition, member, most in the set, 'mute', 'unmute' or 'unblock', mailboxes,
 --      others...
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.

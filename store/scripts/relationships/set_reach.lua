@@ -1,4 +1,5 @@
--- Ends a change of reach, if it is still the one that a job was committed for. KEYS user, minted; ARGV partition, reach, 'big' or ''
+-- Completes the promotion or demotion of a big author, unless a newer job has been committed since.
+-- KEYS user, minted; ARGV partition, reach, 'big' or ''
 -- Returns 1, 0 when something newer was committed.
 if redis.call('HGET', KEYS[1], 'reach') ~= ARGV[2] then
   return 0

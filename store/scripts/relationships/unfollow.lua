@@ -1,9 +1,9 @@
 -- Ends edges on the acting side: a member's own follows and requests, or follows or requests by others.
--- KEYS minted, jobs, user, then the set and, beside own follows, that of own requests
+-- KEYS minted, jobs, user, then the set and, for own follows, the set of own requests
 -- ARGV partition, member, counter or '', kind of the job, tombstone prefix or '', tombstone's life (s),
 --      followers that make a big author, mailboxes, others...
 -- Returns the job's id and body, false when nothing changed.
--- The edge's id is the version: the other side removes that edge or an older one, never a newer.
+-- The edge's id is its version: the other side removes that edge or an older one, never a newer one.
 local edges, asked = {}, {}
 local box = mailbox(ARGV[8], ARGV[2])
 local told = ({following = 'FOLLOW_APPROVED', followers = 'FOLLOW'})[ARGV[3]] or 'FOLLOW_REQUEST'

@@ -1,11 +1,11 @@
--- Shared by all scripts, after `home`: what follows and reposts bring to a home, and where it stands then.
+-- Shared by all scripts, after `home`: how follows and reposts add posts to a home, and the place of each post.
 
--- Whether the member has posts of this author by themselves, without anybody's repost.
+-- Returns a true value when the home lists this author's posts without a repost: for a followed author or the member.
 local function has_author(at, author)
   return author == at.member or redis.call('ZSCORE', at.following, author)
 end
 
--- Whether somebody followed had passed a post on at or below the floor. `earlier` are its first reposts.
+-- Returns whether a followed member reposted a post at or below the floor. `earlier` lists its first reposts.
 local function was_passed_below(at, floor, earlier)
   for id, who in each_source(floor > 0 and earlier or '') do
     if tonumber(id) > floor then
@@ -17,7 +17,7 @@ local function was_passed_below(at, floor, earlier)
   return false
 end
 
--- Inserts `repost:author` into the list of a post's sources, oldest first. Repeating it changes nothing.
+-- Inserts `repost:reposter` into the list of a post's sources, oldest first. Repeating it changes nothing.
 local function add_source(at, post, repost, reposter)
   local entries, placed = {}, false
   for id, who in each_source(redis.call('HGET', at.sources, post)) do
@@ -36,15 +36,18 @@ local function add_source(at, post, repost, reposter)
   set_sources(at, post, entries)
 end
 
--- A status or quote whose author the member has: it stands at its own id, wherever a repost had put it.
+-- Lists a status or quote by a followed author or the member at its own id, even if a repost gave it another place.
+-- At or below the floor it is not listed.
 local function bring(at, floor, post)
   local own = tonumber(post)
   move(at, post, place_of(at, post), own > floor and own or nil)
 end
 
--- A plain repost by somebody the member has. Where its author is followed too, the post stands at its own id, to which
--- what brings the author's posts puts it, or a reader who pulls them; else at the first repost that brings it; where
--- that is at or below the floor, the home has already shown it.
+-- Adds a plain repost by a followed member to the sources of its original. The original's place depends on its author:
+-- - A followed author's post has its own id as place. The delivery of the author's posts puts it there, or a reader
+--   pulls it.
+-- - Any other post has its first source as place. If that is at or below the floor, the home has already shown the
+--   post, and does not list it.
 local function bring_repost(at, floor, post, author, repost, reposter, earlier)
   local has, stands, place = has_author(at, author), place_of(at, post), tonumber(repost)
   if place <= floor then
@@ -56,18 +59,18 @@ local function bring_repost(at, floor, post, author, repost, reposter, earlier)
   local _, first = sources_above(at, floor, post)
   add_source(at, post, repost, reposter)
   if not has and (stands or not first and not was_passed_below(at, floor, earlier)) then
-    -- Not in the home and yet with sources: it stands below the floor.
+    -- A post that has sources but is not listed has its place below the floor, and stays there.
     move(at, post, stands, math.min(stands or place, place))
   end
 end
 
--- Puts a post, which stands at `stands`, where it belongs after something that brought it is gone: its author's follow,
--- or a repost.
+-- Moves a post to its new place after one of its sources is gone: a repost, or the follow of its author. `stands` is
+-- its present place, nil when it is not listed.
 local function settle(at, floor, post, stands, author, earlier)
   local _, first = sources_above(at, floor, post)
   if has_author(at, author) then
     if stands and stands ~= tonumber(post) then
-      -- A repost had brought it before its author, whose posts are pulled, was followed.
+      -- A repost listed it before the member followed its author, whose posts are pulled.
       move(at, post, stands, tonumber(first))
     end
   elseif not first then
@@ -78,7 +81,7 @@ local function settle(at, floor, post, stands, author, earlier)
   end
 end
 
--- Takes one repost away as a source of a post.
+-- Removes one repost from the sources of a post.
 local function take_source(at, floor, post, author, repost, earlier)
   local entries, stands = {}, place_of(at, post)
   for id, who in each_source(redis.call('HGET', at.sources, post)) do

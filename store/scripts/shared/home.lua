@@ -1,15 +1,17 @@
--- Shared by all scripts, after the prelude: how a home is kept, opened, changed and trimmed.
+-- Shared by all scripts, after the prelude: how a home is stored, opened, changed and trimmed.
 --
--- A home is five keys; `tag` is what ends each of them, hash tag and member.
+-- A home is five keys, which end in the same `tag`: hash tag and member.
 --
--- `home` is a list: a post's id where it stands at its own id, `post:place` where a repost has brought it. Invariant:
--- places ascend, each post is there at most once, and nothing at or below the floor. `sources` has, of every post, the
--- plain reposts by followed members that are above the floor: of all that stand elsewhere than at their own id, and also
--- of posts that stand at or below the floor, so that such a post comes up again when what brought it first is gone.
+-- `home` is a list. An entry is a post's id if that is its place, and `post:place` if a repost is its place.
+-- Invariant: places ascend, each post is listed at most once, and no place is at or below the floor.
 --
--- `newest` has entries that are still to be added to the list, each at its own id, after a place that no entry of the
--- list is above; all of them equally wide. So one command looks at the ends of many homes, and another adds
--- to them. Whatever else is done to a home begins with adding these to the list, and removing `newest`.
+-- `sources` maps a post to the plain reposts of it by followed members, as far as they are above the floor. It has
+-- every listed post whose place is not its own id. It also has posts whose place is at or below the floor: such a post
+-- is listed again when its first source is gone.
+--
+-- `newest` is a buffer of entries to append to the list, each at its own id. It begins with a place that no entry of the
+-- list is above. Place and entries are equally wide. So one MGET reads the ends of many homes, and one MSET appends to
+-- them. Every other operation on a home first appends the buffer to the list and deletes `newest`.
 local function home_of(stems, tag)
   return {
     member = string.match(tag, '%d+$'),
@@ -21,7 +23,7 @@ local function home_of(stems, tag)
   }
 end
 
--- Returns what ends each key of a member.
+-- Returns the suffix of each key of a member: hash tag and id.
 local function tag_of(member)
   return string.format('{%d}:%s', math.floor(tonumber(member) / 16) % 256, member)
 end
@@ -39,7 +41,7 @@ local function entry_of(post, place)
   return tonumber(post) == place and post or post .. ':' .. str(place)
 end
 
--- Returns how many entries of a home stand at or below a place.
+-- Returns how many entries of a home are at or below a place, by binary search.
 local function count_up_to(home, place)
   local low, high = 0, redis.call('LLEN', home)
   while low < high do
@@ -53,7 +55,7 @@ local function count_up_to(home, place)
   return low
 end
 
--- Puts a post, which stands at `from` or nowhere (nil), where it belongs.
+-- Moves a post from one place to another; nil means not listed. In a loaded home, only `places` changes.
 local function move(at, post, from, to)
   if from == to then
     return
@@ -74,7 +76,7 @@ local function move(at, post, from, to)
   end
 end
 
--- Adds what has waited in `newest` to the list; returns how many entries that has then.
+-- Appends the entries of `newest` to the list. Returns the length of the list.
 local function add_waiting(home, waiting)
   local posts = {}
   for post in string.gmatch(string.sub(waiting, WIDTH + 1), '%d+') do
@@ -90,8 +92,8 @@ local function add_waiting(home, waiting)
   return redis.call('LLEN', home)
 end
 
--- Returns how `newest` begins for a list with room for entries that wait; nothing where there is none. The newest post
--- goes into a list that is empty at once.
+-- Returns the beginning of `newest` for a home whose list has at most `most` entries. Returns a false value for a
+-- longer list, and without a home. An empty list gets the newest post at once.
 local function begin_waiting(home, state, post, most)
   local last = redis.call('LINDEX', home, -1)
   if last then
@@ -114,8 +116,8 @@ local function gather(at)
   end
 end
 
--- Returns the floor, nil without a home. `is_change` says that what is about to be done is more than adding a post:
--- a builder that has read before it must read again.
+-- Empties `newest` and returns the home's floor, nil without a home. `is_change` means that the caller will do more
+-- than add a post: a builder that has read before must then read again.
 local function open_home(at, is_change)
   gather(at)
   local state = redis.call('HMGET', at.state, 'floor', 'building')
@@ -125,7 +127,7 @@ local function open_home(at, is_change)
   return state[1] and tonumber(state[1])
 end
 
--- Reads a whole home, so that what follows changes `places`, post by post, until it is stored.
+-- Loads a whole home into `places`. Later moves change only that table, until `store_home` writes it.
 local function load_home(at)
   at.places = {}
   for _, entry in ipairs(redis.call('LRANGE', at.home, 0, -1)) do
@@ -165,7 +167,7 @@ local function each_source(list)
   return string.gmatch(list or '', '(%d+):(%d+)')
 end
 
--- Returns where a post stands, nil where it does not.
+-- Returns the place of a post, nil when it is not listed.
 local function place_of(at, post)
   if at.places then
     return at.places[post]
@@ -179,12 +181,12 @@ local function place_of(at, post)
   end
   for _, entry in ipairs(first and redis.call('LRANGE', at.home, 0, -1) or {}) do
     if string.find(entry, post .. ':', 1, true) == 1 then
-      return place_in(entry) -- a repost that is a source no more had brought it
+      return place_in(entry) -- its place is a repost that is no longer a source
     end
   end
 end
 
--- Returns the sources of a post that are above the floor, and the first one of them.
+-- Returns the sources of a post above the floor, and the first of them.
 local function sources_above(at, floor, post)
   local kept, first = {}, nil
   for id, who in each_source(redis.call('HGET', at.sources, post)) do
@@ -204,7 +206,7 @@ local function set_sources(at, post, list)
   end
 end
 
--- Lets nothing stand at or below a floor; `count` entries do, where that is known.
+-- Raises the floor and removes all entries at or below it. `count` is their number, if the caller knows it.
 local function raise_floor(at, floor, count)
   redis.call('HSET', at.state, 'floor', str(floor))
   count = count or count_up_to(at.home, floor)
@@ -221,7 +223,7 @@ local function raise_floor(at, floor, count)
   end
 end
 
--- Bounds the sources of posts below the floor: of more than `most` the oldest go, and the floor rises above them.
+-- Trims the sources of posts that are not listed to the newest `most` posts. The floor rises to cover the others.
 local function trim_sources(at, floor, most)
   local all, newest, below = redis.call('HGETALL', at.sources), {}, {}
   load_home(at)
@@ -246,7 +248,7 @@ local function trim_sources(at, floor, most)
   end
 end
 
--- Keeps the newest `size` once there are more than `size + slack`, and nothing at or below `oldest`.
+-- Trims a home of more than `size + slack` entries to the newest `size`, and removes entries at or below `oldest`.
 local function trim(at, size, slack, oldest)
   local surplus = redis.call('LLEN', at.home) - size
   if surplus > slack then

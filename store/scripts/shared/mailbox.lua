@@ -1,10 +1,10 @@
--- Shared by all scripts, after the prelude: what members are told.
+-- Shared by all scripts, after the prelude: notifications.
 --
--- What a member is told lies in their own partition: notifications, and which of them were withdrawn, are two logs. The
--- score of an entry is an id made in the step that writes it, so whoever has read both up to an id reads on from there.
--- Each cause has one text, hence one entry: a step that is repeated adds nothing.
+-- A member's notifications lie in their own partition, in two logs: notifications and withdrawals. The score of an
+-- entry is an id that the writing step mints. So a reader who has both logs up to an id can continue from that id.
+-- Each cause has one text, hence one entry: repeating a step adds nothing.
 --
--- `mailbox` completes what `store/mailboxes.py` gives a script ('' where nobody is to be told) with the member.
+-- `mailbox` adds the member to the text that `store/mailboxes.py` gives a script. The text is '' to notify nobody.
 local function mailbox(text, member)
   if text == '' then
     return nil
@@ -22,7 +22,8 @@ local function text_of(kind, actor, post, comment)
   return kind .. ':' .. actor .. ':' .. (post or '0') .. ':' .. (comment or '0')
 end
 
--- Keeps the newest of one of the two logs. Whoever has read up to an id below the floor may have missed something.
+-- Trims one of the two logs to its newest entries, and raises the floor. A reader whose cursor is below the floor may
+-- have missed entries.
 local function bound_log(box, log)
   local surplus = redis.call('ZCARD', log) - box.kept
   if surplus > 0 then
@@ -49,14 +50,14 @@ local function take_back(box, text)
   end
 end
 
--- Takes a notification back, if there is one. The cause is named as in `notify`.
+-- Withdraws a notification, if there is one. The cause is named as in `notify`.
 local function withdraw(box, kind, actor, post, comment)
   if box then
     take_back(box, text_of(kind, actor, post, comment))
   end
 end
 
--- Takes back all that a member was told of an actor: for when they block or mute them.
+-- Withdraws all notifications that an actor caused, after a block or mute between the two.
 local function withdraw_by(box, actor)
   if not box then
     return
@@ -68,7 +69,7 @@ local function withdraw_by(box, actor)
   end
 end
 
--- Takes back all that a member was told of a post.
+-- Withdraws all notifications about a post.
 local function withdraw_about(box, post)
   for _, text in ipairs(redis.call('ZRANGE', box.notifications, 0, -1)) do
     if string.find(text, '^[%u_]+:%d+:' .. post .. ':') then
@@ -77,8 +78,8 @@ local function withdraw_about(box, post)
   end
 end
 
--- Tells a member once that an actor has done something: nobody of themselves, of whom they have blocked or muted or who
--- blocks them; and of one post or comment not both that it names them and what else it does to them.
+-- Notifies a member once of what an actor did. Members are not notified of their own acts, nor of acts by members whom
+-- they block or mute or who block them. A quote, reply or comment that also mentions the member replaces the mention.
 local ABOVE_MENTION = {QUOTE = true, REPLY = true, COMMENT = true}
 local function notify(box, kind, actor, post, comment)
   if not box or actor == box.member or redis.call('EXISTS', box.user) == 0 then

@@ -1,4 +1,4 @@
--- Shared by all scripts: the loader puts what a script uses of it before that.
+-- Shared by all scripts: the loader puts the declarations that a script uses before it.
 
 local EPOCH = 1704067200000 -- ms: 2024-01-01T00:00:00Z
 
@@ -7,7 +7,7 @@ local function str(number)
   return string.format('%.0f', number)
 end
 
--- Returns the server's clock, in ms since 1970; it stands still while a script runs.
+-- Returns the server's clock in ms since 1970. It does not advance while a script runs.
 local clock
 local function now_ms()
   if not clock then
@@ -17,8 +17,9 @@ local function now_ms()
   return clock
 end
 
--- Unique and growing within the partition, also when the clock steps back. What answers a thing of another partition
--- comes at least a millisecond after it, so that no list shows the answer first.
+-- Mints an id, unique and increasing within the partition even when the clock steps back. `answered` is the id of a
+-- post that the new one answers or reposts, perhaps in another partition. The new id is at least a millisecond later,
+-- so that no list shows the answer first.
 local function mint(key, partition, answered)
   local now = (now_ms() - EPOCH) * 16
   local last = tonumber(redis.call('GET', key) or '0')
@@ -30,8 +31,8 @@ local function mint(key, partition, answered)
   return math.floor(tick / 16) * 4096 + tonumber(partition) * 16 + tick % 16
 end
 
--- Records work in the step that makes it necessary. The committer is the job's first worker: it is delivered at
--- once, so another worker sees it only after the lease has run out.
+-- Commits a job in the step that makes it necessary. The stream delivers the job to the committer at once, as its first
+-- worker. Another worker sees it only after the lease expires.
 local function commit(stream, id, kind, body)
   redis.call('XADD', stream, str(id) .. '-0', 'kind', kind, 'body', body)
   local read = redis.pcall('XREADGROUP', 'GROUP', 'workers', 'perch', 'STREAMS', stream, '>')
@@ -41,18 +42,19 @@ local function commit(stream, id, kind, body)
   end
 end
 
--- Makes a job wait for any worker instead of its committer.
+-- Leaves a job to any worker instead of its committer.
 local function leave(stream, id)
   redis.call('XCLAIM', stream, 'workers', 'perch', 0, str(id) .. '-0', 'IDLE', 86400000, 'JUSTID')
 end
 
--- Sets a member's number of posts: what is hidden does not count.
+-- Sets a member's number of posts, without the hidden ones.
 local function count_posts(user, profile, hidden)
   redis.call('HSET', user, 'posts', redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
 end
 
--- Returns which set of names a member stands in: 0 below 8 followers, one more for each doubling. Who falls back keeps
--- their place down to three quarters of what it takes, so that one who comes and goes at the edge makes no work.
+-- Returns a member's magnitude, which selects their set of names: 0 below 8 followers, one more for each doubling.
+-- Hysteresis: a member keeps a magnitude down to three quarters of its threshold. So a count that goes up and down near
+-- a threshold makes no work.
 local MAGNITUDES = 24
 local function magnitude_of(followers, known)
   local is = 0
@@ -62,7 +64,7 @@ local function magnitude_of(followers, known)
   return known > is and followers >= 3 * 2 ^ known and known or is
 end
 
--- Notes a member's magnitude where it has changed, with the job that moves their names.
+-- Stores a member's magnitude if it has changed, with the job that moves their names.
 local function settle_magnitude(user, stream, minted, partition, member)
   local known = tonumber(redis.call('HGET', user, 'magnitude') or '0')
   local is = magnitude_of(tonumber(redis.call('HGET', user, 'followers')), known)
@@ -74,8 +76,9 @@ local function settle_magnitude(user, stream, minted, partition, member)
   end
 end
 
--- Sets a member's number of followers, and begins what crossing the threshold of big authors takes. `reach` is the
--- state and the job that made it: absent (small), growing, big (no longer pushed to followers), shrinking.
+-- Sets a member's number of followers. Crossing the threshold of big authors commits the job that promotes or demotes
+-- them. `reach` is the state, with the id that set it: absent (small), growing (being promoted), big (no longer pushed
+-- to followers) or shrinking (being demoted).
 local function weigh(user, stream, minted, partition, member, followers, threshold)
   redis.call('HSET', user, 'followers', followers)
   settle_magnitude(user, stream, minted, partition, member)
@@ -94,8 +97,9 @@ local function weigh(user, stream, minted, partition, member, followers, thresho
   leave(stream, id)
 end
 
--- Tells that the numbers of a post have changed: those who watch it now, and a second later what ranks it. An earlier
--- note stands, so that a post is ranked at most once a second; one that a worker has leased is overruled.
+-- Publishes that the counts of a post have changed, and schedules its rescoring for a second later. An earlier due
+-- time stays, so that a post is rescored at most once a second. A worker's lease ends later, so the new due time
+-- replaces it.
 local RESCORE_AFTER = 1000 -- ms
 local function changed(channel, rescore, post)
   redis.call('PUBLISH', channel, '')

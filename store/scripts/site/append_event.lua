@@ -1,6 +1,6 @@
--- Appends an event to the log, once, and wakes the readers.
+-- Appends an event to the log, once, and wakes the subscribers.
 -- KEYS events, event ids; ARGV name of the event, events kept, channel, fields...
--- Names are kept twice as long as events, so that a name is never forgotten before its event.
+-- Twice as many names are kept as events, so that no name is forgotten before its event.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 if redis.call('ZADD', KEYS[2], 'NX', str(now), ARGV[1]) == 0 then

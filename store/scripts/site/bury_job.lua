@@ -1,4 +1,4 @@
--- Sets a job aside as dead: it stays in the stream, where a delete can still overtake it, and is delivered to nobody.
+-- Marks a job as dead. It stays in the stream, where a delete can still overtake it, but no worker receives it.
 -- KEYS jobs, dead jobs; ARGV job
 if redis.call('XACK', KEYS[1], 'workers', ARGV[1] .. '-0') == 0 then
   return 0

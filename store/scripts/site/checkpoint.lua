@@ -1,6 +1,6 @@
--- Notes how far a job has come and renews its lease. KEYS jobs, progress; ARGV job, cursor
--- What gets on is not failing: its attempts are counted anew.
--- Returns 1; 0 when the job is no more, finished or overtaken by a delete.
+-- Saves a job's progress and renews its lease. KEYS jobs, progress; ARGV job, cursor
+-- A job that progresses is not failing, so its attempts are counted from zero again.
+-- Returns 1; 0 when the job is finished or overtaken by a delete.
 local held = redis.call('XCLAIM', KEYS[1], 'workers', 'perch', 0, ARGV[1] .. '-0', 'RETRYCOUNT', 0, 'JUSTID')
 if #held == 0 then
   return 0

@@ -1,4 +1,4 @@
--- Commits a promotion together with its place among those that run. Those that have ended are forgotten there first.
+-- Creates a promotion and lists it among the running ones, from which it first removes those that have ended.
 -- KEYS promotions, promotion
 -- ARGV promotion, now (ms), most that can run, end (ms), then pairs of its other fields
 -- Returns 1, 0 when as many run as can.

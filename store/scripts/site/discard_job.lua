@@ -1,5 +1,5 @@
 -- Removes a dead job for good. KEYS jobs, dead jobs, progress; ARGV job
--- Returns 0 when it is not dead.
+-- Returns 1, 0 when the job is not dead.
 if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then
   return 0
 end

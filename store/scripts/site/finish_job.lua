@@ -1,5 +1,5 @@
--- Ends a job that is done everywhere. KEYS jobs, progress, dead jobs; ARGV job
--- Whoever was so slow that it has been set aside meanwhile leaves it to the person who looks at it.
+-- Removes a job whose steps are all done. KEYS jobs, progress, dead jobs; ARGV job
+-- A job that was marked as dead meanwhile, because its worker was slow, stays for the operator.
 if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return 0
 end

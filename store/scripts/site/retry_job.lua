@@ -1,6 +1,6 @@
--- Makes a dead job fresh work, for any worker at once; it goes on from its last checkpoint.
+-- Makes a dead job available to any worker at once. It continues from its last checkpoint.
 -- KEYS jobs, dead jobs; ARGV job, idle time that is longer than a lease (ms)
--- Returns 0 when it is not dead.
+-- Returns 1, 0 when the job is not dead.
 if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then
   return 0
 end

@@ -1,6 +1,6 @@
--- Reads some of the promotions that run, going round from a place that the seed names; each comes once.
+-- Reads some of the running promotions, each once, round robin from a place that the seed selects.
 -- KEYS promotions; ARGV now (ms), seed, how many, prefix of promotions
--- Returns pairs of id and fields; of a record that cannot be read, no fields.
+-- Returns pairs of id and fields, with no fields for a record that cannot be read.
 local size = redis.call('ZCOUNT', KEYS[1], '(' .. ARGV[1], '+inf')
 local ended = redis.call('ZCARD', KEYS[1]) - size
 local found = {}
