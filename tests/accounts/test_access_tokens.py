@@ -1,4 +1,4 @@
-"""Access tokens: which are accepted, and what nothing is read or written without."""
+"""Access tokens: which are accepted, and what none may read or write without one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def without(claims: Claims, name: str) -> str:
 
 
 def by_hand(claims: Claims, header: dict[str, str], digest: str = "sha256") -> str:
-    """Return a token with any header, signed with the server's secret, or not at all where no digest is named."""
+    """Return a token with any header, signed with the server's secret, or unsigned when no digest is named."""
     parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in (header, claims)]
     mac = hmac.digest(SECRET.encode(), b".".join(parts), digest) if digest else b""
     return b".".join([*parts, base64.urlsafe_b64encode(mac).rstrip(b"=")]).decode()
@@ -97,7 +97,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("forge", [forge for _, forge in FORGED], ids=[name for name, _ in FORGED])
 async def test_tokens_that_are_not_accepted(alice: Member, forge: Forge) -> None:
-    """A token that is expired, forged or malformed is refused, also by a query that reads nothing."""
+    """An expired, forged or malformed token is refused, even for a query that reads nothing."""
     assert alice.token
     token = forge(jwt.decode(alice.token, SECRET, algorithms=["HS256"]))
     for query in (NOTHING_READ, "{ viewer { email } }"):
@@ -124,7 +124,7 @@ async def test_a_session_of_somebody_else(alice: Member, bob: Member) -> None:
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.usefixtures("bob")
 async def test_a_token_of_an_ended_session_reads_nothing(alice: Member, db: Database, query: str) -> None:
-    """Once its session has ended, a token gets no data, whatever is asked."""
+    """Once its session has ended, a token gets no data from any query."""
     await db.one("HDEL", keys.sessions(number(alice)), session_of(alice))
     assert_unauthenticated(*await raw(alice, query))
 
@@ -148,7 +148,7 @@ MUTATIONS: dict[str, dict[str, Any]] = {
 async def test_mutations_write_nothing_before_the_check(
     alice: Member, bob: Member, db: Database, settings: Settings, mutation: str, ended: str
 ) -> None:
-    """With a token that is not accepted no mutation writes anything, those that need no token neither."""
+    """With a token that is not accepted, no mutation writes anything, not even one that needs no token."""
     stand_ins = {"BOB": bob.refresh_token, "BOB'S ID": bob.id}
     fields = json.loads(json.dumps(MUTATIONS[mutation]))
     for name, value in fields.items():
@@ -166,7 +166,7 @@ async def test_mutations_write_nothing_before_the_check(
 
 
 async def test_wrong_input_under_a_token_that_is_not_accepted(alice: Member, db: Database) -> None:
-    """The session counts first: with an ended one even wrong input is answered with UNAUTHENTICATED alone."""
+    """The session is checked first: with an ended one, even wrong input gets UNAUTHENTICATED alone."""
     await db.one("HDEL", keys.sessions(number(alice)), session_of(alice))
     query = 'mutation { signUp(input: {login: "", name: "", email: "", password: ""}) { userErrors { code } } }'
     assert_unauthenticated(*await raw(alice, query))

@@ -82,7 +82,7 @@ async def test_everything_is_gone(
 
 
 async def test_names_are_free_at_once(anonymous: Member, alice: Member, db: Database, worker: Worker) -> None:
-    """Login, e-mail and a login given up earlier can be taken the moment the deletion is answered, by a new member."""
+    """A new member can take the login, e-mail and former login as soon as the deletion is answered."""
     await alice.do("updateProfile", login="alice_explores")
     available = "query($login: String!) { isLoginAvailable(login: $login) }"
     for login in ("alice", "alice_explores"):
@@ -113,7 +113,7 @@ async def test_sessions_end(anonymous: Member, alice: Member) -> None:
 
 
 async def test_the_rest_of_the_document_is_anonymous(alice: Member) -> None:
-    """What follows the deletion in the same document is answered as to nobody."""
+    """The rest of the document after the deletion is answered as for an anonymous viewer."""
     query = """mutation($input: DeleteAccountInput!) {
         deleteAccount(input: $input) { deletedUserId }
         follow(input: { userIds: [] }) { viewer { user { id } } } }"""
@@ -131,13 +131,13 @@ async def test_a_wrong_password(db: Database, alice: Member, password: str) -> N
 
 
 async def test_without_a_session(anonymous: Member) -> None:
-    """Who is not signed in has no account to delete."""
+    """An anonymous request has no account to delete."""
     query = "mutation($input: DeleteAccountInput!) { deleteAccount(input: $input) { deletedUserId } }"
     assert await anonymous.fail(query, input={"password": PASSWORD}) == "UNAUTHENTICATED"
 
 
 async def test_a_password_changed_meanwhile(db: Database, alice: Member) -> None:
-    """Proof of a password that is no longer the member's deletes nothing."""
+    """A deletion that checked a password changed since then deletes nothing."""
     old = await db.one("HGET", keys.credentials(number(alice.id)), "password")
     payload = await alice.do("changePassword", "accessToken", currentPassword=PASSWORD, newPassword=NEW_PASSWORD)
     alice.token = payload["accessToken"]
@@ -146,7 +146,7 @@ async def test_a_password_changed_meanwhile(db: Database, alice: Member) -> None
 
 
 async def test_deleted_twice_at_once(db: Database, worker: Worker, alice: Member, bob: Member) -> None:
-    """Of many deletions at once one is done; the others are refused or find their session ended."""
+    """Of many simultaneous deletions one succeeds; the others are refused or find their session ended."""
     await alice.follow(bob)
     query = (
         "mutation($input: DeleteAccountInput!) { deleteAccount(input: $input) { deletedUserId userErrors { code } } }"
@@ -160,14 +160,14 @@ async def test_deleted_twice_at_once(db: Database, worker: Worker, alice: Member
 
 
 class TestLimited:
-    """Attempts at the password are limited as those of log-ins are."""
+    """Password attempts are limited like log-in attempts."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
         return shrunk(settings, rate_limit=600, log_in_attempts=3)
 
     async def test_many_wrong_passwords(self, alice: Member) -> None:
-        """After some wrong passwords the right one is not looked at any more."""
+        """After some wrong passwords, even the right one is no longer checked."""
         for _ in range(3):
             assert refusals(await alice.do("deleteAccount", PAYLOAD, password="wrong password")) == WRONG_PASSWORD
         query = "mutation($input: DeleteAccountInput!) { deleteAccount(input: $input) { deletedUserId } }"
@@ -184,7 +184,7 @@ class TestManyThings:
     async def test_the_worker_goes_on(
         self, db: Database, worker: Worker, alice: Member, bob: Member, carol: Member
     ) -> None:
-        """Nothing of the member is seen from the answer on, whatever is left to the worker, who removes it."""
+        """Nothing of the member is seen after the answer, however much is left to the worker, who removes it."""
         await bob.follow(alice)
         theirs = await carol.post("theirs")
         for i in range(4):

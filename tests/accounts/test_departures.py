@@ -1,4 +1,4 @@
-"""Accounts deleted while something goes on: what comes too late, live homes, and what a damaged store has kept."""
+"""Accounts deleted while something goes on: late writes, live homes, and left-overs in a damaged store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.scene import assert_agreed
 from tests.support.transport.live import fetched, keep_up, watching
 from tests.support.work import number, work_off
 
-ROUNDS = 4  # of mending: one repair may bring another finding to light
+ROUNDS = 4  # of repair: one may reveal another finding
 LIKE = "mutation($id: ID!) { like(input: { postId: $id }) { post { id } } }"
 COMMENT = 'mutation($id: ID!) { comment(input: { postId: $id, text: "late" }) { comment { id } } }'
 REPOST = "mutation($id: ID!) { repost(input: { postId: $id }) { repost { id } } }"
@@ -32,7 +32,7 @@ UNFOLLOW = "mutation($id: ID!) { unfollow(input: { userIds: [$id] }) { users { i
 
 
 async def delete(db: Database, member: int) -> None:
-    """Delete an account, as far as a request does it."""
+    """Delete an account, with only the steps that the request runs."""
     found = await accounts.credentials(db, member)
     assert found
     job = await accounts.delete(db, member, found.password)
@@ -42,7 +42,7 @@ async def delete(db: Database, member: int) -> None:
 
 @pytest.fixture
 async def late(services: Services, alice: Member) -> Member:
-    """A member whose account was deleted, while what they had begun before is still on its way."""
+    """A member whose account was deleted while their earlier requests were still running."""
     await delete(services.db, number(alice.id))
     return alice
 
@@ -65,7 +65,7 @@ async def test_what_comes_too_late(db: Database, worker: Worker, bob: Member, ca
 
 
 async def test_nothing_more_can_be_done(db: Database, bob: Member, late: Member) -> None:
-    """Steps in the deleted member's own partition are refused, also where the session was proved before."""
+    """Steps in the deleted member's own partition are refused, even after a session check that succeeded."""
     me = number(late.id)
     before = await contents(db)
     for act in (
@@ -89,7 +89,7 @@ OVERTAKEN: dict[str, dict[str, Any]] = {
 async def test_a_request_that_is_overtaken(
     services: Services, monkeypatch: pytest.MonkeyPatch, alice: Member, bob: Member, mutation: str
 ) -> None:
-    """A request whose session was proved before the account was deleted is told so, and changes nothing."""
+    """A request whose session check came before the account's deletion is refused, and changes nothing."""
     proved = Context.member
 
     async def overtaken(self: Context) -> int:
@@ -105,7 +105,7 @@ async def test_a_request_that_is_overtaken(
 
 
 async def test_busy_to_the_end(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:
-    """Whatever a member and others do in the moment of the deletion is done or refused, and leaves nothing of them."""
+    """Acts by a member and by others during the deletion are done or refused, and leave nothing of the member."""
     await bob.follow(alice)
     mine, theirs = await alice.post("mine"), await bob.post("theirs")
     acts = [
@@ -128,7 +128,7 @@ async def test_busy_to_the_end(db: Database, worker: Worker, alice: Member, bob:
 
 
 async def test_a_live_home(db: Database, anonymous: Member, alice: Member, bob: Member, carol: Member) -> None:
-    """Who watches their home sees all that goes with an account: its posts, and what only it had passed on."""
+    """A subscriber to their home sees everything of a deleted account go: its posts, and posts only it reposted."""
     stranger = await sign_up(anonymous, "stranger")
     await bob.follow(alice, carol)
     await carol.follow(alice)

@@ -1,4 +1,4 @@
-"""E-mail addresses that change, and mutations of a member that take an access token."""
+"""E-mail addresses that change, and the token that mutations of a member need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.probes import ABSENT, LASTING, life, number, refusals
 
 
 async def test_change_email(anonymous: Member, alice: Member, db: Database) -> None:
-    """With the password the address changes for good: the new one logs in, the old one no longer does."""
+    """With the password the address changes for good: the new one logs in, the old one doesn't."""
     payload = await alice.do("changeEmail", VIEWER, email=" Alicia@EXAMPLE.net ", currentPassword=PASSWORD)
     assert payload["userErrors"] == []
     assert payload["viewer"]["email"] == "Alicia@example.net"
@@ -30,7 +30,7 @@ async def test_change_email(anonymous: Member, alice: Member, db: Database) -> N
 
 
 async def test_an_address_given_up_is_free(anonymous: Member, alice: Member, bob: Member) -> None:
-    """An address given up can be taken by anybody in the next moment, and by its former holder after them."""
+    """Anybody can take a former address at once, and its former holder can take it after them."""
     await alice.do("changeEmail", email="alicia@example.org", currentPassword=PASSWORD)
     taken = await bob.do("changeEmail", VIEWER, email="alice@example.org", currentPassword=PASSWORD)
     assert taken["viewer"]["email"] == "alice@example.org"
@@ -51,7 +51,7 @@ async def test_an_address_given_up_is_free(anonymous: Member, alice: Member, bob
 )
 @pytest.mark.usefixtures("bob")
 async def test_change_email_refuses(alice: Member, db: Database, field: str, text: str, code: str) -> None:
-    """A wrong password, and an address that is malformed or another member's, change nothing."""
+    """A wrong password, a malformed address and another member's address change nothing."""
     before = await contents(db)
     right = {"email": "alicia@example.org", "currentPassword": PASSWORD}
     payload = await alice.do("changeEmail", VIEWER, **{**right, field: text})
@@ -60,7 +60,7 @@ async def test_change_email_refuses(alice: Member, db: Database, field: str, tex
 
 
 async def test_an_address_in_another_case(anonymous: Member, alice: Member, db: Database) -> None:
-    """Changing nothing but the case of an address gives nothing up."""
+    """A change of case alone releases no address."""
     payload = await alice.do("changeEmail", VIEWER, email="ALICE@example.org", currentPassword=PASSWORD)
     assert payload["viewer"]["email"] == "ALICE@example.org"
     assert await life(db, keys.email("alice@example.org")) == LASTING
@@ -70,7 +70,7 @@ async def test_an_address_in_another_case(anonymous: Member, alice: Member, db: 
 
 
 async def test_the_address_they_have(alice: Member, db: Database) -> None:
-    """Asking for the address one has changes nothing and is no error."""
+    """Asking for one's present address changes nothing and is no error."""
     before = await contents(db)
     payload = await alice.do("changeEmail", VIEWER, email="alice@example.org", currentPassword=PASSWORD)
     assert payload["viewer"]["email"] == "alice@example.org"
@@ -78,7 +78,7 @@ async def test_the_address_they_have(alice: Member, db: Database) -> None:
 
 
 async def test_a_crash_while_an_address_changes_is_finished(alice: Member, db: Database, worker: Worker) -> None:
-    """When the change is committed, the worker makes the new address lasting and frees the old one."""
+    """After the change is committed, the worker makes the new address permanent and frees the old one."""
     new, old = "alicia@example.org", "alice@example.org"
     assert await accounts.reserve(db, keys.email(new), number(alice))
     job = await accounts.update(db, number(alice), credentials={"email": new}, names={"email": new})
@@ -89,7 +89,7 @@ async def test_a_crash_while_an_address_changes_is_finished(alice: Member, db: D
 
 
 async def test_addresses_changed_at_once(alice: Member, db: Database) -> None:
-    """Of many changes at once one is the last: its address alone is held, and all others are free."""
+    """Of many simultaneous changes one is the last: its address alone is held, and all others are free."""
     wanted = ["alice@example.org", *(f"alice{i}@example.org" for i in range(12))]
     for _ in range(5):
         await asyncio.gather(*(alice.do("changeEmail", email=a, currentPassword=PASSWORD) for a in wanted * 2))
@@ -109,7 +109,7 @@ async def test_addresses_changed_at_once(alice: Member, db: Database) -> None:
 )
 @pytest.mark.usefixtures("alice")
 async def test_what_takes_a_member(anonymous: Member, db: Database, mutation: str, fields: dict[str, Any]) -> None:
-    """What changes a member is UNAUTHENTICATED without a token, and writes nothing."""
+    """Mutations of a member are UNAUTHENTICATED without a token, and write nothing."""
     before = await contents(db)
     kind = mutation[0].upper() + mutation[1:] + "Input"
     query = f"mutation($input: {kind}!) {{ {mutation}(input: $input) {{ userErrors {{ code }} }} }}"

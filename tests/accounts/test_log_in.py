@@ -1,4 +1,4 @@
-"""Logging in: with what, and what is refused."""
+"""Logging in: with which credentials, and what is refused."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_log_in(anonymous: Member, alice: Member, identifier: str) -> None
     ],
 )
 async def test_log_in_refuses(anonymous: Member, alice: Member, db: Database, identifier: str, password: str) -> None:
-    """A wrong password and an unknown member get the same answer to the letter, and nothing is written."""
+    """A wrong password and an unknown member get exactly the same answer, and nothing is written."""
     before = await contents(db)
     usual = await anonymous.do("logIn", SESSION, identifier=alice.login, password="never the password")
     payload = await anonymous.do("logIn", SESSION, identifier=identifier, password=password)
@@ -80,7 +80,7 @@ async def test_log_in_refuses(anonymous: Member, alice: Member, db: Database, id
 
 @pytest.mark.usefixtures("alice")
 async def test_a_refused_log_in_takes_the_same_round_trips(services: Services, anonymous: Member) -> None:
-    """How long the answer takes does not tell whether a member has the identifier."""
+    """The time of the answer does not reveal whether a member has the identifier."""
     await anonymous.do("logIn", VIEWER, identifier="dora", password="a guess")  # connections are open from now on
     round_trips = set()
     for identifier in ("alice", "alice@example.org", "dora", "dora@example.org", "no name"):
@@ -91,7 +91,7 @@ async def test_a_refused_log_in_takes_the_same_round_trips(services: Services, a
 
 
 class TestSlowHashes:
-    """Passwords that take long enough to hash for others to wait, and a proxy that says which address."""
+    """Password hashing slow enough to delay others, behind a proxy that names the client's address."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
@@ -101,7 +101,7 @@ class TestSlowHashes:
 
     @pytest.mark.usefixtures("alice")
     async def test_passwords_of_one_address_hold_up_nobody_else(self, anonymous: Member) -> None:
-        """While one address has many passwords checked, a log-in from another address waits for few of them."""
+        """While many passwords from one address are checked, a log-in from another address waits for few of them."""
         bot = Member(anonymous.client, headers={"X-Forwarded-For": "198.51.100.1"})
         fields = {"identifier": "alice", "password": "a guess"}
         guesses = [asyncio.create_task(bot.do("logIn", VIEWER, **fields)) for _ in range(12)]
@@ -112,7 +112,7 @@ class TestSlowHashes:
 
 
 async def test_a_member_without_a_password_cannot_log_in(anonymous: Member, alice: Member, db: Database) -> None:
-    """Whose password is disabled logs in with nothing, not even with what is stored."""
+    """A member whose password is disabled cannot log in, not even with the stored value."""
     await db.one("HSET", keys.credentials(number(alice)), "password", "!")
     for password in ("!", "", PASSWORD, _DUMMY):
         assert refusals(await anonymous.do("logIn", VIEWER, identifier="alice", password=password)) == WRONG_LOG_IN

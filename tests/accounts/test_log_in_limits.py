@@ -1,4 +1,4 @@
-"""How often logging in can be tried."""
+"""Limits on log-in attempts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.session_probes import NEW_PASSWORD, VIEWER, WRONG_LOG_IN, log
 
 
 class TestLogInLimits:
-    """Three attempts per identifier, eight per address, and a proxy that says which address."""
+    """Three attempts per identifier, eight per address, behind a proxy that names the client's address."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
@@ -22,7 +22,7 @@ class TestLogInLimits:
     @pytest.mark.parametrize("identifier", ["alice", "alice@example.org", "dora", "dora@example.org", "no name"])
     @pytest.mark.usefixtures("alice")
     async def test_attempts_per_identifier(self, anonymous: Member, db: Database, identifier: str) -> None:
-        """After three wrong attempts an identifier, existing or not, is RATE_LIMITED for strangers, also if right."""
+        """After three wrong attempts an identifier, existing or not, is RATE_LIMITED for strangers, even if right."""
         before = await db.one("HLEN", (await db.one("KEYS", "sessions:*"))[0])
         spellings = [identifier, identifier.upper(), f" {identifier.title()} "]
         for spelling in spellings:
@@ -34,7 +34,7 @@ class TestLogInLimits:
 
     @pytest.mark.usefixtures("alice")
     async def test_attempts_per_address(self, anonymous: Member) -> None:
-        """After eight attempts on whomever an address is RATE_LIMITED, and other addresses are not."""
+        """After eight attempts, on any identifiers, an address is RATE_LIMITED, and other addresses are not."""
         anonymous.headers["X-Forwarded-For"] = "192.0.2.1"
         for i in range(8):
             assert await attempt(anonymous, f"dora{i}", "wrong password") == "WRONG_CREDENTIALS"
@@ -51,7 +51,7 @@ class TestLogInLimits:
 
     @pytest.mark.usefixtures("alice")
     async def test_success_does_not_forget_the_attempts_of_its_address(self, anonymous: Member) -> None:
-        """Logging in oneself now and then gives no more attempts on others."""
+        """Logging in oneself in between gives no more attempts on others."""
         for i in range(4):
             assert await attempt(anonymous, "alice", PASSWORD) == "OK"
             assert await attempt(anonymous, f"dora{i}", "wrong password") == "WRONG_CREDENTIALS"
@@ -59,7 +59,7 @@ class TestLogInLimits:
 
     @pytest.mark.usefixtures("alice")
     async def test_attempts_are_forgotten_in_time(self, anonymous: Member, db: Database) -> None:
-        """The counts have a time limit, and with them gone log-ins succeed again."""
+        """The counts expire, and log-ins then succeed again."""
         for _ in range(4):
             await attempt(stranger(anonymous, 1), "alice", "wrong password")
         counts = await db.one("KEYS", "attempts:i*")
@@ -79,7 +79,7 @@ class TestLogInLimits:
     async def test_attempts_on_the_current_password(
         self, alice: Member, bob: Member, mutation: str, fields: dict[str, str]
     ) -> None:
-        """Who has somebody's access token cannot try passwords without end: the fourth attempt is RATE_LIMITED."""
+        """A holder of somebody's access token cannot try passwords without end: the fourth attempt is RATE_LIMITED."""
         for _ in range(3):
             payload = await alice.do(mutation, currentPassword="wrong password", **fields)
             assert refusals(payload) == [("currentPassword", "WRONG_CREDENTIALS")]
@@ -93,7 +93,7 @@ class TestLogInLimits:
         assert payload["userErrors"] == []
 
     async def test_an_identifier_is_not_stored(self, anonymous: Member, db: Database) -> None:
-        """What strangers type as an identifier, perhaps a password, is counted without being kept."""
+        """Identifiers that strangers type, perhaps passwords, are counted without being stored."""
         await attempt(anonymous, "my secret password", "x")
         assert "secret" not in str(await contents(db))
 

@@ -21,7 +21,7 @@ DAY_MS = 86_400_000
 
 
 class TestStrangers:
-    """Somebody guesses from many addresses, while members want to log in: three attempts per identifier."""
+    """An attacker guesses from many addresses while members want to log in: three attempts per identifier."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
@@ -37,7 +37,7 @@ class TestStrangers:
     @pytest.mark.parametrize("identifier", ["alice", "alice@example.org"])
     @pytest.mark.usefixtures("alice")
     async def test_a_known_address_is_let_in_at_once(self, anonymous: Member, identifier: str) -> None:
-        """However much others guess, the right password logs in from where the member logged in before."""
+        """However much others guess, the right password logs in from an address where the member logged in before."""
         home = stranger(anonymous, 1)
         assert await attempt(home, "alice", PASSWORD) == "OK"
         await self.guess(anonymous, identifier)
@@ -47,7 +47,7 @@ class TestStrangers:
             await self.guess(anonymous, identifier)
 
     async def test_guesses_at_a_known_address_are_limited(self, anonymous: Member, alice: Member) -> None:
-        """Who shares a member's address has as many attempts again, and then waits as strangers do."""
+        """A stranger at a member's address has as many attempts again, and then waits as strangers do."""
         await self.guess(anonymous)
         for _ in range(3):
             assert await attempt(anonymous, "alice", "a guess") == "RATE_LIMITED"
@@ -56,7 +56,7 @@ class TestStrangers:
 
     @pytest.mark.usefixtures("alice", "bob")
     async def test_a_wrong_password_never_shows_who_is_known(self, services: Services, anonymous: Member) -> None:
-        """With a wrong password a member at a known address gets the answers, at the cost, that nobody would get."""
+        """A wrong password at a known address gets the same answers, at the same cost, as anywhere else."""
         here = stranger(anonymous, 1)
         assert await attempt(here, "bob", PASSWORD) == "OK"
         for sender in (stranger(anonymous, 66), here):
@@ -66,14 +66,14 @@ class TestStrangers:
                 between = services.db.round_trips
                 unknown = await answer(sender, "dora", "a guess")
                 assert services.db.round_trips - between == between - before
-                assert re.sub(r"\d+", "", str(known)) == re.sub(r"\d+", "", str(unknown))  # but for the seconds
+                assert re.sub(r"\d+", "", str(known)) == re.sub(r"\d+", "", str(unknown))  # except for the seconds
 
     @pytest.mark.usefixtures("alice")
     async def test_a_stranger_is_let_in_after_a_short_wait(self, anonymous: Member, db: Database) -> None:
-        """From anywhere else the right password logs in once the wait is over, though others guess on meanwhile."""
+        """From anywhere else the right password logs in once the wait is over, even if others keep guessing."""
         cafe = stranger(anonymous, 1)
         await self.guess(anonymous)
-        assert 30 < await wait_of(cafe, "alice") <= 90  # the one who guesses comes first
+        assert 30 < await wait_of(cafe, "alice") <= 90  # the attacker comes first
         await pass_time(db, 60)
         for number in range(67, 70):
             assert await attempt(stranger(anonymous, number), "alice", "a guess") == "RATE_LIMITED"
@@ -84,7 +84,7 @@ class TestStrangers:
     @pytest.mark.parametrize("identifier", ["alice", "dora"])
     @pytest.mark.usefixtures("alice")
     async def test_a_turn_is_for_one_attempt(self, anonymous: Member, db: Database, identifier: str) -> None:
-        """A wrong password uses up the turn: the address waits for the next one, whoever the identifier is."""
+        """A wrong password uses up the turn: the address waits for the next one, for any identifier."""
         await self.guess(anonymous, identifier)
         for _ in range(2):
             await pass_time(db, 30)
@@ -93,7 +93,7 @@ class TestStrangers:
 
     @pytest.mark.usefixtures("alice")
     async def test_many_networks_share_the_turns(self, anonymous: Member, db: Database) -> None:
-        """With one turn a minute, turns are a minute apart: more networks do not make more guesses."""
+        """With one turn a minute, turns are a minute apart: more networks cannot make more guesses."""
         await self.guess(anonymous)
         waits = [await wait_of(stranger(anonymous, number), "alice") for number in range(1, 6)]
         assert waits == sorted(waits)
@@ -112,7 +112,7 @@ class TestStrangers:
     async def test_a_network_has_one_turn(
         self, anonymous: Member, db: Database, first: str, near: str, far: str
     ) -> None:
-        """Addresses in an IPv4 network of 24 bits, or an IPv6 network of 48, have one turn together."""
+        """Addresses of an IPv4 network of 24 bits, or an IPv6 network of 48, share one turn."""
         await self.guess(anonymous)
         await pass_time(db, 60)
         waits = [await wait_of(at(anonymous, address), "alice") for address in (first, near, far)]
@@ -123,7 +123,7 @@ class TestStrangers:
 
     @pytest.mark.usefixtures("alice")
     async def test_turns_are_bounded(self, anonymous: Member, db: Database) -> None:
-        """A thousand turns are given out; the next address is told when to come back, and nothing is kept of it."""
+        """A thousand turns are given out; the next address learns when to come back, and nothing of it is stored."""
         await self.guess(anonymous)
         (key,) = await db.one("KEYS", "log-in-turns:*")
         await db.one("ZADD", key, *(x for i in range(999) for x in (int(time.time() * 1000) + 3000 * i, f"bot {i}")))
@@ -131,7 +131,7 @@ class TestStrangers:
         assert await db.one("ZCARD", key) == TURNS_KEPT
         assert await life(db, key) > 0
         await pass_time(db, 4000)
-        assert await wait_of(stranger(anonymous, 1), "alice") <= 30  # what nobody used in time is gone
+        assert await wait_of(stranger(anonymous, 1), "alice") <= 30  # turns that nobody used in time are gone
         assert await db.one("ZCARD", key) == 1
 
     async def test_a_known_device_is_let_in_at_once(self, anonymous: Member, alice: Member) -> None:
@@ -144,7 +144,7 @@ class TestStrangers:
         assert await attempt(stranger(anonymous, 1), "alice", PASSWORD, alice.device_token) == "OK"
 
     async def test_guesses_on_a_known_device_are_limited(self, anonymous: Member, alice: Member) -> None:
-        """A device has three attempts of its own, whatever others do; then it counts as a stranger."""
+        """A device has three attempts of its own, independent of others; then it counts as a stranger."""
         await self.guess(anonymous)
         thief = stranger(anonymous, 1)
         for _ in range(3):
@@ -154,7 +154,7 @@ class TestStrangers:
         assert await attempt(thief, "alice", PASSWORD, tablet.device_token) == "OK"
 
     async def test_a_device_token_of_somebody_else_is_none(self, anonymous: Member, alice: Member, bob: Member) -> None:
-        """A token of another member, an altered one and any other text make no difference."""
+        """Another member's token, an altered one and any other text make no difference."""
         await self.guess(anonymous)
         member, session, proof = alice.device_token.split(".")
         altered = [f"{member}.{session}.{proof[:-1]}", f"{member}.{session}.A{proof[1:]}", f"{member}..{proof}", "é.."]
@@ -163,7 +163,7 @@ class TestStrangers:
 
     @pytest.mark.usefixtures("alice")
     async def test_known_addresses_are_bounded(self, anonymous: Member, db: Database) -> None:
-        """The addresses of the last two log-ins are known for ninety days, and cannot be read off the store."""
+        """The addresses of the last two log-ins are remembered for ninety days, and cannot be read from the store."""
         for number in (1, 2, 1, 3):
             assert await attempt(stranger(anonymous, number), "alice", PASSWORD) == "OK"
         (key,) = await db.one("KEYS", "known-addresses:*")

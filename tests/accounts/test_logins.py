@@ -1,4 +1,4 @@
-"""Logins that change: given up, reserved, taken back, released, and wanted by many at once."""
+"""Logins that change: released, reserved, taken back, and wanted by many at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAY = 86_400_000  # ms
 
 
 async def test_a_login_given_up_is_reserved(anonymous: Member, alice: Member, bob: Member, db: Database) -> None:
-    """For 30 days nobody else can take a login given up, and it leads to nobody; then anybody can."""
+    """For 30 days nobody else can take a former login, and it leads to nobody; then anybody can take it."""
     await alice.do("updateProfile", login="alicia")
     assert await anonymous.ask('{ isLoginAvailable(login: "Alice") }') is False
     assert await anonymous.ask('{ user(login: "alice") { id } }') is None
@@ -32,7 +32,7 @@ async def test_a_login_given_up_is_reserved(anonymous: Member, alice: Member, bo
 
 
 async def test_how_long_logins_are_kept(alice: Member, db: Database) -> None:
-    """The login of a member lasts; one given up lives 30 days, and lasts again once it is taken back."""
+    """A member's login is permanent; a former one lives 30 days, and is permanent again once it is taken back."""
     await alice.do("updateProfile", login="alicia")
     assert 29 * DAY < await life(db, keys.login("alice")) <= 30 * DAY
     assert await life(db, keys.login("alicia")) == LASTING
@@ -42,7 +42,7 @@ async def test_how_long_logins_are_kept(alice: Member, db: Database) -> None:
 
 
 async def test_log_in_with_a_login_given_up(anonymous: Member, alice: Member) -> None:
-    """Who has another login now logs in with that one, not with the old one, and stays signed in meanwhile."""
+    """After a change of login, the new one logs in and the old one doesn't; the member stays signed in."""
     await alice.do("updateProfile", login="alicia")
     old = await anonymous.do("logIn", MEMBER, identifier="alice", password=PASSWORD)
     assert refusals(old) == [(None, "WRONG_CREDENTIALS")]
@@ -52,7 +52,7 @@ async def test_log_in_with_a_login_given_up(anonymous: Member, alice: Member) ->
 
 
 async def test_a_login_in_another_case(anonymous: Member, alice: Member, db: Database) -> None:
-    """Changing nothing but the case of a login gives nothing up."""
+    """A change of case alone releases no login."""
     assert (await alice.do("updateProfile", VIEWER, login="ALICE"))["viewer"]["user"]["login"] == "ALICE"
     assert await life(db, keys.login("alice")) == LASTING
     assert await db.one("KEYS", "login:*") == [keys.login("alice")]
@@ -61,7 +61,7 @@ async def test_a_login_in_another_case(anonymous: Member, alice: Member, db: Dat
 
 
 async def test_a_crash_while_a_login_changes_is_finished(alice: Member, db: Database, worker: Worker) -> None:
-    """When the change is committed, the worker makes the new login lasting and limits the old one's time."""
+    """After the change is committed, the worker makes the new login permanent and limits the old one's life."""
     assert await accounts.reserve(db, keys.login("alicia"), number(alice))
     job = await accounts.update(db, number(alice), profile={"login": "alicia"}, names={"login": "alicia"})
     assert job
@@ -73,7 +73,7 @@ async def test_a_crash_while_a_login_changes_is_finished(alice: Member, db: Data
 
 
 async def test_work_done_late_gives_nothing_back(alice: Member, db: Database, worker: Worker) -> None:
-    """A change whose rest is done after the login was taken back leaves the login with its member, lasting."""
+    """If a login is taken back before its change is completed, it stays with its member, permanently."""
     assert await accounts.reserve(db, keys.login("alicia"), number(alice))
     late = await accounts.update(db, number(alice), profile={"login": "alicia"}, names={"login": "alicia"})
     assert late
@@ -85,7 +85,7 @@ async def test_work_done_late_gives_nothing_back(alice: Member, db: Database, wo
 
 
 async def test_logins_changed_at_once(anonymous: Member, alice: Member, db: Database) -> None:
-    """Of many changes at once one is the last: its login alone lasts, and all others are given up."""
+    """Of many simultaneous changes one is the last: its login alone is permanent, and all others are former."""
     wanted = ["alice", *(f"alice{i}" for i in range(12))]
     for _ in range(5):
         await asyncio.gather(*(alice.do("updateProfile", login=login) for login in wanted * 2))
@@ -99,7 +99,7 @@ async def test_logins_changed_at_once(anonymous: Member, alice: Member, db: Data
 async def test_members_who_want_one_login_at_once(
     alice: Member, bob: Member, carol: Member, anonymous: Member, db: Database
 ) -> None:
-    """Of several members who want one login at once exactly one gets it, and the others keep theirs."""
+    """Of several members who want one login at once, exactly one gets it, and the others keep theirs."""
     members = [alice, bob, carol]
     payloads = await asyncio.gather(*(member.do("updateProfile", VIEWER, login="Robin") for member in members))
     winners = [m for m, payload in zip(members, payloads, strict=True) if payload["viewer"]]
@@ -112,14 +112,14 @@ async def test_members_who_want_one_login_at_once(
 
 
 class TestFormerLogins:
-    """Two logins that a member gave up can be reserved at a time."""
+    """Two former logins can be reserved for a member at a time."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
         return shrunk(settings, former_logins=2)
 
     async def test_nobody_can_reserve_many_logins(self, alice: Member, db: Database) -> None:
-        """A change that would reserve one login too many is refused, changes nothing, and works in time."""
+        """A change that would reserve one login too many is refused, changes nothing, and succeeds later."""
         for login in ("one", "two"):
             await alice.do("updateProfile", login=login)
         before = await contents(db)
@@ -133,7 +133,7 @@ class TestFormerLogins:
         assert await db.one("ZCARD", former) == 2
 
     async def test_a_login_can_be_taken_back(self, alice: Member) -> None:
-        """To take back a login, or to change its case, reserves no more than before."""
+        """Taking a login back, or changing its case, reserves no more than before."""
         for login in ("one", "two", "alice", "one", "two", "Two", "TWO", "Alice"):
             payload = await alice.do("updateProfile", VIEWER, login=login)
             assert payload["viewer"]["user"]["login"] == login
@@ -147,7 +147,7 @@ class TestLoginsReleasedAtOnce:
         return shrunk(settings, login_release_days=0, former_logins=1)
 
     async def test_a_login_given_up_is_free(self, alice: Member, bob: Member) -> None:
-        """A login given up can be taken by anybody in the next moment."""
+        """Anybody can take a former login at once."""
         await alice.do("updateProfile", login="alicia")
         assert (await bob.do("updateProfile", VIEWER, login="alice"))["viewer"]["user"]["login"] == "alice"
         assert (await alice.do("updateProfile", VIEWER, login="alexa"))["viewer"]["user"]["login"] == "alexa"

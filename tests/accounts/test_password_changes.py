@@ -61,7 +61,7 @@ async def test_change_password(anonymous: Member, alice: Member, bob: Member, db
 async def test_change_password_refuses(
     anonymous: Member, alice: Member, db: Database, fields: dict[str, str], expected: tuple[str, str]
 ) -> None:
-    """A wrong current password and a weak new one change nothing and end no session."""
+    """A wrong current password or a weak new one changes nothing and ends no session."""
     phone = await log_in(anonymous, "alice")
     await alice.do("updateProfile", login="alice_explores", name="Alice the Explorer")
     before = await contents(db)
@@ -73,14 +73,14 @@ async def test_change_password_refuses(
 
 
 class TestSlowHashes:
-    """Passwords that take long enough to hash for something to happen meanwhile."""
+    """Password hashing slow enough for other requests to come in between."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
         return shrunk(settings, password_memory_kib=4096)
 
     async def test_log_ins_while_the_password_changes(self, anonymous: Member, alice: Member) -> None:
-        """Whoever logs in with the old password while it changes has no session once the change is answered."""
+        """A log-in with the old password during its change leaves no session once the change is answered."""
 
         async def keep_logging_in(password: str) -> list[str]:
             tokens = []

@@ -26,7 +26,7 @@ from tests.support.probes import refusals
     ],
 )
 async def test_update_profile(anonymous: Member, alice: Member, fields: dict[str, Any], expected: Any) -> None:
-    """What is given changes, in its normal form and for everybody; what is left out or null stays."""
+    """Given fields change, in normal form and for everybody; omitted or null fields stay."""
     profile = {"login": "alice", "name": "Alice", "bio": "", **expected}
     payload = await alice.do("updateProfile", VIEWER, **fields)
     assert payload == {"viewer": {"email": "alice@example.org", "user": profile}, "userErrors": []}
@@ -54,7 +54,7 @@ BAD_BIOS = [
     ("field", "text", "code"), [*samples("login", BAD_LOGINS), *samples("name", BAD_NAMES), *rows("bio", BAD_BIOS)]
 )
 async def test_update_profile_refuses(alice: Member, db: Database, field: str, text: str, code: str) -> None:
-    """A field that breaks a rule is named, and nothing changes, of the right fields neither."""
+    """A field that breaks a rule is named, and nothing changes, not even the valid fields."""
     before = await contents(db)
     right = {"login": "alicia", "name": "Alicia", "bio": "Hello."}
     payload = await alice.do("updateProfile", VIEWER, **{**right, field: text})
@@ -71,7 +71,7 @@ async def test_update_profile_names_all_that_is_wrong(alice: Member) -> None:
 @pytest.mark.parametrize("login", ["bob", "BOB"])
 @pytest.mark.usefixtures("bob")
 async def test_update_profile_refuses_a_taken_login(alice: Member, db: Database, login: str) -> None:
-    """Another member's login is TAKEN in any case, and the other fields do not change either."""
+    """Another member's login is TAKEN in any case, and the other fields stay too."""
     before = await contents(db)
     payload = await alice.do("updateProfile", VIEWER, login=login, name="Bob", bio="I am Bob.")
     assert refusals(payload) == [("login", "TAKEN")]

@@ -1,4 +1,4 @@
-"""Refresh tokens: each used once, but for a lost reply."""
+"""Refresh tokens: each is used once, except when a reply is lost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.support.session_probes import (
 
 
 async def test_refresh(anonymous: Member, alice: Member) -> None:
-    """A refresh token is traded for a new pair that belongs to the same session."""
+    """A refresh token is exchanged for a new pair that belongs to the same session."""
     payload = await refresh(anonymous, alice.refresh_token)
     assert payload["userErrors"] == []
     assert payload["refreshToken"] != alice.refresh_token
@@ -54,7 +54,7 @@ async def test_refresh_again_and_again(anonymous: Member, alice: Member) -> None
 
 
 async def test_refresh_after_a_lost_reply(anonymous: Member, alice: Member, db: Database, settings: Settings) -> None:
-    """Until the grace is over, the token before gives the same successor, which goes on working."""
+    """Within the grace period the previous token gives the same successor, which keeps working."""
     first = await refresh(anonymous, alice.refresh_token)
     await edit_session(db, alice, rotated=-(settings.refresh_grace_seconds - 5) * 1000)
     again = await refresh(anonymous, alice.refresh_token)
@@ -73,7 +73,7 @@ async def test_refreshes_at_once(anonymous: Member, alice: Member) -> None:
 
 
 async def test_refresh_after_the_grace(anonymous: Member, alice: Member, db: Database, settings: Settings) -> None:
-    """Once the grace is over, the token before is stolen goods: it ends the session for whoever has it."""
+    """After the grace period the previous token counts as stolen: it ends the session for every holder."""
     first = await refresh(anonymous, alice.refresh_token)
     await edit_session(db, alice, rotated=-(settings.refresh_grace_seconds + 1) * 1000)
     assert refusals(await refresh(anonymous, alice.refresh_token)) == WRONG_TOKEN
@@ -83,7 +83,7 @@ async def test_refresh_after_the_grace(anonymous: Member, alice: Member, db: Dat
 
 
 async def test_refresh_with_an_older_token(anonymous: Member, alice: Member) -> None:
-    """A token older than the one before ends the session, also within the grace, and no other session."""
+    """A token older than the previous one ends its session, even within the grace period, and no other session."""
     phone = await log_in(anonymous, "alice")
     second = await refresh(anonymous, alice.refresh_token)
     third = await refresh(anonymous, second["refreshToken"])
@@ -129,7 +129,7 @@ async def test_refresh_with_an_older_token(anonymous: Member, alice: Member) -> 
     ids=lambda token: ascii(token)[:40],
 )
 async def test_refresh_refuses(anonymous: Member, alice: Member, bob: Member, db: Database, token: str) -> None:
-    """What is no refresh token of a living session is refused, and writes and ends nothing."""
+    """Anything but a refresh token of a running session is refused, and writes and ends nothing."""
     member, session, random = alice.refresh_token.split(".")
     phone = (await log_in(anonymous, "alice")).refresh_token.split(".")[2]
     stand_ins = {"member": member, "session": session, "random": random, "access": str(alice.token)}
@@ -146,7 +146,7 @@ async def test_refresh_refuses(anonymous: Member, alice: Member, bob: Member, db
 async def test_an_altered_refresh_token_ends_nothing(
     anonymous: Member, alice: Member, db: Database, rotations: int
 ) -> None:
-    """A token of the session with one character changed or missing, wherever, is refused; the session goes on."""
+    """A token of the session with any one character changed or missing is refused; the session goes on."""
     token = current = alice.refresh_token
     for _ in range(rotations):
         current = (await refresh(anonymous, current))["refreshToken"]
@@ -161,7 +161,7 @@ async def test_an_altered_refresh_token_ends_nothing(
 
 
 async def test_a_refresh_token_from_before_a_new_password_ends_the_session(anonymous: Member, alice: Member) -> None:
-    """A new password gives the session a new token; the one before was issued for it, and ends it."""
+    """A new password gives the session a new token; the previous one, issued for the session, ends it."""
     payload = await alice.do("changePassword", SESSION, currentPassword=PASSWORD, newPassword=NEW_PASSWORD)
     assert refusals(await refresh(anonymous, alice.refresh_token)) == WRONG_TOKEN
     assert not await is_signed_in(Member(alice.client, payload["accessToken"]))
@@ -170,7 +170,7 @@ async def test_a_refresh_token_from_before_a_new_password_ends_the_session(anony
 async def test_a_refresh_token_made_by_an_older_version_works_on(
     anonymous: Member, alice: Member, db: Database, settings: Settings
 ) -> None:
-    """A token without a proof of its own is known by its digest: it is traded once, and ends the session later."""
+    """A token without a signature is recognised by its digest: it is exchanged once, and later ends the session."""
     member, session, _ = alice.refresh_token.split(".")
     older = f"{member}.{session}.{'A' * 43}"
     await store_token(db, alice, older)
@@ -182,12 +182,12 @@ async def test_a_refresh_token_made_by_an_older_version_works_on(
 
 
 async def test_a_refresh_token_is_no_access_token(alice: Member) -> None:
-    """A refresh token in the place of an access token is not accepted."""
+    """A refresh token is not accepted as an access token."""
     assert_unauthenticated(*await raw(Member(alice.client, alice.refresh_token), NOTHING_READ))
 
 
 async def test_refresh_of_an_ended_session(anonymous: Member, alice: Member) -> None:
-    """The refresh token of a session that was logged out is worth nothing."""
+    """The refresh token of a logged-out session is refused."""
     await alice.do("logOut")
     assert refusals(await refresh(anonymous, alice.refresh_token)) == WRONG_TOKEN
 
@@ -195,7 +195,7 @@ async def test_refresh_of_an_ended_session(anonymous: Member, alice: Member) -> 
 async def test_a_session_never_refreshed_expires(
     anonymous: Member, alice: Member, db: Database, settings: Settings
 ) -> None:
-    """A session ends when its time is over: neither token works, and it is listed no more."""
+    """A session expires: neither token works, and it is no longer listed."""
     phone = await log_in(anonymous, "alice")
     await end_by_time(db, alice, settings)
     assert not await is_signed_in(alice)
@@ -219,7 +219,7 @@ async def test_a_refresh_prolongs_the_session(
 
 
 async def test_refresh_tokens_are_stored_hashed(anonymous: Member, alice: Member, db: Database) -> None:
-    """Neither the refresh token in use nor the one before can be read off the store."""
+    """Neither the refresh token in use nor the previous one can be read from the store."""
     payload = await refresh(anonymous, alice.refresh_token)
     held = str(await contents(db))
     for token in (alice.refresh_token, payload["refreshToken"]):

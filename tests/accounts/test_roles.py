@@ -15,7 +15,7 @@ ROLE = "{ viewer { role } }"
 
 
 async def test_set_role(tmp_path: Path) -> None:
-    """The first administrator is made beside a server, in any case and as often as one likes, and unmade without it."""
+    """The first administrator is made beside a running server, in any case and repeatedly, and unmade without it."""
     async with opened(tmp_path):
         async with perch(tmp_path, "serve") as running, visiting(await running.url()) as anonymous:
             alice = await sign_up(anonymous, "Alice")
@@ -39,7 +39,7 @@ async def test_set_role(tmp_path: Path) -> None:
 
 
 async def test_unknown_login(tmp_path: Path) -> None:
-    """A login that nobody has is one clear line and status 1, and nothing is written; so is what can be no login."""
+    """An unknown or impossible login gives one clear line and status 1, and nothing is written."""
     async with opened(tmp_path) as db:
         for login in ("nobody", "no body", ""):
             status, out, err = await run(tmp_path, "set-role", login, "ADMIN", log_level="ERROR")
@@ -49,7 +49,7 @@ async def test_unknown_login(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["alice"], ["alice", "KING"], ["alice", ""]])
 def test_wrong_role(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A role that there is not ends with the usage, which names those there are, and status 2."""
+    """An unknown role ends with the usage, which names the roles, and status 2."""
     with pytest.raises(SystemExit) as ended:
         server.main(["set-role", *arguments])
     assert ended.value.code == 2

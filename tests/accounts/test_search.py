@@ -32,7 +32,7 @@ async def rename(member: Member, name: str) -> None:
 
 
 async def be_followed(db: Database, member: Member, count: int) -> None:
-    """Give a member so many followers, as far as search can tell, and commit the job that moves their names."""
+    """Give a member a number of followers, as far as search can tell, and commit the job that moves their names."""
     me = number(member.id)
     await db.one("HSET", keys.user(me), "followers", count)
     await db.ask(settle_magnitude(me))
@@ -69,7 +69,7 @@ async def test_names(anonymous: Member, alice: Member, name: str, prefix: str) -
 
 @pytest.mark.parametrize("prefix", ["quill", "zoe", "zoë  q", "zoë quill!", "lice", "alicea", "x" * 41 + "y", "b"])
 async def test_what_is_no_beginning(anonymous: Member, alice: Member, prefix: str) -> None:
-    """What a login or name does not begin with finds nothing: other letters, a later word, more than there is."""
+    """Text that no login or name begins with finds nothing: other letters, a later word, a longer text."""
     await rename(alice, "x" * 50 if prefix[0] == "x" else "Zoë Quill")
     page = await anonymous.ask(SEARCH, prefix=prefix)
     nothing = {"hasNextPage": False, "hasPreviousPage": False, "startCursor": None, "endCursor": None}
@@ -77,7 +77,7 @@ async def test_what_is_no_beginning(anonymous: Member, alice: Member, prefix: st
 
 
 async def test_logins(anonymous: Member, alice: Member, bob: Member) -> None:
-    """A login is found in any case, and one who is found by login and name stands there once."""
+    """A login is found in any case, and a member found by both login and name is listed once."""
     await bob.do("updateProfile", login="Al_Bob", name="Al")
     assert await found(anonymous, "AL") == ["alice", "Al_Bob"]
     assert await found(anonymous, "@al_") == ["Al_Bob"]
@@ -87,7 +87,7 @@ async def test_logins(anonymous: Member, alice: Member, bob: Member) -> None:
 async def test_the_most_followed_first(
     services: Services, worker: Worker, anonymous: Member, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """Those with more followers stand first, of equal ones who was there first; a follow counts at once."""
+    """Members with more followers come first, equal ones in order of sign-up; a follow counts at once."""
     for member in (alice, bob, carol):
         await rename(member, "Same")
     assert await found(anonymous, "same") == ["alice", "bob", "carol"]
@@ -111,13 +111,13 @@ async def test_the_most_followed_first(
 async def test_a_hundred_at_most(
     monkeypatch: pytest.MonkeyPatch, services: Services, worker: Worker, anonymous: Member
 ) -> None:
-    """The most followed are found however many there are, whichever magnitude the last of them stand at."""
+    """The most followed are found, however many there are and whatever their magnitudes."""
     monkeypatch.setattr(search, "MOST", 4)
     many = sorted(await crowd(anonymous, 12), key=lambda member: number(member.id))
     followers = [0, 100, 12, 7, 15, 16, 13, 8, 40, 3, 14, 5]
     for one, count in zip(many, followers, strict=True):
         await be_followed(services.db, one, count)
-    # Fallen by less than a quarter: behind the most followed of the magnitude below, and still above them.
+    # Fewer followers by less than a quarter: behind the most followed of the magnitude below, and still above them.
     followers[5] = 13
     await be_followed(services.db, many[5], followers[5])
     await work_off(services.db, worker)
@@ -130,7 +130,7 @@ async def test_a_hundred_at_most(
 
 
 async def test_many_of_one_magnitude(monkeypatch: pytest.MonkeyPatch, anonymous: Member) -> None:
-    """Of more members of one magnitude than are read, the first by name are found."""
+    """When a magnitude has more members than are read, the first by name are found."""
     monkeypatch.setattr(search, "READ", 3)
     for login in ("ad", "ac", "ab", "aa"):
         await sign_up(anonymous, login)
@@ -138,7 +138,7 @@ async def test_many_of_one_magnitude(monkeypatch: pytest.MonkeyPatch, anonymous:
 
 
 async def test_pages(anonymous: Member, alice: Member) -> None:
-    """However names and followers change, the pages are the first ranking, without who is no longer found."""
+    """However names and followers change, the pages follow the first ranking, without members no longer found."""
     many = sorted(await crowd(anonymous, 6), key=lambda member: number(member.id))
     ranked = [member.login for member in many]
     page = await alice.ask(SEARCH, prefix="one", first=2)
@@ -159,12 +159,12 @@ async def test_pages(anonymous: Member, alice: Member) -> None:
     ["", "  ", "@", "\uff20@", "\u200b", "a\x00", "a\nb", "\x07", "a\u202eb", "x" * 51, "x" * 5_000, "e\u0301" * 51],
 )
 async def test_no_prefix(alice: Member, prefix: str) -> None:
-    """A prefix that is blank, only a sign of mention, longer than a name, or no name could have is bad input."""
+    """A prefix that is blank, only a sign of mention, longer than a name, or impossible in a name is bad input."""
     assert await refused(alice, prefix=prefix) == "prefix"
 
 
 async def test_no_page(anonymous: Member, alice: Member, bob: Member) -> None:
-    """A wrong number, and a cursor that is spoilt, of another search or another list, are bad input."""
+    """A wrong number, and a cursor that is malformed, of another search or another list, are bad input."""
     for member in (alice, bob):
         await rename(member, "Same")
     for first in (0, -1, 101):

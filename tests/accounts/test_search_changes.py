@@ -1,4 +1,4 @@
-"""Whatever happens to members, a search finds what a look at all of them would."""
+"""After any changes to members, a search finds what a look at all of them would."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PREFIXES = ("a", "an", "ann", "anne o", "\u00e5", "o", "one", "one1", "@o", "s",
 
 @dataclass
 class Someone:
-    """What a plain computation knows of a member."""
+    """A member as the plain computation knows them."""
 
     member: Member
     login: str
@@ -48,7 +48,7 @@ def plain(people: dict[str, Someone], prefix: str) -> list[str]:
 
 
 async def change(lot: random.Random, people: dict[str, Someone], anonymous: Member, turn: int) -> None:
-    """Have something happen to somebody."""
+    """Apply one random change to a member."""
     someone, other = lot.sample(list(people.values()), 2)
     me, them = someone.member, other.member
     match lot.choice(["name", "login", "follow", "follow", "follow", "unfollow", "remove", "leave", "join"]):
@@ -83,7 +83,7 @@ async def change(lot: random.Random, people: dict[str, Someone], anonymous: Memb
 async def test_a_search_is_what_a_look_at_all_finds(
     services: Services, anonymous: Member, worker: Worker, seed: int
 ) -> None:
-    """After any changes, before and after a worker has done the rest, a search finds what its words say."""
+    """After any changes, before and after a worker has done the rest, a search finds what its description says."""
     lot = random.Random(seed)  # noqa: S311  an order of steps, no secret
     many = await crowd(anonymous, 14)
     people = {one.id: Someone(one, one.login, one.login.title()) for one in many}
@@ -102,7 +102,7 @@ async def test_a_search_is_what_a_look_at_all_finds(
 
 @pytest.mark.parametrize("seed", range(12))
 async def test_changes_at_once(settings: Settings, db: Database, alice: Member, seed: int) -> None:
-    """Of names that change while others are being indexed the last one stands in the index, and no other."""
+    """When names change while others are being indexed, the index has the last one and no other."""
     turns, me = Turns(settings, seed), number(alice.id)
 
     async def rename(name: str) -> None:
@@ -115,7 +115,7 @@ async def test_changes_at_once(settings: Settings, db: Database, alice: Member, 
 
 
 async def test_an_account_that_goes_while_it_is_indexed(settings: Settings, db: Database, alice: Member) -> None:
-    """Nothing of a deleted account comes back into the index."""
+    """Nothing of a deleted account returns to the index."""
     for seed in range(6):
         turns, me = Turns(settings, seed), number(alice.id)
         await turns.together(_delete(turns, me), name_index.index(turns, [me]))
@@ -129,6 +129,6 @@ async def _delete(db: Database, member: int) -> None:
 
 
 async def test_a_sign_up_leaves_nothing_to_do(db: Database, alice: Member) -> None:
-    """What a member is found by is there when the sign-up is answered, and nothing of it is left to a worker."""
+    """The index has a new member when the sign-up is answered, with nothing left to a worker."""
     assert not await db.one("XLEN", keys.jobs(partition(number(alice.id))))
     assert await db.one("HGET", keys.indexed(), number(alice.id)) == "0\0alice"

@@ -1,4 +1,4 @@
-"""Secrets: no password, token or hash is in the log, in an answer or in printed text, whatever fails."""
+"""Secrets: no password, token or hash is in the log, in an answer or in printed text, whichever call fails."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def mutations() -> set[str]:
 
 
 def test_every_mutation_is_tried() -> None:
-    """Every mutation of the schema is one of those that fail below."""
+    """Every mutation of the schema is among those that fail below."""
     assert set(FIELDS) == mutations()
 
 
@@ -62,7 +62,7 @@ async def answers(alice: Member) -> dict[str, dict[str, Any]]:
 
 
 async def answers_on_sockets(alice: Member) -> list[dict[str, Any]]:
-    """Return what a websocket without a token answers to each mutation that needs none."""
+    """Return what a websocket without a token answers to each mutation that needs no token."""
     found, anonymous = [], replace(alice, token=None)
     for name in ("signUp", "logIn", "refreshSession"):
         async with subscribed(anonymous, mutation(name), input=fields_of(name, alice)) as stream:
@@ -71,7 +71,7 @@ async def answers_on_sockets(alice: Member) -> list[dict[str, Any]]:
 
 
 async def misfits(anonymous: Member) -> None:
-    """Send secrets where they do not fit: the answer names the place, and may repeat what its client has sent."""
+    """Send secrets where they do not fit: the answer names the place, and may repeat its client's text."""
     for fields in ({"password": CURRENT}, {"identifier": 1, "password": [CURRENT]}, CURRENT, [CURRENT]):
         assert await anonymous.fail(mutation("logIn"), input=fields) == "BAD_USER_INPUT"
     for literal in (f'{{password: "{CURRENT}"}}', f'{{identifier: 1, password: "{CURRENT}"}}', f'"{CURRENT}"'):
@@ -93,7 +93,7 @@ async def damage(db: Database) -> None:
 
 @contextlib.asynccontextmanager
 async def locked(folder: Path) -> AsyncIterator[str]:
-    """A server of one's own that asks for a password; yields its address."""
+    """A server of the test's own that asks for a password; yields its address."""
     async with redis(folder) as away:
         await away.start()
         async with connected(away.settings["redis_url"]) as db:
@@ -103,7 +103,7 @@ async def locked(folder: Path) -> AsyncIterator[str]:
 
 
 async def test_no_secret_is_shown(tmp_path: Path) -> None:
-    """Every mutation fails on a full store, then on a damaged one: no output has a secret that was used."""
+    """Every mutation fails on a full store, then on a damaged one: no output contains a secret that was used."""
     async with locked(tmp_path / "redis") as url, perch(tmp_path, "serve", redis_url=url, secret_key=SECRET) as running:
         async with connected(url) as db, visiting(await running.url()) as anonymous:
             fields = {"login": "alice", "name": "Alice", "email": "alice@example.org", "password": CURRENT}
@@ -132,7 +132,7 @@ async def test_no_secret_is_shown(tmp_path: Path) -> None:
 
 
 async def test_a_store_that_cannot_be_reached(tmp_path: Path) -> None:
-    """Neither a wrong password nor an address where nobody listens has a secret shown."""
+    """Neither a wrong password nor an address where nobody listens makes Perch show a secret."""
     async with locked(tmp_path / "redis") as url:
         for wrong in (f"{url}2", f"unix://user:{quote(STORE_PASSWORD, '')}@{tmp_path}/nobody.sock"):
             async with perch(tmp_path, "serve", redis_url=wrong, secret_key=SECRET) as running:
@@ -158,7 +158,7 @@ HOLDERS = [
 
 @pytest.mark.parametrize("holder", HOLDERS, ids=lambda holder: type(holder).__name__)
 def test_reprs(holder: object) -> None:
-    """An object that holds a secret shows it in no repr, no text, no log line and no JSON."""
+    """An object that holds a secret shows it in no repr, text, log line or JSON."""
     with lines.written() as log:
         structlog.get_logger().error(f"{holder} {holder!r}", holder=holder, one={"of": [holder]})
         structlog.get_logger().error("%s %r" % (holder, holder))  # noqa: UP031  as libraries do
@@ -190,7 +190,7 @@ def _inputs() -> Iterator[tuple[str, GraphQLInputField]]:
 
 
 def test_secret_inputs() -> None:
-    """Every field of an input whose name says that it is a secret is declared as one."""
+    """Every input field whose name says that it is a secret is declared as one."""
     named = {name for name, _ in _inputs() if re.search("password|token|secret", name, re.IGNORECASE)}
     assert {name for name, field in _inputs() if is_secret(field)} == named
     assert len(named) >= 7
@@ -229,7 +229,7 @@ def test_addresses(given: str, wanted: str) -> None:
     ],
 )
 async def test_wrong_addresses(tmp_path: Path, url: str) -> None:
-    """An address that cannot be meant as it reads is refused before it is used, and is not repeated."""
+    """An ambiguous address is refused before it is used, and is not repeated."""
     with pytest.raises(SettingError, match="REDIS_URL must") as refused:
         Settings(redis_url=url, secret_key=SECRET).check()
     assert "pass@" not in str(refused.value)

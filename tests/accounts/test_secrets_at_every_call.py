@@ -33,12 +33,12 @@ from tests.support.secrets import (
 from tests.support.servers import lines
 from tests.support.work import number
 
-TOKEN_OR_HASH = re.compile(r"eyJ[\w-]{10}|\d+\.[\w-]{12}\.[\w-]{43}|\$argon2")  # also one that no answer had
+TOKEN_OR_HASH = re.compile(r"eyJ[\w-]{10}|\d+\.[\w-]{12}\.[\w-]{43}|\$argon2")  # also a token that no answer contained
 CALLS_MOST = 30  # more than any mutation makes
 
 
 class Failing(Database):
-    """Fails in a way that nobody expects after some more calls, all calls but those that read the event log."""
+    """Fails unexpectedly after some more calls, counting all but those that read the event log."""
 
     calls = math.inf
 
@@ -61,7 +61,7 @@ async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """All that is logged meanwhile, as a process writes it."""
+    """All log lines written meanwhile, as a process writes them."""
     with lines.written() as text:
         yield text
 
@@ -86,7 +86,7 @@ async def hashes(db: Database) -> list[str]:
 async def test_no_secret_is_shown(
     name: str, services: Services, db: Database, alice: Member, things: dict[str, str], log: io.StringIO
 ) -> None:
-    """A mutation fails at its first call, its second and so on: no log line and no answer has a secret."""
+    """A mutation fails at its first call, its second and so on: no log line and no answer contains a secret."""
     assert isinstance(services.db, Failing)
     text = json.dumps(fields_of(name, alice))
     for placeholder, real in {**things, CURRENT: PASSWORD}.items():

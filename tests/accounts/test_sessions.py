@@ -29,7 +29,7 @@ from tests.support.session_probes import (
     "call", ["logOut", "logOut(input: null)", "logOut(input: {})", "logOut(input: {everywhere: null})"]
 )
 async def test_log_out(anonymous: Member, alice: Member, call: str) -> None:
-    """Logging out ends the session that asks, at once, and no other."""
+    """Logging out ends the asking session at once, and no other."""
     phone = await log_in(anonymous, "alice")
     assert await phone.ask(f"mutation {{ {call} {{ userErrors {{ code }} }} }}") == {"userErrors": []}
     assert not await is_signed_in(phone)
@@ -50,7 +50,7 @@ async def test_log_out_everywhere(anonymous: Member, alice: Member, bob: Member)
 
 
 async def test_log_out_twice(alice: Member) -> None:
-    """A token that has logged out is no token any more."""
+    """A token that has logged out is refused."""
     await alice.do("logOut")
     assert_unauthenticated(*await raw(alice, "mutation { logOut { userErrors { code } } }"))
 
@@ -59,7 +59,7 @@ async def test_log_out_twice(alice: Member) -> None:
 
 
 async def test_sessions_are_listed(anonymous: Member, alice: Member, settings: Settings) -> None:
-    """A member sees where they are signed in, newest first, with what each device calls itself."""
+    """A member sees where they are signed in, newest first, with the name each device gives itself."""
     started = time.time()
     phone = await log_in(anonymous, "alice", user_agent="Perch for Phones/1.0")
     tablet = await log_in(anonymous, "alice@example.org", user_agent="Täblet " + "x" * 500)
@@ -79,7 +79,7 @@ async def test_sessions_are_listed(anonymous: Member, alice: Member, settings: S
 
 
 async def test_sessions_of_others_are_not_listed(alice: Member, bob: Member) -> None:
-    """Each member sees their own sessions alone."""
+    """Each member sees only their own sessions."""
     for member in (alice, bob):
         assert (await member.ask("{ viewer { sessions { id } } }"))["sessions"] == [{"id": session_of(member)}]
 
@@ -92,7 +92,7 @@ class TestFewSessions:
         return shrunk(settings, sessions_per_member=3)
 
     async def test_the_oldest_session_makes_room(self, anonymous: Member, alice: Member, bob: Member) -> None:
-        """Whoever logs in once too often loses the session that was opened first, and nobody else does."""
+        """A log-in beyond the most sessions ends the session that was opened first, and no other member's."""
         devices = [alice]
         for _ in range(4):
             devices.append(await log_in(anonymous, "alice"))

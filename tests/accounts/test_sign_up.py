@@ -35,7 +35,7 @@ viewer { email role user { id login name bio createdAt followerCount followingCo
 
 
 async def test_sign_up_makes_a_member_and_signs_them_in(anonymous: Member, settings: Settings) -> None:
-    """A sign-up answers with a working pair of tokens and a plain member who has done nothing yet."""
+    """A sign-up answers with a working pair of tokens and a plain member without any activity."""
     started = time.time()
     payload = await anonymous.do("signUp", SESSION, **form())
     assert payload["userErrors"] == []
@@ -76,7 +76,7 @@ async def test_sign_up_makes_a_member_and_signs_them_in(anonymous: Member, setti
     ],
 )
 async def test_sign_up_accepts(anonymous: Member, field: str, given: str, kept: str | None) -> None:
-    """What is allowed is kept in its normal form, and the member can log in with what they typed."""
+    """Valid input is stored in its normal form, and the member can log in with what they typed."""
     fields = form(**{field: given})
     payload = await anonymous.do("signUp", VIEWER, **fields)
     assert payload["userErrors"] == []
@@ -88,7 +88,7 @@ async def test_sign_up_accepts(anonymous: Member, field: str, given: str, kept: 
 
 
 async def test_passwords_are_kept_as_argon2id_and_nowhere_else(anonymous: Member, db: Database) -> None:
-    """Of a password nothing but a salted argon2id hash is stored, and that only among the member's credentials."""
+    """Only a salted argon2id hash of the password is stored, and only among the member's credentials."""
     alice, bob = await sign_up(anonymous, "alice"), await sign_up(anonymous, "bob")
     held = await contents(db)
     hashes = [await db.one("HGET", keys.credentials(number(member)), "password") for member in (alice, bob)]
@@ -100,7 +100,7 @@ async def test_passwords_are_kept_as_argon2id_and_nowhere_else(anonymous: Member
 
 
 async def test_tokens_are_not_stored(alice: Member, db: Database) -> None:
-    """Neither access token nor refresh token can be read off the store."""
+    """Neither access token nor refresh token can be read from the store."""
     held = str(await contents(db))
     assert alice.token
     assert alice.token not in held
@@ -142,7 +142,7 @@ PASSWORDS_LIKE_NAMES = [
     ],
 )
 async def test_sign_up_refuses(anonymous: Member, db: Database, field: str, text: str, code: str) -> None:
-    """A field that breaks a rule is named, alone, with its code, and nothing is written."""
+    """A field that breaks a rule is named alone, with its code, and nothing is written."""
     payload = await anonymous.do("signUp", SESSION, **form(**{field: text}))
     assert refusals(payload) == [(field, code)]
     assert await contents(db) == {}
@@ -152,7 +152,7 @@ async def test_sign_up_refuses(anonymous: Member, db: Database, field: str, text
 async def test_sign_up_refuses_a_password_that_is_a_name(
     anonymous: Member, db: Database, fields: dict[str, str]
 ) -> None:
-    """The login, the name and the e-mail address, in any case, are no passwords."""
+    """The login, the name and the e-mail address, in any case, are refused as passwords."""
     payload = await anonymous.do("signUp", SESSION, **form(**fields))
     assert refusals(payload) == [("password", "WEAK_PASSWORD")]
     assert await contents(db) == {}
@@ -181,7 +181,7 @@ async def test_sign_up_names_all_that_is_wrong(anonymous: Member, db: Database) 
 async def test_sign_up_refuses_taken_names(
     anonymous: Member, alice: Member, db: Database, fields: dict[str, str], expected: list[str]
 ) -> None:
-    """A login or e-mail that a member has is TAKEN in any case, and what was free stays free."""
+    """A login or e-mail of another member is TAKEN in any case, and the name that was free stays free."""
     before = await contents(db)
     payload = await anonymous.do("signUp", SESSION, **form(**fields))
     assert refusals(payload) == [(field, "TAKEN") for field in expected]
@@ -200,7 +200,7 @@ async def test_sign_up_refuses_taken_names(
     ],
 )
 async def test_an_address_written_in_another_way_is_the_same(anonymous: Member, first: str, second: str) -> None:
-    """Composed or not, and with its domain encoded or not, an address belongs to one member."""
+    """An address belongs to one member, composed or not, and with its domain encoded or not."""
     await anonymous.do("signUp", MEMBER, **form(email=first))
     payload = await anonymous.do("signUp", MEMBER, **form(login="eve", email=second))
     assert refusals(payload) == [("email", "TAKEN")]
@@ -210,14 +210,14 @@ async def test_an_address_written_in_another_way_is_the_same(anonymous: Member, 
 
 
 class TestSignUpLimit:
-    """Two sign-ups per hour and address, and a proxy that says which address."""
+    """Two sign-ups per hour and address, behind a proxy that names the client's address."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
         return shrunk(settings, rate_limit=10_000, sign_ups_per_hour=2, trusted_proxies=("127.0.0.0/8", "::1/128"))
 
     async def test_sign_ups_of_an_address_are_limited(self, anonymous: Member, db: Database) -> None:
-        """The third sign-up in an hour is RATE_LIMITED and makes nobody; from another address it succeeds."""
+        """The third sign-up in an hour is RATE_LIMITED and creates nobody; from another address it succeeds."""
         anonymous.headers["X-Forwarded-For"] = "192.0.2.1"
         await sign_up(anonymous, "alice")
         await sign_up(anonymous, "bob")
@@ -231,13 +231,13 @@ class TestSignUpLimit:
         assert (await anonymous.do("signUp", MEMBER, **form()))["viewer"]
 
     async def test_wrong_input_does_not_count(self, anonymous: Member) -> None:
-        """Who mistypes is told so and may try again; only sign-ups with right input are counted."""
+        """Wrong input is refused with its reason and may be tried again; only sign-ups with right input are counted."""
         for _ in range(5):
             assert refusals(await anonymous.do("signUp", MEMBER, **form(login="do ra"))) == [("login", "INVALID")]
         await sign_up(anonymous, "alice")
 
     async def test_the_count_ends_with_its_hour(self, anonymous: Member, db: Database) -> None:
-        """The count of an address has a time limit, and with it gone sign-ups succeed again."""
+        """An address's count expires, and sign-ups then succeed again."""
         await sign_up(anonymous, "alice")
         await sign_up(anonymous, "bob")
         (count,) = await db.one("KEYS", "attempts:*")

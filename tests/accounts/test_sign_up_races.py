@@ -52,7 +52,7 @@ async def test_50_sign_ups_for_one_email_make_one_member(anonymous: Member, db: 
 
 
 async def test_equal_sign_ups_at_once_make_one_member(anonymous: Member, db: Database) -> None:
-    """When one form is sent many times at once, one of them succeeds: none takes a name that it cannot use."""
+    """When one form is sent many times at once, one succeeds: none reserves a name that it cannot use."""
     for i in range(10):
         fields = form(login=f"dora{i}", email=f"dora{i}@example.org")
         payloads = await asyncio.gather(*(anonymous.do("signUp", MEMBER, **fields) for _ in range(10)))
@@ -64,7 +64,7 @@ async def test_equal_sign_ups_at_once_make_one_member(anonymous: Member, db: Dat
 
 
 async def reserve(db: Database, login: str, email: str) -> int:
-    """Do what a sign-up does first, and no more."""
+    """Do the first step of a sign-up, and no more."""
     member = await db.mint()
     for key in (keys.login(login), keys.email(email)):
         assert await accounts.reserve(db, key, member)
@@ -72,7 +72,7 @@ async def reserve(db: Database, login: str, email: str) -> int:
 
 
 async def create(db: Database, services: Services, login: str = "dora") -> tuple[int, Job]:
-    """Do what a sign-up does up to the member's existence, and no more."""
+    """Do the steps of a sign-up until the member exists, and no more."""
     member = await reserve(db, login, f"{login}@example.org")
     hashed = await services.passwords.hash(Secret(PASSWORD))
     job = await accounts.create(db, member, login=login, name="Dora", email=f"{login}@example.org", password=hashed)
@@ -83,7 +83,7 @@ async def create(db: Database, services: Services, login: str = "dora") -> tuple
 async def test_a_crash_before_the_member_exists_frees_the_names_in_time(
     anonymous: Member, db: Database, settings: Settings
 ) -> None:
-    """What a sign-up that died has reserved is taken for a limited time, and free afterwards."""
+    """Names reserved by a sign-up that died stay taken for a limited time, and are free afterwards."""
     await reserve(db, "dora", "dora@example.org")
     reserved = [keys.login("dora"), keys.email("dora@example.org")]
     for key in reserved:
@@ -101,14 +101,14 @@ async def test_a_crash_before_the_member_exists_frees_the_names_in_time(
 async def test_a_crash_before_the_names_last_is_finished(
     anonymous: Member, db: Database, services: Services, worker: Worker, *, too_late: bool
 ) -> None:
-    """Once a member exists, the worker makes their names lasting, also names that have expired meanwhile."""
+    """Once a member exists, the worker makes their names permanent, even names that have expired meanwhile."""
     member, job = await create(db, services)
     names = [keys.login("dora"), keys.email("dora@example.org")]
     for key in names:
         assert await life(db, key) > 0
         if too_late:
             await expire(db, key)
-    assert await worker.run_once() == 0  # as long as the lease runs, the sign-up itself may still be at it
+    assert await worker.run_once() == 0  # until its lease expires, the sign-up itself may still be running
     await jobs.hand_over(db, job)
     assert await worker.run_once() == 1
     assert [await life(db, key) for key in names] == [LASTING, LASTING]
@@ -120,7 +120,7 @@ async def test_a_crash_before_the_names_last_is_finished(
 
 
 async def test_a_finished_sign_up_leaves_no_work(anonymous: Member, db: Database, worker: Worker) -> None:
-    """When a sign-up is answered, its names last and nothing is left to do."""
+    """When a sign-up is answered, its names are permanent and no work is left."""
     await anonymous.do("signUp", MEMBER, **form())
     names = [keys.login("dora"), keys.email("dora@example.org")]
     assert [await life(db, key) for key in names] == [LASTING, LASTING]
@@ -129,7 +129,7 @@ async def test_a_finished_sign_up_leaves_no_work(anonymous: Member, db: Database
 
 
 async def test_a_sign_up_in_a_busy_partition(db: Database, services: Services, alice: Member) -> None:
-    """A member whose id was made before other work of the partition was committed can still be created."""
+    """A member whose id was minted before other work of the partition was committed can still be created."""
     p = partition(number(alice))
     member = int(await db.call("mint", [keys.minted(p)], p))
     other = await accounts.update(db, number(alice), names={"login": "alice"})
@@ -141,7 +141,7 @@ async def test_a_sign_up_in_a_busy_partition(db: Database, services: Services, a
 
 
 async def test_a_name_that_another_took_while_the_password_was_hashed(anonymous: Member, db: Database) -> None:
-    """Where hashing takes longer than the reservation lasts, the names are not taken from who has them now."""
+    """If hashing outlasts the reservation, the sign-up does not take the names from their new holder."""
 
     async def slow_hash() -> Secret:
         for key in (keys.login("dora"), keys.email("dora@example.org")):

@@ -1,4 +1,4 @@
-"""Suspension: hidden from all but moderators, signed out, and able to do nothing but to see to the own account."""
+"""Suspension: hidden from all but moderators, signed out, and limited to their own account."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PUBLIC = "{ publicTimeline { nodes { ... on Node { id } } } }"
 
 
 async def test_out_of_sight(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """A suspended member is there for moderators alone, until the suspension ends; counts stay."""
+    """Only moderators see a suspended member, until the suspension ends; counts stay."""
     await alice.follow(bob)
     post = await bob.post("a post #tea")
     await alice.do("like", postId=post)
@@ -43,7 +43,7 @@ async def test_out_of_sight(services: Services, alice: Member, bob: Member, caro
 
 
 async def test_signed_out(services: Services, anonymous: Member, alice: Member, bob: Member) -> None:
-    """Sessions end at once; who logs in again sees their own, and can do nothing but leave or change the password."""
+    """Sessions end at once; after a new log-in members see their own data, and can only leave or change passwords."""
     post = await bob.post("a post")
     await suspend(services, bob)
     assert await bob.fail("{ viewer { email } }") == "UNAUTHENTICATED"
@@ -67,7 +67,7 @@ async def test_signed_out(services: Services, anonymous: Member, alice: Member, 
 
 
 async def test_following_the_suspended(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Nobody can follow who is suspended; who follows them can end it, and who blocks them can end that."""
+    """Nobody can follow a suspended member; their followers can unfollow them, and blockers can unblock them."""
     await alice.follow(bob)
     await carol.do("block", userIds=[bob.id])
     await suspend(services, bob)
@@ -80,7 +80,7 @@ async def test_following_the_suspended(services: Services, alice: Member, bob: M
 
 
 async def test_on_the_command_line(tmp_path: Path) -> None:
-    """An operator suspends and ends it, as often as they like; a login nobody has is one clear line and status 1."""
+    """An operator suspends and ends it, repeatedly; an unknown login gives one clear line and status 1."""
     async with opened(tmp_path) as db:
         await accounts.create_member(db, login="Bob", name="Bob", email="bob@example.org", password_hash=_no_password)
         for words, said in (
@@ -98,7 +98,7 @@ async def _no_password() -> Secret:
 
 
 def test_no_login(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a login it says how it is used."""
+    """Without a login the command prints its usage."""
     with pytest.raises(SystemExit) as ended:
         server.main(["suspend"])
     assert ended.value.code == 2

@@ -1,4 +1,4 @@
-"""Looking members up, and what nobody else may see of them."""
+"""Looking members up, and which fields nobody else may see."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.support.probes import number
 )
 @pytest.mark.usefixtures("alice")
 async def test_is_login_available(anonymous: Member, login: str, *, expected: bool) -> None:
-    """A login is available when a new member could take it: it is allowed, and nobody's in any case."""
+    """A login is available when a new member could take it: it is valid, and nobody has it in any case."""
     assert await anonymous.ask("query($l: String!) { isLoginAvailable(login: $l) }", l=login) is expected
 
 
@@ -47,7 +47,7 @@ async def test_user_by_login(anonymous: Member, alice: Member, login: str) -> No
 @pytest.mark.parametrize("login", ["dora", "", "@alice", "alice ", "alice@example.org", "al*", "{alice}", "a" * 5000])
 @pytest.mark.usefixtures("alice")
 async def test_user_by_a_login_of_nobody(anonymous: Member, login: str) -> None:
-    """What is nobody's login leads to nobody, and is no error."""
+    """An unknown or invalid login leads to nobody, and is no error."""
     assert await anonymous.ask("query($l: String!) { user(login: $l) { id } }", l=login) is None
 
 
@@ -84,18 +84,18 @@ async def test_viewer_is_who_asks(alice: Member, bob: Member) -> None:
 )
 @pytest.mark.usefixtures("bob")
 async def test_no_query_reaches_secrets(alice: Member, query: str) -> None:
-    """E-mail, password and sessions of others are no part of the schema where others can be reached."""
+    """E-mail, password and sessions are not in the schema of other members."""
     assert await alice.fail(query) == "GRAPHQL_VALIDATION_FAILED"
 
 
 async def test_the_schema_shows_secrets_to_their_owner_alone(anonymous: Member) -> None:
-    """Every field that names something secret belongs to the viewer, and only fields called `viewer` lead there."""
+    """Every field that names a secret belongs to the viewer, and only fields called `viewer` lead there."""
     query = "{ __schema { types { name fields { name args { name } type { name ofType { name ofType { name }}}}}}}"
     types = (await anonymous.ask(query))["types"]
     fields = [(kind["name"], field) for kind in types if kind["name"] != "Mutation" for field in kind["fields"] or []]
     words = ("mail", "password", "session", "token", "role", "credential")
     secret = {f"{kind}.{field['name']}" for kind, field in fields if any(w in field["name"].lower() for w in words)}
-    secret -= {"Group.viewerRole", "GroupMemberEdge.role"}  # roles in a group, which its members see
+    secret -= {"Group.viewerRole", "GroupMemberEdge.role"}  # roles in a group, visible to its members
     own = {"Viewer.email", "Viewer.role", "Viewer.sessions"}
     assert secret == own | {f"SessionPayload.{name}Token" for name in ("access", "refresh", "device")}
     leading = [(kind, field) for kind, field in fields if _named(field["type"]) == "Viewer"]

@@ -1,4 +1,4 @@
-"""The GraphiQL page and its assets, as a browser would ask for them."""
+"""The GraphiQL page and its assets, as a browser requests them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOADING_ATTRIBUTES = {"script": "src", "link": "href", "img": "src", "iframe": "
 
 
 class _Page(HTMLParser):
-    """Collects what a page loads and whether it holds scripts of its own."""
+    """Collects the addresses that a page loads, and whether it has inline scripts."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ async def _page(browser: Browser) -> _Page:
 
 
 async def test_page_forbids_everything_foreign(browser: Browser) -> None:
-    """The policy admits the page's own origin, inline styles and inlined images and fonts, and nothing else."""
+    """The policy allows the page's own origin, inline styles and inlined images and fonts, and nothing else."""
     response = await browser.get("/graphql")
     assert response.status == 200
     assert response.content_type == "text/html"
@@ -78,14 +78,14 @@ async def test_page_forbids_everything_foreign(browser: Browser) -> None:
 
 
 async def test_page_has_no_inline_script(browser: Browser) -> None:
-    """Every script is a file, for the policy forbids those written into the page."""
+    """Every script is a file, since the policy forbids inline ones."""
     page = await _page(browser)
     assert page.inline_scripts == 0
     assert page.handlers == []
 
 
 async def test_page_loads_only_assets_of_its_own_origin(browser: Browser) -> None:
-    """Whatever the page loads is an asset of this version or data inside the page."""
+    """The page loads only assets of this version, and data inside the page."""
     loads = [address for address in (await _page(browser)).loads if not address.startswith("data:")]
     assert loads
     assert all(address.startswith(f"{graphiql.assets().address}/") for address in loads)
@@ -94,7 +94,7 @@ async def test_page_loads_only_assets_of_its_own_origin(browser: Browser) -> Non
 
 
 async def test_every_asset_is_served(browser: Browser) -> None:
-    """Each asset has its type, may not be guessed to be another, and is kept by browsers for good."""
+    """Each asset has its type, must not be sniffed, and is cached by browsers for good."""
     named = {address.rsplit("/", 1)[-1] for address in (await _page(browser)).loads if not address.startswith("data:")}
     assert named <= set(graphiql.assets().paths)
     for name, path in graphiql.assets().paths.items():
@@ -108,7 +108,7 @@ async def test_every_asset_is_served(browser: Browser) -> None:
 
 
 async def test_modules_import_only_assets(browser: Browser) -> None:
-    """What a script of the page's own imports is served beside it."""
+    """Imports of the page's own scripts are served beside them."""
     names = re.findall(r'from "\./([^"]+)"', graphiql.assets().paths["page.js"].read_text())
     assert names
     for name in names:
@@ -131,18 +131,18 @@ async def test_modules_import_only_assets(browser: Browser) -> None:
     ],
 )
 async def test_nothing_but_assets_is_served(browser: Browser, path: str) -> None:
-    """A name that is no asset's is not found, wherever it points to."""
+    """A name that is no asset's is not found, wherever it points."""
     address = URL(f"{graphiql.assets().address}/{path}", encoded=True)
     assert (await browser.get(address)).status == 404
 
 
 async def test_another_version_is_not_served(browser: Browser) -> None:
-    """An address of another version is not found, for a browser would keep what it got there for good."""
+    """An address of another version is not found, since a browser would cache it for good."""
     assert (await browser.get(f"{graphiql.PREFIX}/0123456789abcdef/page.js")).status == 404
 
 
 async def test_page_shows_where_the_token_goes(browser: Browser) -> None:
-    """The page is titled Perch and has a labelled place for the access token and one for whose it is."""
+    """The page is titled Perch and has labelled places for the access token and its owner."""
     html = await (await browser.get("/graphql")).text()
     assert "<title>Perch</title>" in html
     assert '<label for="token">Access token</label>' in html

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: what is answered, and how operations end."""
+"""GraphQL over HTTP: which requests are answered, and how operations end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_query_by_get(client: Client) -> None:
 
 
 async def test_empty_parameters_of_an_address_count_as_absent(client: Client) -> None:
-    """An HTML form sends every field: empty ones mean nothing."""
+    """An HTML form sends every field: empty ones count as omitted."""
     parameters = {"query": "{ square }", "variables": "", "operationName": "", "extensions": ""}
     response = await client.get("/graphql", params=parameters)
     assert (response.status, await response.json()) == (200, {"data": {"square": 1}})
@@ -55,7 +55,7 @@ async def test_mutation_by_post(client: Client) -> None:
 
 
 async def test_mutation_by_get_is_refused(client: Client) -> None:
-    """GET never changes anything: a mutation is told to use POST."""
+    """GET never changes anything: a mutation is refused with a hint to use POST."""
     response = await client.get("/graphql", params={"query": "mutation { follow(input: {userIds: []}) { name } }"})
     assert response.status == 405
     assert response.headers["Allow"] == "POST"
@@ -64,7 +64,7 @@ async def test_mutation_by_get_is_refused(client: Client) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_subscription_needs_a_websocket(client: Client, method: str) -> None:
-    """A subscription by HTTP is told to come by websocket."""
+    """A subscription by HTTP is refused with a hint to use a websocket."""
     query = "subscription { events { number } }"
     sent: dict[str, Any] = {"params": {"query": query}} if method == "GET" else {"json": {"query": query}}
     response = await client.request(method, "/graphql", **sent)
@@ -74,7 +74,7 @@ async def test_subscription_needs_a_websocket(client: Client, method: str) -> No
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "HEAD"])
 async def test_other_methods_are_refused(client: Client, method: str) -> None:
-    """Anything but GET, POST and OPTIONS is not allowed, and told what is."""
+    """Methods other than GET, POST and OPTIONS are refused, and the answer lists those allowed."""
     response = await client.request(method, "/graphql", json={"query": "{ square }"})
     assert response.status == 405
     assert response.headers["Allow"] == "GET, POST, OPTIONS"
@@ -93,7 +93,7 @@ async def test_one_of_several_operations(client: Client) -> None:
 
 
 async def test_introspection_query(client: Client) -> None:
-    """The query with which GraphiQL learns the schema is answered."""
+    """GraphiQL's introspection query is answered."""
     status, body = await post(client, get_introspection_query(), headers={"Accept": GRAPHQL})
     assert status == 200
     assert body["data"]["__schema"]["queryType"] == {"name": "Query", "kind": "OBJECT"}
@@ -103,7 +103,7 @@ async def test_introspection_query(client: Client) -> None:
 
 
 async def test_every_operation_is_closed(client: Client, services: PlainServices) -> None:
-    """The session is checked at the end of each operation, also of one that was never executed."""
+    """The session is checked at the end of each operation, even of one that was never executed."""
     for query in ("{ square }", "{ broken }", "{", "{ nothing }", "mutation { follow(input: {userIds: []}) { name } }"):
         services.closed.clear()
         await post(client, query)
@@ -111,7 +111,7 @@ async def test_every_operation_is_closed(client: Client, services: PlainServices
 
 
 async def test_context_knows_the_fields_of_the_document(client: Client, services: PlainServices) -> None:
-    """Resolvers can tell which fields the document names, wherever they stand."""
+    """Resolvers can tell which fields the document names, at any depth."""
     await post(client, "{ items { ...Names } } fragment Names on Items { nodes { name } }")
     assert services.contexts[-1].fields == frozenset({"items", "nodes", "name"})
 
@@ -140,7 +140,7 @@ async def test_fatal_error_is_the_whole_answer(
 
 
 async def test_fatal_error_found_by_a_resolver(client: Client) -> None:
-    """A fatal error that a look-up runs into discards what other fields have found."""
+    """A fatal error in a data loader discards the results of other fields."""
     status, body = await post(client, "{ square fatal viewer }")
     assert (status, first_code(body)) == (503, "SERVICE_UNAVAILABLE")
 
@@ -155,7 +155,7 @@ async def test_fatal_error_found_by_a_resolver(client: Client) -> None:
     ],
 )
 async def test_faults_are_masked(client: Client, query: str, data: Any) -> None:
-    """An unexpected exception shows its place and where to look it up, and is logged once with its traceback."""
+    """An unexpected exception shows its path and the request id, and is logged once with its traceback."""
     with logged() as lines:
         status, body = await post(client, query, headers={"X-Request-Id": "look-here"})
     (error,) = body["errors"]
@@ -178,7 +178,7 @@ async def test_refusals_keep_their_text(client: Client) -> None:
 
 
 async def test_arguments_that_no_type_check_could_foresee(client: Client) -> None:
-    """A null that reaches an argument by a variable is the client's mistake, not the server's."""
+    """A null that reaches an argument through a variable is the client's error, not the server's."""
     query = "query($n: Int) { square(number: $n) }"
     status, body = await post(client, query, variables={"n": None})
     assert (status, body["data"]) == (200, None)
@@ -193,7 +193,7 @@ async def test_fault_outside_every_field(client: Client, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(PerEventExecutor, "execute_operation", broken)
     with logged() as lines:
-        status, body = await post(client, "{ broken }")  # what fails is left to it
+        status, body = await post(client, "{ broken }")  # operations that fail are left to it
     assert (status, first_code(body)) == (500, "INTERNAL")
     assert SECRET_TEXT not in json.dumps(body)
     assert len([line for line in lines if line["log_level"] == "error"]) == 1

@@ -50,7 +50,7 @@ services = clients.services
     ],
 )
 async def test_malformed_bodies(client: Client, body: bytes | str, part: str) -> None:
-    """A body that is no GraphQL request is refused, and the message names what is wrong."""
+    """A body that is no GraphQL request is refused, and the message names the error."""
     response = await client.post("/graphql", data=body, headers={"Content-Type": JSON})
     answer = await response.json()
     assert response.status == (413 if part == "413" else 400)
@@ -59,7 +59,7 @@ async def test_malformed_bodies(client: Client, body: bytes | str, part: str) ->
 
 
 async def test_numbers_of_thousands_of_digits(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """A number longer than Python reads is refused like any that is not JSON."""
+    """A number longer than Python reads is refused like a body that is not JSON."""
     client = await aiohttp_client(services.app())
     body = b'{"query": "{ square }", "variables": {"n": ' + b"1" * 5000 + b"}}"
     response = await client.post("/graphql", data=body, headers={"Content-Type": JSON})
@@ -82,7 +82,7 @@ async def test_numbers_of_thousands_of_digits(services: PlainServices, aiohttp_c
     ],
 )
 async def test_malformed_addresses(client: Client, address: str, part: str) -> None:
-    """A GET whose parameters are no GraphQL request is refused, and the message names what is wrong."""
+    """A GET whose parameters are no GraphQL request is refused, and the message names the error."""
     response = await client.get(f"/graphql?{address}")
     answer = await response.json()
     assert response.status == 400
@@ -109,7 +109,7 @@ async def test_malformed_addresses(client: Client, address: str, part: str) -> N
     ],
 )
 async def test_content_type_of_the_body(client: Client, content_type: str, status: int) -> None:
-    """A body is JSON in UTF-8 and says so; no HTML form can send that to another site."""
+    """A body must be JSON in UTF-8 and declare it; no HTML form can send that to another site."""
     response = await client.post("/graphql", data=b'{"query": "{ square }"}', headers={"Content-Type": content_type})
     assert response.status == status
     if status == 415:
@@ -117,7 +117,7 @@ async def test_content_type_of_the_body(client: Client, content_type: str, statu
 
 
 async def test_missing_content_type(client: Client) -> None:
-    """A body that does not say what it is, is refused."""
+    """A body without a content type is refused."""
     response = await client.post("/graphql", data=b"{}", skip_auto_headers=["Content-Type"])
     assert response.status == 415
 
@@ -130,7 +130,7 @@ async def chunks(size: int) -> AsyncIterator[bytes]:
 
 
 async def test_large_bodies(client: Client) -> None:
-    """A body larger than allowed is refused, announced, chunked or compressed; one of just the size is not."""
+    """A body above the limit is refused, announced, chunked or compressed; one of exactly the limit is not."""
     frame = len('{"query": "{ square }", "x": ""}')
     fitting = json.dumps({"query": "{ square }", "x": "x" * (4096 - frame)})
     assert len(fitting) == 4096

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: who asks, by token and by address."""
+"""GraphQL over HTTP: the client's token and address."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_refused_tokens(client: Client, authorization: str, media: str) ->
 
 
 async def test_two_authorization_headers(client: Client) -> None:
-    """Two tokens in one request are none."""
+    """Two tokens in one request count as none."""
     headers = [("Authorization", "Bearer alice-phone"), ("Authorization", "Bearer bob-phone")]
     response = await client.post("/graphql", json={"query": "{ viewer }"}, headers=headers)
     assert response.status == 401
@@ -72,7 +72,7 @@ async def test_two_authorization_headers(client: Client) -> None:
     ],
 )
 def test_client_address(trusted: list[str], peer: str | None, forwarded: list[str], client: str) -> None:
-    """The client is the last address that no trusted proxy stands behind, of IPv6 its /64 prefix."""
+    """The client is the last address that is no trusted proxy; for IPv6, its /64 prefix."""
     assert Proxies(trusted).client(peer, forwarded) == client
 
 

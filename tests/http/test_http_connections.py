@@ -1,4 +1,4 @@
-"""How many connections there may be, how long they may wait, and who makes room for whom."""
+"""Connections: how many are allowed, how long they may wait, and which are closed for new ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.transport.small import PlainServices, logged
 
 services = clients.services
 
-LONG = 1000  # s that no test takes
+LONG = 1000  # s, longer than any test
 DRIP = 0.02  # s between two bytes of a slow client
 
 
@@ -37,7 +37,7 @@ async def test_silent_connection_is_closed(services: PlainServices) -> None:
 
 
 async def test_head_on_a_kept_connection_has_the_same_limit(services: PlainServices) -> None:
-    """The first byte of a next request begins its time."""
+    """The first byte of a next request starts its time limit."""
     async with serving(services, request_head_seconds=0, keep_alive_seconds=LONG) as site:
         raw = await site.connect()
         assert await raw.ask() == 200
@@ -70,7 +70,7 @@ async def test_idle_connection_is_closed(services: PlainServices) -> None:
 
 
 async def test_work_has_no_time_limit_of_the_connection(services: PlainServices) -> None:
-    """An event stream and a websocket outlive all limits on waiting."""
+    """An event stream and a websocket outlast all limits on waiting."""
     async with serving(services, request_head_seconds=0, keep_alive_seconds=0) as site:
         stream = await _event_stream(await site.connect())
         async with ClientSession(f"http://127.0.0.1:{site.port}") as session:
@@ -82,7 +82,7 @@ async def test_work_has_no_time_limit_of_the_connection(services: PlainServices)
 
 
 async def test_client_that_does_not_read_its_answer(services: PlainServices) -> None:
-    """A client that takes nothing of its answer for three heartbeats is cut off."""
+    """A client that reads nothing of its answer for three heartbeats is disconnected."""
     body = json.dumps(
         {"query": "query($t: String!) { a: echo(text: $t) b: echo(text: $t) }", "variables": {"t": "x" * 4_000_000}}
     )
@@ -94,7 +94,7 @@ async def test_client_that_does_not_read_its_answer(services: PlainServices) -> 
         head = HEAD.replace(str(len(BODY)).encode(), str(len(body)).encode())
         await asyncio.get_running_loop().sock_sendall(client, head + body.encode())
         await site.until(lambda: site.admission.unread)
-        await asyncio.get_running_loop().sock_sendall(client, HEAD + BODY)  # asking for more is not reading
+        await asyncio.get_running_loop().sock_sendall(client, HEAD + BODY)  # requesting more is not reading
         assert await (await site.connect()).ask() == 200
         site.admission.sweep()
         await site.until(lambda: len(site.admission) == 1)
@@ -116,7 +116,7 @@ async def test_own_idle_connection_makes_room(services: PlainServices) -> None:
 
 
 async def test_address_that_is_busy_on_all_its_connections(services: PlainServices) -> None:
-    """An address whose connections are all at work is refused one more, in the form of every refusal."""
+    """An address whose connections are all busy is refused one more, in the usual form of refusals."""
     async with serving(services, connections_per_address=1) as site:
         stream = await _event_stream(await site.connect("127.0.0.2"))
         status, headers, body = await (await site.connect("127.0.0.2")).response()
@@ -131,7 +131,7 @@ async def test_address_that_is_busy_on_all_its_connections(services: PlainServic
 
 
 async def test_no_limit_for_a_trusted_proxy(services: PlainServices) -> None:
-    """The connections of a trusted proxy are those of many clients."""
+    """The connections of a trusted proxy count as those of many clients."""
     async with serving(services, connections_per_address=1, trusted_proxies=("127.0.0.2/32",)) as site:
         raws = [await site.waiting("127.0.0.2") for _ in range(3)]
         assert [await raw.ask() for raw in raws] == [200, 200, 200]
@@ -145,7 +145,7 @@ async def test_no_limit_per_address(services: PlainServices) -> None:
 
 
 async def test_longest_waiting_connection_makes_room(services: PlainServices) -> None:
-    """Where there are as many as may be, whoever has waited longest goes: before, within and between requests alike."""
+    """At the limit, the longest waiting connection is closed: before, within and between requests alike."""
     async with serving(services, max_connections=3) as site:
         kept = await site.connect("127.0.0.2")
         assert await kept.ask() == 200
@@ -159,7 +159,7 @@ async def test_longest_waiting_connection_makes_room(services: PlainServices) ->
 
 
 async def test_body_that_never_ends_is_no_fault(services: PlainServices) -> None:
-    """A connection that is lost within a body, or makes room for another one, is one ordinary line of the log."""
+    """A connection lost within a body, or closed for another one, is one ordinary line of the log."""
     with logged() as lines:
         async with serving(services, most=1) as site:
             within = await site.waiting("127.0.0.2")
@@ -172,7 +172,7 @@ async def test_body_that_never_ends_is_no_fault(services: PlainServices) -> None
 
 
 async def test_work_is_never_closed_for_a_newcomer(services: PlainServices) -> None:
-    """Where all are at work, a newcomer is refused and told when to come back."""
+    """If all connections are busy, a new one is refused with a time to try again."""
     async with serving(services, most=2) as site:
         stream = await _event_stream(await site.connect("127.0.0.2"))
         working = await site.connect("127.0.0.3")

@@ -1,4 +1,4 @@
-"""What surrounds every HTTP request: its id, its log line, security headers, the page, and other origins."""
+"""Around every HTTP request: its id, its log line, security headers, the page, and other origins."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ services = clients.services
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
-# ------------------------------------------------------------ what surrounds a request
+# ------------------------------------------------------------ around a request
 
 
 @pytest.mark.parametrize("given", ["abc-1_2.3", "x" * 64])
 async def test_request_id_of_the_client(client: Client, given: str) -> None:
-    """A sane id is taken over, shown to resolvers and sent back."""
+    """A valid id is accepted, shown to resolvers and sent back."""
     headers = {"X-Request-Id": given}
     response = await client.post("/graphql", json={"query": "{ requestId }"}, headers=headers)
     assert response.headers["X-Request-Id"] == given
@@ -38,7 +38,7 @@ async def test_request_id_that_is_not_sane(client: Client, given: str) -> None:
 
 
 async def test_one_line_per_request(client: Client) -> None:
-    """A request is logged in one line that tells neither token nor variables."""
+    """A request is logged in one line with neither token nor variables."""
     query = "query Echo($text: String!) { echo(text: $text) }"
     headers = {"Authorization": "Bearer alice-phone", "X-Request-Id": "r1"}
     with logged() as lines:
@@ -57,7 +57,7 @@ async def test_one_line_per_request(client: Client) -> None:
 
 
 async def test_security_headers(client: Client) -> None:
-    """No answer may be sniffed, framed or kept."""
+    """No answer may be sniffed, framed or cached."""
     response = await client.post("/graphql", json={"query": "{ square }"})
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.headers["Cache-Control"] == "no-store"
@@ -66,20 +66,20 @@ async def test_security_headers(client: Client) -> None:
 
 
 async def test_unknown_path(client: Client) -> None:
-    """A path where nothing is served has an error of the same form."""
+    """An unknown path has an error of the same form."""
     response = await client.get("/nothing")
     assert (response.status, first_code(await response.json())) == (404, "NOT_FOUND")
 
 
 async def test_method_of_another_path(client: Client) -> None:
-    """A wrong method elsewhere is told what is allowed."""
+    """A wrong method on another path is refused with the allowed methods."""
     response = await client.post("/healthz")
     assert (response.status, response.headers["Allow"]) == (405, "GET,HEAD")
     assert first_code(await response.json()) == "BAD_USER_INPUT"
 
 
 async def test_root_leads_to_graphql(client: Client) -> None:
-    """Who opens the bare address comes to /graphql."""
+    """The bare address redirects to /graphql."""
     response = await client.get("/", allow_redirects=False)
     assert (response.status, response.headers["Location"]) == (302, "/graphql")
 
@@ -93,7 +93,7 @@ async def test_browser_gets_the_page(client: Client) -> None:
 
 
 async def test_browser_with_a_query_gets_the_answer(client: Client) -> None:
-    """An address with a query in it is answered with JSON, in a browser too."""
+    """An address with a query in it is answered with JSON, even in a browser."""
     response = await client.get("/graphql", params={"query": "{ square }"}, headers={"Accept": BROWSER})
     assert await response.json() == {"data": {"square": 1}}
 
@@ -111,7 +111,7 @@ async def test_browser_with_a_query_gets_the_answer(client: Client) -> None:
     ],
 )
 def test_who_prefers_the_page(accept: Sequence[str], expected: bool) -> None:
-    """Only who asks for HTML by name, and no less than for JSON, gets the page."""
+    """Only a client that asks for HTML by name, and prefers it no less than JSON, gets the page."""
     assert prefers_page(accept) is expected
 
 
@@ -140,7 +140,7 @@ async def test_preflight_of_a_listed_origin(services: PlainServices, aiohttp_cli
 
 
 async def test_other_origins_may_not_read(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """A page of an origin that is not listed gets no permission, also in error answers."""
+    """A page of an unlisted origin gets no permission, not even for error answers."""
     client = await aiohttp_client(services.app(cors_origins=("https://app.example",)))
     for origin in ("https://evil.example", "http://app.example", "https://app.example.evil.example", "null"):
         response = await client.options("/graphql", headers={**PREFLIGHT, "Origin": origin})
@@ -150,20 +150,20 @@ async def test_other_origins_may_not_read(services: PlainServices, aiohttp_clien
 
 
 async def test_no_origin_is_listed(client: Client) -> None:
-    """By default no other origin is allowed; OPTIONS still says what the endpoint takes."""
+    """By default no other origin is allowed; OPTIONS still lists the allowed methods."""
     response = await client.options("/graphql", headers=PREFLIGHT)
     assert (response.status, response.headers["Allow"]) == (204, "GET, POST, OPTIONS")
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
 async def test_any_origin(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """With `*` every page may call, as no cookie is ever looked at."""
+    """With `*` every page may call, as cookies are never read."""
     client = await aiohttp_client(services.app(cors_origins=("*",)))
     response = await client.post("/graphql", json={"query": "{ square }"}, headers={"Origin": "https://any.example"})
     assert response.headers["Access-Control-Allow-Origin"] == "*"
 
 
 def test_origin_with_a_path_is_a_wrong_setting() -> None:
-    """What is more than an origin could never match, so the server does not start with it."""
+    """A value that is more than an origin could never match, so the server does not start with it."""
     with pytest.raises(ValueError, match="origin"):
         PlainServices().app(cors_origins=("https://app.example/path",))

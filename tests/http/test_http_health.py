@@ -1,4 +1,4 @@
-"""Health, a server that stops, clients that leave, and connections that are kept."""
+"""Health, a server that stops, clients that leave, and kept connections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ services = clients.services
 
 
 async def test_health(client: Client, services: PlainServices) -> None:
-    """The process lives whether or not the store answers; it is ready only while it does."""
+    """The process is live even when the store does not answer; it is ready only while the store does."""
     for path in ("/healthz", "/readyz"):
         response = await client.get(path)
         assert (response.status, await response.text()) == (200, "ok")
@@ -77,7 +77,7 @@ async def test_client_that_leaves_while_it_sends(client: Client) -> None:
 
 
 async def test_client_that_stops_in_the_middle(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A body that does not come to its end in time is refused: nobody holds a connection for ever."""
+    """A body that does not end in time is refused: nobody holds a connection for ever."""
     monkeypatch.setattr(requests, "BODY_SECONDS", 0)
     reader, writer = await asyncio.open_connection(client.host, client.port)
     head = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"

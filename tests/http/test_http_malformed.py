@@ -51,7 +51,7 @@ GET = b"GET /graphql HTTP/1.1\r\nHost: x\r\n"
     ],
 )
 async def test_refusal_has_the_form_of_all_others(services: PlainServices, sent: bytes, status: int) -> None:
-    """A refusal is JSON with the usual headers, and one line of the log that does not show what was sent."""
+    """A refusal is JSON with the usual headers, and one log line without the request's content."""
     with logged() as lines:
         async with serving(services) as site:
             raw = await site.connect()
@@ -68,7 +68,7 @@ async def test_refusal_has_the_form_of_all_others(services: PlainServices, sent:
 
 
 async def test_malformed_request_says_what_is_wrong(services: PlainServices) -> None:
-    """The parser's words are passed on, and the client's address is in the log."""
+    """The answer has the parser's message, and the log has the client's address."""
     with logged() as lines:
         async with serving(services) as site:
             raw = await site.connect()
@@ -93,7 +93,7 @@ async def test_malformed_request_says_what_is_wrong(services: PlainServices) -> 
     ["GET /healthz", "HEAD /healthz", "HEAD /graphql", "OPTIONS /graphql", "GET /nothing", "POST /healthz", "GET /"],
 )
 async def test_no_answer_names_a_version(services: PlainServices, request_line: str) -> None:
-    """The header Server says no more than the project's name."""
+    """The header Server has only the project's name."""
     async with serving(services) as site:
         raw = await site.connect()
         raw.write(f"{request_line} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
@@ -102,7 +102,7 @@ async def test_no_answer_names_a_version(services: PlainServices, request_line: 
 
 
 async def test_handshake_names_no_version(services: PlainServices) -> None:
-    """The same holds where a websocket is opened."""
+    """The same holds when a websocket is opened."""
     async with serving(services) as site:
         raw = await site.connect()
         upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"

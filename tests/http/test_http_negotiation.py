@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: media types, and the status that goes with each."""
+"""GraphQL over HTTP: media types, and the status of each."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ services = clients.services
     ],
 )
 def test_media_type_follows_the_accept_header(accept: Sequence[str], media: str | None) -> None:
-    """The best wish that can be met decides; a wildcard means the older type."""
+    """The best preference that can be met decides; a wildcard means the older type."""
     assert choose(tuple(accept)) == media
 
 
 async def test_media_type_of_the_answer(client: Client) -> None:
-    """The answer has the type that was asked for, errors as well."""
+    """The answer has the requested type, errors included."""
     for query in ("{ square }", "{"):
         response = await client.post("/graphql", json={"query": query}, headers={"Accept": GRAPHQL})
         assert response.headers["Content-Type"] == f"{GRAPHQL}; charset=utf-8"
 
 
 async def test_unacceptable_media_type(client: Client) -> None:
-    """A client that takes neither type is told which there are."""
+    """A client that accepts neither type is refused with the available types."""
     response = await client.post("/graphql", json={"query": "{ square }"}, headers={"Accept": "image/png"})
     assert response.status == 406
     assert GRAPHQL in (await response.json())["errors"][0]["message"]
@@ -74,7 +74,7 @@ async def test_unacceptable_media_type(client: Client) -> None:
     ],
 )
 async def test_status_of_request_errors(client: Client, query: str, variables: dict[str, Any], code: str) -> None:
-    """What cannot be executed is 400 for the newer media type and 200 for the older one, never with data."""
+    """A request that cannot be executed is 400 for the newer media type and 200 for the older one, without data."""
     for media, expected in ((GRAPHQL, 400), (JSON, 200)):
         status, body = await post(client, query, variables=variables, headers={"Accept": media})
         assert (status, first_code(body)) == (expected, code)

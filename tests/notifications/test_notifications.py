@@ -1,4 +1,4 @@
-"""What members are told of others: each kind made once, and taken back with its cause."""
+"""Notifications: each kind is created once, and withdrawn with its cause."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def settings(settings: Settings) -> Settings:
 
 @dataclass(frozen=True)
 class Cause:
-    """Something that bob does to alice, what she is told of it, and how it is undone."""
+    """An act of bob's towards alice, her notification of it, and how it is undone."""
 
     name: str
     kind: str
     act: Callable[[Member, Member, str], Awaitable[str]]  # by bob, to alice, on a post of hers; returns what it makes
     undo: Callable[[Member, Member, str, str], Awaitable[object]]
-    about: str  # what is told of: `post`, `made`, `both` for a post and a comment below it, or ``
+    about: str  # subject of the notification: `post`, `made`, `both` for a post and a comment below it, or ``
 
     def expected(self, post: str, made: str) -> Brief:
         about, comment = {"": (None, None), "post": (post, None), "made": (made, None), "both": (post, made)}[
@@ -111,7 +111,7 @@ of_each_cause = pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause
 
 @of_each_cause
 async def test_a_cause(alice: Member, bob: Member, carol: Member, worker: Worker, db: Database, cause: Cause) -> None:
-    """What bob does is told once to alice and to nobody else, and taken back with it, from the list and the count."""
+    """An act of bob's notifies alice once and nobody else, and is withdrawn with it, from the list and the count."""
     post = await alice.post("hello")
     made = await cause.act(bob, alice, post)
     assert await told(alice) == [cause.expected(post, made)]
@@ -128,7 +128,7 @@ async def test_a_cause(alice: Member, bob: Member, carol: Member, worker: Worker
 async def test_whom_one_does_not_want(
     db: Database, alice: Member, bob: Member, relationship: str, cause: Cause
 ) -> None:
-    """Nothing is written of whom the member has blocked or muted, or who blocks them."""
+    """Nothing is written about members whom the member has blocked or muted, or who block them."""
     post = await alice.post("hello")
     await stand(db, relationship, alice, bob)
     await cause.act(bob, alice, post)
@@ -137,7 +137,7 @@ async def test_whom_one_does_not_want(
 
 
 async def test_nothing_of_oneself(db: Database, alice: Member) -> None:
-    """Whatever a member does to their own posts, also naming themselves, tells them nothing."""
+    """Acts on one's own posts, mentions of oneself included, notify nobody."""
     post = await alice.post("hello @alice")
     await alice.do("like", postId=post)
     await say(alice, post, "me @alice")
@@ -149,7 +149,7 @@ async def test_nothing_of_oneself(db: Database, alice: Member) -> None:
 
 
 async def test_one_of_each_cause(alice: Member, bob: Member) -> None:
-    """A quote or comment that names whom it is told to is told once; naming somebody twice is naming them once."""
+    """A quote or comment that also mentions its recipient notifies once; repeated mentions count once."""
     post = await alice.post("hello")
     quote = await bob.repost(post, "see @alice")
     comment = await say(bob, post, "yes @alice")
@@ -164,7 +164,7 @@ async def test_one_of_each_cause(alice: Member, bob: Member) -> None:
 
 
 async def test_what_is_done_again(alice: Member, bob: Member) -> None:
-    """What is done twice is told once; what is taken back and done again is told anew, as unread."""
+    """A repeated act notifies once; an act undone and done again notifies again, as unread."""
     post = await alice.post("hello")
     for _ in range(2):
         await bob.do("like", postId=post)
@@ -182,7 +182,7 @@ async def test_what_is_done_again(alice: Member, bob: Member) -> None:
 
 
 async def test_a_deleted_post(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """All that was told of a post goes with it: likes, reposts, comments, and whom it and its comments name."""
+    """All notifications about a deleted post are withdrawn: likes, reposts, comments, and mentions in or below it."""
     post, other = await alice.post("hello @carol"), await alice.post("other")
     for act in ("like", "repost"):
         await bob.do(act, postId=post)
@@ -202,7 +202,7 @@ async def test_a_deleted_post(db: Database, alice: Member, bob: Member, carol: M
 
 
 async def test_what_is_hidden(alice: Member, bob: Member) -> None:
-    """A hidden post that names a member is out of their sight until it is shown again; a hidden quote is told anew."""
+    """A mention in a hidden post is out of sight until it is shown again; a hidden quote then notifies again."""
     word = await bob.post("hi @alice")
     quote = await bob.repost(await alice.post("hello"), "so")
     for post in (word, quote):
@@ -215,7 +215,7 @@ async def test_what_is_hidden(alice: Member, bob: Member) -> None:
 
 
 async def test_the_bound(db: Database, anonymous: Member, alice: Member) -> None:
-    """The newest are kept, and one that was trimmed comes back by no repetition."""
+    """The newest notifications are kept, and a repetition does not restore a trimmed one."""
     post = await alice.post("hello")
     members = await crowd(anonymous, KEPT + 2)
     for member in members:
@@ -231,7 +231,7 @@ async def test_the_bound(db: Database, anonymous: Member, alice: Member) -> None
 
 
 async def test_many_at_once(services: Services, anonymous: Member, alice: Member) -> None:
-    """Each of many who act at the same moment is told of once."""
+    """Many simultaneous acts notify once each."""
     services.db.settings = shrunk(services.settings, notifications_kept=100)
     members = await crowd(anonymous, 20)
     post = await alice.post("hello")

@@ -1,4 +1,4 @@
-"""What members are told of requests, approvals and answers, and what a block or mute takes back."""
+"""Notifications of requests, approvals and replies, and what a block or mute withdraws."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.support.telling import told, unread
 
 
 async def test_a_request(alice: Member, bob: Member) -> None:
-    """Who is asked is told, until it is answered or taken back; who is let in is told, until the follow ends."""
+    """A request notifies until it is answered or withdrawn; an approval notifies until the follow ends."""
     await make_private(bob)
     for _ in range(2):
         await alice.follow(bob)
@@ -22,7 +22,7 @@ async def test_a_request(alice: Member, bob: Member) -> None:
 
 
 async def test_a_refusal(alice: Member, bob: Member) -> None:
-    """Who is turned away is told nothing, and who turned them away is told of the request no more."""
+    """A rejection notifies nobody, and withdraws the notification of the request."""
     await make_private(bob)
     await alice.follow(bob)
     await bob.do("rejectFollowRequests", userIds=[alice.id])
@@ -30,7 +30,7 @@ async def test_a_refusal(alice: Member, bob: Member) -> None:
 
 
 async def test_going_public(alice: Member, bob: Member) -> None:
-    """Who is let in because a member goes public is told so."""
+    """A follower approved because a member goes public is notified."""
     await make_private(bob)
     await alice.follow(bob)
     await make_private(bob, private=False)
@@ -38,7 +38,7 @@ async def test_going_public(alice: Member, bob: Member) -> None:
 
 
 async def test_an_answer(alice: Member, bob: Member) -> None:
-    """An answer is told once, also where it names the author, until it is hidden or deleted, or its parent gone."""
+    """A reply notifies once, even if it mentions the author, until it or its parent is hidden or deleted."""
     post = await alice.post("a question")
     answer = await bob.post("an answer, @alice", inReplyToId=post)
     assert await told(alice) == [("REPLY", "bob", answer, None)]
@@ -55,7 +55,7 @@ async def test_an_answer(alice: Member, bob: Member) -> None:
 
 
 async def test_blocks_and_mutes(alice: Member, bob: Member, carol: Member) -> None:
-    """Blocking takes back what either was told of the other, muting what the muting member was; nothing comes after."""
+    """A block withdraws notifications of both members, a mute those of the muting one; no new ones are created."""
     for member in (bob, carol):
         await member.follow(alice)
         await alice.follow(member)

@@ -1,4 +1,4 @@
-"""Notifications live: what comes and what is withdrawn, in order, from any cursor on."""
+"""Live notifications: additions and withdrawals, in order, from any cursor on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settings(settings: Settings) -> Settings:
 
 
 async def brief(stream: Stream) -> Brief:
-    """Return what matters of the next event."""
+    """Return the relevant fields of the next event."""
     event = await stream.next()
     match event["__typename"]:
         case "NotificationReceived":
@@ -41,7 +41,7 @@ async def brief(stream: Stream) -> Brief:
 
 
 async def test_what_comes_and_goes(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Each notification and each withdrawal is an event, in order, with the number of unread ones as of then."""
+    """Each notification and each withdrawal is an event, in order, with the number of unread ones at that time."""
     post = await alice.post("hello")
     await carol.do("like", postId=post)
     async with subscribed(alice, NOTIFICATIONS) as stream:
@@ -60,7 +60,7 @@ async def test_what_comes_and_goes(db: Database, alice: Member, bob: Member, car
 
 
 async def test_going_on(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Who goes on from a cursor, of an event or of the list, gets what came since, and then live."""
+    """A subscriber with a cursor, of an event or of the list, gets everything since then, and then live events."""
     post = await alice.post("hello")
     async with subscribed(alice, NOTIFICATIONS) as stream:
         await begun(db, alice)
@@ -83,7 +83,7 @@ async def test_going_on(db: Database, alice: Member, bob: Member, carol: Member)
 
 
 async def test_a_gap(db: Database, anonymous: Member, alice: Member, bob: Member) -> None:
-    """A cursor older than what is kept gets a gap, from which it goes on; one from after that does not."""
+    """A cursor older than the stored entries gets a gap event and continues after it; a later cursor does not."""
     post = await alice.post("hello")
     await bob.do("like", postId=post)
     page = await alice.ask("{ viewer { notifications { pageInfo { startCursor } } } }")
@@ -101,7 +101,7 @@ async def test_a_gap(db: Database, anonymous: Member, alice: Member, bob: Member
 
 
 async def test_withdrawals_that_were_trimmed(anonymous: Member, alice: Member) -> None:
-    """More withdrawals than are kept are a gap for whoever has not heard of them."""
+    """More withdrawals than are stored are a gap for a subscriber that has not read them."""
     post = await alice.post("hello")
     members = await crowd(anonymous, KEPT + 1)
     for member in members[:2]:
@@ -115,7 +115,7 @@ async def test_withdrawals_that_were_trimmed(anonymous: Member, alice: Member) -
 
 
 async def test_whom_one_does_not_want(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """What is seen is decided at each event: of who is muted meanwhile nothing more is told, not of old ones either."""
+    """Visibility is decided at each event: a member muted meanwhile causes no more events, not even of old acts."""
     post = await alice.post("hello")
     await carol.do("like", postId=post)
     page = await alice.ask("{ viewer { notifications { pageInfo { startCursor } } } }")
@@ -132,7 +132,7 @@ async def test_whom_one_does_not_want(db: Database, alice: Member, bob: Member, 
 async def test_more_than_is_kept_while_nobody_heard(
     services: Services, db: Database, anonymous: Member, alice: Member, bob: Member
 ) -> None:
-    """Who listens gets a gap where more came than is kept before it could be read, and then what comes."""
+    """A subscriber gets a gap event after more entries than are stored, and then further events."""
     post = await alice.post("hello")
     members = await crowd(anonymous, KEPT + 1)
     async with subscribed(alice, NOTIFICATIONS) as stream:
@@ -149,7 +149,7 @@ async def test_more_than_is_kept_while_nobody_heard(
 
 
 async def test_a_cursor_that_the_store_lost(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """A cursor above all there is, as after the store was put back, brings a gap, from which one goes on."""
+    """A cursor from the future, as after a restored backup, gets a gap event and can continue after it."""
     post = await alice.post("hello")
     newest = number(alice.id)  # made in the same partition, before any notification
     for liker in (bob, carol):  # without any notification, and with one
@@ -163,7 +163,7 @@ async def test_a_cursor_that_the_store_lost(db: Database, alice: Member, bob: Me
 
 
 async def test_cursors_from_elsewhere(anonymous: Member, alice: Member, bob: Member) -> None:
-    """What is no cursor, or one of another list or member, is BAD_USER_INPUT; without a token UNAUTHENTICATED."""
+    """A malformed cursor, and one of another list or member, is BAD_USER_INPUT; without a token UNAUTHENTICATED."""
     theirs, future = number(bob.id), number(alice.id) + 3_600_000 * A_MILLISECOND
     cursors = (cursor("notifications", theirs), cursor("notifications", future))
     for wrong in ("", "nonsense", "event.1-1", "mentions.00000000000001", "notifications.1", *cursors):
@@ -177,7 +177,7 @@ async def test_cursors_from_elsewhere(anonymous: Member, alice: Member, bob: Mem
 
 
 async def test_nothing_is_left_of_who_leaves(services: Services, db: Database, alice: Member) -> None:
-    """When the subscriber leaves, the store tells nobody any more."""
+    """When the subscriber leaves, its Pub/Sub subscription ends."""
     channel = db.channel(keys.told(number(alice.id)))
     async with subscribed(alice, NOTIFICATIONS):
         await begun(db, alice)

@@ -1,4 +1,4 @@
-"""Notifications as they are read: pages, what is read and unread, what may be seen, and what a page costs."""
+"""Reading notifications: pages, read marks, visibility, and the cost of a page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def settings(settings: Settings) -> Settings:
 
 
 async def busy(alice: Member, many: list[Member]) -> str:
-    """Have many members do something of each kind to alice; returns her post."""
+    """Have many members do an act of each kind to alice; returns her post."""
     post = await alice.post("hello")
     for member in many:
         await member.do("like", postId=post)
@@ -73,7 +73,7 @@ async def test_pages_that_cannot_be_read(alice: Member, variables: dict[str, Any
 
 
 async def test_reading(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """What is marked read is read with all that is older; the mark only rises, and without an id all is read."""
+    """Marking one as read marks all older ones; the mark only rises, and without an id it covers all."""
     post = await alice.post("hello")
     await bob.do("like", postId=post)
     await carol.do("like", postId=post)
@@ -98,7 +98,7 @@ async def test_reading(db: Database, alice: Member, bob: Member, carol: Member) 
 
 
 async def test_what_cannot_be_marked(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """What is no notification of the viewer's is refused and marks nothing; one withdrawn meanwhile serves."""
+    """An id that is no notification of the viewer's is refused and marks nothing; a withdrawn one is accepted."""
     post, other = await alice.post("hello"), await bob.post("hello")
     await carol.do("like", postId=post)
     await carol.do("like", postId=other)
@@ -116,14 +116,14 @@ async def test_what_cannot_be_marked(db: Database, alice: Member, bob: Member, c
 
 
 async def test_the_anonymous(anonymous: Member) -> None:
-    """Nobody is told nothing: reading and marking need a member."""
+    """Reading and marking need a member: anonymous viewers have no notifications."""
     assert await anonymous.ask("{ viewer { unreadNotificationCount } }") is None
     query = "mutation { markNotificationsRead { viewer { unreadNotificationCount } } }"
     assert await anonymous.fail(query) == "UNAUTHENTICATED"
 
 
 async def test_a_notification_by_its_id(anonymous: Member, alice: Member, bob: Member) -> None:
-    """Its owner finds a notification by its id, alone or among others; for everybody else there is none."""
+    """Its owner finds a notification by its id, alone or among others; everybody else gets null."""
     post = await alice.post("hello")
     await bob.do("like", postId=post)
     (node,) = await nodes(alice)
@@ -140,7 +140,7 @@ async def test_a_notification_by_its_id(anonymous: Member, alice: Member, bob: M
 
 @pytest.mark.parametrize("relationship", ["blocked", "blocked_by", "muted"])
 async def test_what_is_seen_no_more(db: Database, alice: Member, bob: Member, relationship: str) -> None:
-    """What came before a block or a mute is not shown after it."""
+    """Notifications from before a block or a mute are not shown after it."""
     await busy(alice, [bob])
     assert len(await told(alice)) == 7
     await stand(db, relationship, alice, bob)
@@ -148,7 +148,7 @@ async def test_what_is_seen_no_more(db: Database, alice: Member, bob: Member, re
 
 
 async def test_what_is_about_somebody_private(alice: Member, bob: Member, carol: Member) -> None:
-    """Who cannot see a post is not told that it, or a comment below it, names them, and finds it when they can."""
+    """A mention in or below an unseen post does not notify, and is listed once the member can see the post."""
     await carol.follow(bob)
     await make_private(bob)
     post = await bob.post("for friends, @alice and @carol")
@@ -162,7 +162,7 @@ async def test_what_is_about_somebody_private(alice: Member, bob: Member, carol:
 
 
 async def test_pages_of_mentions(db: Database, anonymous: Member, alice: Member, bob: Member) -> None:
-    """Posts and comments stand in one order, newest first; pages join to the whole, in either direction."""
+    """Posts and comments are in one order, newest first; pages join to the whole, in either direction."""
     await busy(alice, await crowd(anonymous, 3))
     whole = await named(alice)
     assert [thing.partition("_")[0] for thing in whole] == ["comment", "status"] * 3
@@ -183,11 +183,11 @@ async def test_pages_of_mentions(db: Database, anonymous: Member, alice: Member,
 
 @pytest.mark.parametrize("count", [1, 4])
 async def test_what_a_page_costs(services: Services, anonymous: Member, alice: Member, count: int) -> None:
-    """A page costs its constant at most, whatever it tells of: entries; what they are about; all that this names."""
+    """A page costs at most a constant, for any kinds: entries, their subjects, and the records those name."""
     many = await crowd(anonymous, count)
     await busy(alice, many)
     for field, query, kinds in (("notifications", WHOLE, 7), ("mentions", WHOLE_MENTIONS, 2)):
-        await anonymous.send(query)  # a text that is new takes a round trip more
+        await anonymous.send(query)  # a new query text takes one more round trip
         services.db.round_trips = 0
         page = (await alice.ask(query))[field]
         trips = services.db.round_trips

@@ -1,4 +1,4 @@
-"""The steps that tell members something, by themselves: late, repeated, and those that other scripts build upon."""
+"""The steps that notify, by themselves: late, repeated, and those that other scripts build upon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WITHOUT_POST = ["FOLLOW_REQUEST", "FOLLOW_APPROVED"]
 
 @pytest.mark.parametrize("kind", WITHOUT_POST)
 async def test_what_is_about_a_member(db: Database, alice: Member, bob: Member, kind: str) -> None:
-    """A request and its approval are told once, and taken back."""
+    """A request and its approval notify once, and are withdrawn."""
     for _ in range(2):
         await step(db, "notify(box, ARGV[3], ARGV[4])", alice, kind, number(bob.id))
     assert await told(alice) == [(kind, "bob", None, None)]
@@ -34,7 +34,7 @@ async def test_what_is_about_a_member(db: Database, alice: Member, bob: Member, 
 
 @pytest.mark.parametrize("is_first", [True, False])
 async def test_a_reply_that_names_whom_it_answers(db: Database, alice: Member, bob: Member, *, is_first: bool) -> None:
-    """Whether the answer or the mention in it comes first, the answer alone is told."""
+    """Whether the reply or its mention is delivered first, only the reply notifies."""
     draft = Draft(number(bob.id), "so @alice", mentions=(number(alice.id),))
     _, post, job = await posts.create(db, draft)
     assert job
@@ -47,7 +47,7 @@ async def test_a_reply_that_names_whom_it_answers(db: Database, alice: Member, b
 
 
 async def test_all_that_somebody_did(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Who blocks or mutes somebody is told nothing of what they did before, and everything of others."""
+    """A block or mute withdraws earlier notifications of that member, and keeps those of others."""
     post = await alice.post("hello")
     for member in (bob, carol):
         await member.do("like", postId=post)
@@ -64,7 +64,7 @@ async def test_all_that_somebody_did(db: Database, alice: Member, bob: Member, c
 
 
 async def test_a_mention_that_comes_late(db: Database, worker: Worker, alice: Member, bob: Member) -> None:
-    """Whoever goes on delivering a post after it was deleted leaves nothing with whom it names."""
+    """A process that keeps delivering a deleted post leaves nothing with the mentioned members."""
     me, them = number(bob.id), number(alice.id)
     _, post, job = await posts.create(db, Draft(me, "hi @alice", mentions=(them,)))
     assert job
@@ -79,7 +79,7 @@ async def test_a_mention_that_comes_late(db: Database, worker: Worker, alice: Me
 
 @pytest.mark.parametrize("end", ["comment", "post"])
 async def test_a_mention_in_a_comment_that_comes_late(db: Database, alice: Member, bob: Member, end: str) -> None:
-    """Whoever goes on telling of a comment after it, or its post, was deleted leaves nothing with whom it names."""
+    """Late notifications of a comment, after it or its post was deleted, leave nothing with mentioned members."""
     me, them = number(bob.id), number(alice.id)
     post = await bob.post("hello")
     draft = CommentDraft(number(post), me, "hi @alice", mentions=(them,))
@@ -94,7 +94,7 @@ async def test_a_mention_in_a_comment_that_comes_late(db: Database, alice: Membe
 
 
 async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """What a member has had withdrawn, or has read, comes back by no repetition of the step that told of it."""
+    """Repeating its step restores no withdrawn or read notification."""
     post = number(await alice.post("hello"))
     me, them = number(bob.id), number(alice.id)
     job, _ = await follows.follow(db, me, [them])
@@ -116,7 +116,7 @@ async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: 
 
 @pytest.mark.parametrize("relationship", ["blocked", "blocked_by", "muted"])
 async def test_who_names_a_member(db: Database, alice: Member, bob: Member, relationship: str) -> None:
-    """Blocks keep a mention out of the list; of whom is muted it stands there for when they no longer are."""
+    """A block keeps a mention out of the list; a mute does not, so that it is visible after the mute ends."""
     await stand(db, relationship, alice, bob)
     post = await bob.post("hi @alice")
     assert await named(alice) == []
@@ -126,7 +126,7 @@ async def test_who_names_a_member(db: Database, alice: Member, bob: Member, rela
 
 
 async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:
-    """Nothing of what a deleted member was told is left, nor of what others were told of them."""
+    """Nothing is left of a deleted member's notifications, nor of those that others had of them."""
     mine, theirs = await alice.post("hello @bob"), await bob.post("hello @alice")
     for member, other, post in ((alice, bob, theirs), (bob, alice, mine)):
         for act in ("like", "repost"):
@@ -141,7 +141,7 @@ async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bo
     assert await told(bob) == []
     assert [actor for _, actor, *_ in await told(carol)] == ["bob"]
     await work_off(db, worker)
-    assert {key for key in await traces(db, alice) if not key.startswith("status:")} == set()  # bob's texts name alice
+    assert {key for key in await traces(db, alice) if not key.startswith("status:")} == set()  # bob mentions alice
     assert (await unread(bob), await unread(carol), len(await named(carol))) == (0, 1, 1)
     assert (await look(db)).clean
 

@@ -1,1 +1,1 @@
-"""What an operator runs: the server, its commands, its processes, and its documentation."""
+"""Everything that an operator runs: the server, its commands, its processes, and its documentation."""

@@ -1,4 +1,4 @@
-"""Jobs that wait and jobs that are dead: what is told of them, and what a person can decide."""
+"""Waiting jobs and dead jobs: how they are reported, and the operator's choices."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ async def dead(db: Database, alice: Member, bob: Member) -> int:
 
 
 async def test_nothing(db: Database) -> None:
-    """Where nothing waits the summary is all there is."""
+    """Without waiting jobs there is only the summary."""
     found = await look(db)
     assert list(found.lines()) == ["0 jobs are unfinished, 0 have failed too often and are set aside"]
 
 
 async def test_what_waits(db: Database, alice: Member, bob: Member, dead: int) -> None:
-    """Unfinished jobs are counted by kind with the age of the oldest; the dead are listed apart, with what they are."""
+    """Unfinished jobs are counted by kind with the age of the oldest; dead jobs are listed separately, with details."""
     made = [await posts.create(db, Draft(number(m.id), "waits")) for m in (alice, bob)]
     await posts.delete(db, made[0][1], number(alice.id))
     found = await look(db)
@@ -61,7 +61,7 @@ async def test_what_waits(db: Database, alice: Member, bob: Member, dead: int) -
 
 
 async def test_a_dead_job_is_left_alone(db: Database, worker: Worker, bob: Member, dead: int) -> None:
-    """No worker is given a dead job, and who was too slow with it does not end it."""
+    """No worker receives a dead job, and a slow worker that still has it does not end it."""
     (job, _) = (await look(db)).dead[0]
     await jobs.hand_over(db, job)
     assert await worker.run_once() == 0
@@ -70,7 +70,7 @@ async def test_a_dead_job_is_left_alone(db: Database, worker: Worker, bob: Membe
 
 
 async def test_retry(db: Database, worker: Worker, alice: Member, bob: Member, dead: int) -> None:
-    """A job that is retried is fresh work: done at once, under its own id, from its last checkpoint; once is enough."""
+    """A retried job is fresh work: done at once, under its own id, from its last checkpoint, and once only."""
     found = await look(db)
     assert await found.retry(db, dead + 1) == 0
     assert await found.retry(db, dead) == 1
@@ -85,7 +85,7 @@ async def test_retry(db: Database, worker: Worker, alice: Member, bob: Member, d
 
 
 async def test_a_retry_of_what_was_deleted(db: Database, worker: Worker, alice: Member, bob: Member, dead: int) -> None:
-    """A delete ends the dead delivery of its post: there is nothing left to retry, and nothing comes back."""
+    """A delete ends the dead delivery of its post: there is nothing left to retry, and nothing returns."""
     found = await look(db)
     payload = await alice.do("deletePost", postId=f"status_{dead:014x}")
     assert not payload["userErrors"]
@@ -97,7 +97,7 @@ async def test_a_retry_of_what_was_deleted(db: Database, worker: Worker, alice: 
 
 
 async def test_discard(db: Database, worker: Worker, bob: Member, dead: int) -> None:
-    """A dead job that is discarded is gone with its checkpoint, and one that is not dead cannot be discarded."""
+    """A discarded dead job is gone with its checkpoint, and only a dead job can be discarded."""
     found = await look(db)
     assert await found.discard(db, dead) == 1
     assert await found.discard(db, dead) == 0
@@ -107,7 +107,7 @@ async def test_discard(db: Database, worker: Worker, bob: Member, dead: int) -> 
 
 
 async def test_recount(db: Database, alice: Member, bob: Member) -> None:
-    """Every wrong counter is set to the size of its set; right ones, and what has no record, are left alone."""
+    """Every wrong counter is set to the size of its set; right ones, and those without a record, are left alone."""
     await bob.follow(alice)
     post = number(await alice.post("hello"))
     await bob.do("like", postId=f"status_{post:014x}")
@@ -124,7 +124,7 @@ async def test_recount(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_commands(tmp_path: Path) -> None:
-    """`recount` sets counters right; `jobs` prints what waits and what is dead, retries the dead and discards them."""
+    """`recount` corrects counters; `jobs` prints waiting and dead jobs, retries the dead and discards them."""
     async with opened(tmp_path) as db:
         member = await db.mint()
         job = await accounts.create(db, member, login="ann", name="Ann", email="ann@example.org", password=NO_PASSWORD)

@@ -1,4 +1,4 @@
-"""The benchmarks ask what the schema answers, and ask the same in every run."""
+"""The benchmarks' queries are valid, and their networks are the same in every run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEEPEST = 2  # authors within authors
     "document", [queries.HOME, queries.PROFILE, queries.POST, queries.LIKE, queries.nested("", DEEPEST).document]
 )
 def test_documents_are_valid(document: str) -> None:
-    """Every document that contenders are sent is valid in Perch's schema and within its limits."""
+    """Every document sent to contenders is valid in Perch's schema and within its limits."""
     assert schema.build(Settings()).documents.get(document).errors == ()
 
 
@@ -47,7 +47,7 @@ def test_popularity_is_unequal() -> None:
 
 
 async def test_homes_are_cut(db: Database, alice: Member, bob: Member) -> None:
-    """A home is cut to its newest entries, those that wait to be added to the list included."""
+    """A home is cut to its newest entries, including those in the buffer `newest`."""
     await alice.follow(bob)
     assert await alice.home() == []
     posts = [number(await bob.post(f"post {i}")) for i in range(6)]
@@ -58,7 +58,7 @@ async def test_homes_are_cut(db: Database, alice: Member, bob: Member) -> None:
 
 
 def test_wire_is_http() -> None:
-    """A request is sent as GraphQL to those who speak it, and as a path to those who do not."""
+    """A request is sent as GraphQL to contenders that speak it, and as a path to the others."""
     request = queries.profile("a.b.c", "alice")
     assert queries.wire(request, graphql=True)["head"].startswith("POST /graphql HTTP/1.1\r\n")
     sent = queries.wire(request, graphql=False)
@@ -67,7 +67,7 @@ def test_wire_is_http() -> None:
 
 
 def test_alterations_find_what_they_alter() -> None:
-    """Each part of Perch that the benchmarks take out, or cut short, is where they look for it."""
+    """Each part of Perch that the benchmarks replace exists where they look for it."""
     program = (
         "from benchmarks.rivals.altered import ALTERATIONS\nfor alter in ALTERATIONS.values(): alter()\nprint('all')"
     )

@@ -1,4 +1,4 @@
-"""kill -9 under load: what was answered is there, every follower has it, nobody has it twice."""
+"""kill -9 under load: every answered write is there, every follower has it, nobody has it twice."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LIMITS: dict[str, Any] = {
     "max_page": 300,
     "fanout_inline": 2,
     "fanout_batch": 2,
-}  # of four followers a worker reaches the last ones
+}  # of four followers, the last ones are left to a worker
 HOME = f"first: {POSTS + 1}"
 
 
 async def assert_whole(data_dir: Path, members: list[Member], load: Load) -> None:
-    """Assert that every home has exactly what was answered, and verify finds nothing."""
+    """Assert that every home has exactly the answered posts, and that verify finds nothing."""
     wanted = load.newest_first()
     assert len(wanted) == len(set(wanted)) == POSTS
     for member in members:
@@ -41,7 +41,7 @@ async def assert_whole(data_dir: Path, members: list[Member], load: Load) -> Non
 
 
 async def test_perch_killed(tmp_path: Path) -> None:
-    """Perch dies in the middle of many posts: started again, it has all it answered, and finishes what it began."""
+    """Perch dies in the middle of many posts: after a restart it has all it answered, and finishes what it began."""
     async with perch(tmp_path, "serve", **LIMITS) as running, visiting(await running.url()) as anonymous:
         members = await friends(anonymous, FRIENDS)
         load = Load(members, POSTS)
@@ -66,7 +66,7 @@ async def test_perch_killed(tmp_path: Path) -> None:
 
 
 async def test_store_killed(tmp_path: Path) -> None:
-    """The store dies in the middle of many posts: it comes back with what was answered, and repair does the rest."""
+    """The store dies in the middle of many posts: it restarts with all answered writes, and repair does the rest."""
     async with (
         perch(tmp_path, "serve", run_worker="false", appendfsync="always", **LIMITS) as running,
         visiting(await running.url()) as anonymous,
@@ -87,7 +87,7 @@ async def test_store_killed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("processes", [1, 2])
 async def test_store_killed_with_supervisor(tmp_path: Path, processes: int) -> None:
-    """Store and supervisor die at once, twice: Perch starts both again, and goes on with what it answered."""
+    """Store and supervisor die at once, twice: Perch restarts both, and goes on with all that it answered."""
     async with (
         perch(tmp_path, "serve", processes=processes, appendfsync="always", **LIMITS) as running,
         visiting(await running.url()) as anonymous,
@@ -110,7 +110,7 @@ async def test_store_killed_with_supervisor(tmp_path: Path, processes: int) -> N
 
 @pytest.mark.parametrize("damage", ["zeros", "noise", "half a command", "lost", "noise within"])
 async def test_damaged_log_is_repaired(tmp_path: Path, damage: str) -> None:
-    """A store killed under load, whose log is damaged at its end, has all that lies before; repair does the rest."""
+    """A store killed under load, with a damaged end of its log, has all writes before the damage; repair does the rest."""
     async with (
         perch(tmp_path, "serve", appendfsync="always", **LIMITS) as running,
         visiting(await running.url()) as anonymous,
@@ -142,7 +142,7 @@ async def test_damaged_log_is_repaired(tmp_path: Path, damage: str) -> None:
 
 
 def _damage(file: Path, kind: str, safe: int) -> None:
-    """Damage a log behind a number of bytes."""
+    """Damage a log after a number of bytes."""
     noise = random.Random(kind).randbytes(4096)  # noqa: S311  keeps no secret
     data = file.read_bytes()
     middle = (safe + len(data)) // 2
@@ -177,7 +177,7 @@ async def _is_finished(db: Database) -> bool:
 
 
 async def _is_repaired(data_dir: Path) -> bool:
-    # What a process that still lives has begun is left to it for a lease: then repair has to come again.
+    # Jobs begun by a live process stay with it until their lease expires: then repair has to run again.
     status, out, _ = await run(data_dir, "repair", "--all-homes")
     return status == 0 and "unfinished" not in out
 

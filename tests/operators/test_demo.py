@@ -1,4 +1,4 @@
-"""The demo: a small community that fills an empty store, and nothing but an empty store."""
+"""The demo: a small community that fills an empty store, and only an empty store."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def _member(services: Services, anonymous: Member) -> Member:
 
 
 async def test_the_login_it_returns_opens_a_lively_home(services: Services, anonymous: Member) -> None:
-    """The password printed signs in to a home of 30 entries or more, some of which somebody passed on."""
+    """The printed password signs in to a home of 30 entries or more, some of them reposts."""
     member = await _member(services, anonymous)
     edges = (await member.ask(HOME))["edges"]
     assert len({edge["node"]["id"] for edge in edges}) == len(edges) >= 30
@@ -58,7 +58,7 @@ async def test_there_is_something_to_see_everywhere(services: Services, anonymou
 
 
 async def test_there_is_a_conversation(services: Services, anonymous: Member) -> None:
-    """Somebody's post has answers that were answered."""
+    """A member's post has replies that have replies."""
     assert await demo.fill(services)
     query = """{ user(login: "theo_l") { timeline(first: 100) { nodes {
         ... on Status { replyCount conversation { nodes { ... on Status { inReplyTo { id } } } } } } } } }"""
@@ -76,7 +76,7 @@ async def test_it_fills_a_store_once(services: Services) -> None:
 
 
 async def test_it_leaves_a_store_with_a_member_alone(services: Services, alice: Member) -> None:
-    """Where one member has signed up, nothing is written."""
+    """If one member has signed up, nothing is written."""
     assert alice.login == "alice"
     before = await _everything(services.settings)
     assert await demo.fill(services) is None
@@ -84,14 +84,14 @@ async def test_it_leaves_a_store_with_a_member_alone(services: Services, alice: 
 
 
 async def _everything(settings: Settings) -> dict[object, object]:
-    """Return all keys with what they hold, in the server's own form, which is no text."""
+    """Return all keys with their values in the server's own binary form."""
     async with redis.Redis.from_url(settings.redis_url) as client:
         names = sorted(await client.keys())
         return {name: await client.dump(name) for name in names}
 
 
 def test_every_text_keeps_the_rules() -> None:
-    """Logins, names, bios, posts, quotes and comments stand in the data file as the API would store them."""
+    """Logins, names, bios, posts, quotes and comments are in the data file as the API would store them."""
     settings, community = Settings(), demo.read()
     logins = [person.login for person in community.people]
     assert len(set(logins)) == len(logins)

@@ -1,4 +1,4 @@
-"""The documentation says what the code says."""
+"""The documentation agrees with the code."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_every_block_is_run() -> None:
     """Every code block has a language that a test runs, or is marked as text."""
     found = [(name(page), block) for page in PAGES for block in blocks(page)]
     assert [(page, block.line) for page, block in found if block.language not in LANGUAGES] == []
-    # A fence with anything else behind it would be no block to the tests.
+    # A fence with other text behind it would be no block to the tests.
     assert sum(read(page).count("\n```") for page in PAGES) == 2 * len(found)
 
 
@@ -87,7 +87,7 @@ def test_client() -> None:
 
 
 def test_modules_named() -> None:
-    """The commands that run a module name one that there is."""
+    """Commands that run a module name one that exists."""
     named = {module for page in PAGES for module in re.findall(r"python -m (benchmarks\.\w+)", read(page))}
     assert named
     for module in named:

@@ -40,7 +40,7 @@ EXAMPLES = [page for page in PAGES if any(_is_run(block) for block in blocks(pag
 
 @dataclass
 class Example:
-    """The examples of one page, the server they run against, and what it has answered so far."""
+    """The examples of one page, the server they run against, and its answers so far."""
 
     data_dir: Path
     url: str
@@ -102,7 +102,7 @@ class Example:
         return answer["data"]
 
     async def first_event(self, member: Member, body: dict[str, Any]) -> Any:
-        """Return the data of the first event of a subscription, while things happen that it could deliver."""
+        """Return the data of a subscription's first event, while acts happen that it could deliver."""
         headers = {"Authorization": f"Bearer {member.token}", "Accept": "text/event-stream"}
         friend = await self.log_in(FRIEND)
         async with asyncio.timeout(PATIENCE), member.client.post("/graphql", json=body, headers=headers) as response:
@@ -124,7 +124,7 @@ class Example:
         return Member(self.anonymous.client, payload["accessToken"], login=login)
 
     def filled(self, value: Any) -> Any:
-        """Return variables in which `<Name.path>` is replaced by what an earlier operation answered."""
+        """Return variables in which `<Name.path>` is replaced by the answer to an earlier operation."""
         if isinstance(value, dict):
             return {key: self.filled(part) for key, part in value.items()}
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Imports: a network comes in whole, once, however often the import is begun; files that cannot are refused."""
+"""Imports: a network is imported whole and once, however often the import is begun; unreadable files are refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def written(path: Path, lines: list[str]) -> Path:
-    """Return a file with some lines, packed where its name says so."""
+    """Return a file with some lines, packed if its name says so."""
     text = "".join(f"{line}\n" for line in lines).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return path
@@ -58,7 +58,7 @@ Done = Callable[[str, int], object]
 
 
 async def load(db: Database, network: Network, done: Done = lambda *_: None, password: Secret = NO_PASSWORD) -> int:
-    """Import a network as the command does; returns how many entries the homes hold."""
+    """Import a network like the command does; returns how many entries the homes hold."""
     members = await imports.create_members(db, network, password, lambda n: done("members", n))
     await imports.create_follows(db, network, members, lambda n: done("follows", n))
     await imports.create_posts(db, network, members, lambda n: done("posts", n))
@@ -66,14 +66,14 @@ async def load(db: Database, network: Network, done: Done = lambda *_: None, pas
 
 
 async def member(db: Database, login: str) -> int:
-    """Return the member that a login belongs to."""
+    """Return the member who has a login."""
     found = await accounts.holder(db, keys.login(login))
     assert found
     return found
 
 
 async def totals(db: Database, network: Network) -> dict[str, tuple[Any, ...]]:
-    """Return counts, texts and the size of the home of each member, by login."""
+    """Return each member's counts, texts and size of home, by login."""
     facts = {}
     for login in network.members:
         who = await member(db, login)
@@ -87,7 +87,7 @@ async def totals(db: Database, network: Network) -> dict[str, tuple[Any, ...]]:
 
 
 async def assert_whole(db: Database, network: Network) -> None:
-    """Assert that every invariant holds, every home is what rule 3 makes of it, and no work is left."""
+    """Assert that every invariant holds, every home follows rule 3, and no work is left."""
     report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
     assert report.clean, report.findings
     assert (report.unfinished_jobs, report.homes) == (0, len(network.members))
@@ -95,7 +95,7 @@ async def assert_whole(db: Database, network: Network) -> None:
 
 
 async def test_everything_comes_in(db: Database, network: Network) -> None:
-    """Members, both sides of every follow, posts with tags and mentions, and homes are there; nothing is announced."""
+    """Members, both sides of every follow, posts with tags and mentions, and homes are there; no event is published."""
     done: Counter[str] = Counter()
     entries = await load(db, network, lambda phase, count: done.update({phase: count}))
     assert (len(network.members), network.edges, network.total) == (10, 12, TOTAL)
@@ -119,7 +119,7 @@ async def _posts(db: Database, who: int) -> list[Any]:
 
 
 def test_posts_follow_followers(network: Network) -> None:
-    """Posts are dealt in proportion to followers, the same way with the same seed, another with another."""
+    """Posts are dealt in proportion to followers, the same way with the same seed, differently with another."""
     many = replace(network, total=6_000)
     dealt = Counter(author for author, _ in many.dealt())
     assert {name: round(count / 500) for name, count in dealt.items()} == {"hub": 9, "fan0": 2, "fan1": 1}
@@ -128,7 +128,7 @@ def test_posts_follow_followers(network: Network) -> None:
 
 
 async def test_again(db: Database, network: Network) -> None:
-    """An import that is run again changes nothing at all."""
+    """A repeated import changes nothing at all."""
     await load(db, network)
     before = await contents(db)
     await load(db, network)
@@ -139,7 +139,7 @@ async def test_again(db: Database, network: Network) -> None:
 
 @pytest.mark.parametrize("phase", PHASES)
 async def test_interrupted(db: Database, network: Network, phase: str) -> None:
-    """Interrupted in the middle of a phase and run again, an import ends with what one without a break brings."""
+    """An import interrupted in the middle of a phase and run again ends like one without a break."""
     await load(db, network)
     wanted = await totals(db, network)
     await db.one("FLUSHDB")
@@ -158,7 +158,7 @@ async def test_interrupted(db: Database, network: Network, phase: str) -> None:
 
 
 async def test_died_anywhere(db: Database, network: Network, services: Services, settings: Settings) -> None:
-    """Wherever an import dies, before a call or halfway through, the worker and the next import complete it."""
+    """If an import dies, before a call or halfway through, the worker and the next import complete it."""
     await load(db, network)
     wanted = await totals(db, network)
     for calls in crash_points(step=3):
@@ -177,7 +177,7 @@ async def test_died_anywhere(db: Database, network: Network, services: Services,
 
 
 async def test_some_members(db: Database, tmp_path: Path, settings: Settings) -> None:
-    """`--members` takes those with the most follows, and the follows among them."""
+    """`--members` imports the members with the most follows, and the follows among them."""
     follows = written(tmp_path / "follows.tsv", ["\t".join(edge) for edge in EDGES])
     network = imports.read_network(follows, None, settings, total=None, most=3, seed=1)
     assert network.members == ["fan0", "fan1", "hub"]
@@ -187,7 +187,7 @@ async def test_some_members(db: Database, tmp_path: Path, settings: Settings) ->
 
 
 async def test_nobody_follows(db: Database, tmp_path: Path, settings: Settings) -> None:
-    """Where no follow is left nobody can be dealt a post: members come in without."""
+    """Without any follow left nobody can be dealt a post: members are imported without."""
     follows, texts = written(tmp_path / "f.tsv", ["ann\tben", "Ann\tann"]), written(tmp_path / "p.txt", TEXTS)
     network = imports.read_network(follows, texts, settings, total=10, most=1, seed=1)
     assert (len(network.members), network.edges, network.total) == (1, 0, 0)
@@ -196,7 +196,7 @@ async def test_nobody_follows(db: Database, tmp_path: Path, settings: Settings) 
 
 
 async def test_a_live_site(db: Database, network: Network, services: Services, anonymous: Member) -> None:
-    """With a password imported members log in, and a post by the most followed one reaches a follower's home."""
+    """With a password imported members log in, and a post by the most followed one is in a follower's home."""
     await load(db, network, password=await services.passwords.hash(Secret(PASSWORD)))
     hub, fan = [await _logged_in(anonymous, login) for login in ("hub", "fan7")]
     post = await hub.post("from now on by ourselves")
@@ -211,7 +211,7 @@ async def _logged_in(anonymous: Member, login: str) -> Member:
 
 
 async def test_without_a_password(db: Database, network: Network, services: Services, anonymous: Member) -> None:
-    """Without one nobody can log in as an imported member."""
+    """Without a password nobody can log in as an imported member."""
     await load(db, network)
     for password in (PASSWORD, NO_PASSWORD.reveal(), ""):
         assert await anonymous.refused("logIn", identifier="hub", password=password) == ("WRONG_CREDENTIALS", None)
@@ -219,7 +219,7 @@ async def test_without_a_password(db: Database, network: Network, services: Serv
 
 
 async def test_the_command(tmp_path: Path) -> None:
-    """The command counts what it has made, phase by phase; a file it refuses is one line and status 1."""
+    """The command counts imported entities, phase by phase; a refused file is one line and status 1."""
     follows = written(tmp_path / "follows.tsv.gz", ["\t".join(edge) for edge in EDGES])
     texts = written(tmp_path / "posts.txt", TEXTS)
     files = ["--follows", str(follows), "--posts", str(texts), "--posts-total", "20"]
@@ -254,7 +254,7 @@ REFUSED: dict[str, tuple[str, bytes | None, str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused_follows(tmp_path: Path, settings: Settings, case: str) -> None:
-    """A file of follows that cannot be read is refused in one line, which names the file and what is wrong."""
+    """An unreadable file of follows is refused in one line, which names the file and the error."""
     name, content, message = REFUSED[case]
     path = tmp_path / name
     if content is not None:

@@ -1,4 +1,4 @@
-"""The log: a line of JSON per record, whichever library wrote it, bounded, and without what may be a secret."""
+"""The log: one line of JSON per record from any library, bounded, and without possible secrets."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ log = structlog.get_logger()
 
 @pytest.fixture
 def text() -> Iterator[io.StringIO]:
-    """All that is logged during a test."""
+    """All log lines of a test."""
     with lines.written("INFO") as collected:
         yield collected
 
@@ -68,7 +68,7 @@ async def _fail(passphrase: str) -> None:
 
 @pytest.mark.parametrize("name", ["aiohttp.server", "aiohttp.access", "asyncio", "redis"])
 def test_other_libraries(text: io.StringIO, name: str) -> None:
-    """Records of aiohttp, asyncio and redis-py are lines like all others. They name their logger."""
+    """Records of aiohttp, asyncio and redis-py are lines like all others, and name their logger."""
     logging.getLogger(name).warning("%s of %s\nin two lines", 1, 2)
     (record,) = lines.read(text)
     assert record.pop("timestamp")
@@ -91,7 +91,7 @@ def test_records_that_cannot_be_put_together(text: io.StringIO) -> None:
 
 
 def test_level() -> None:
-    """Records below LOG_LEVEL are not logged, whichever library wrote them."""
+    """Records below LOG_LEVEL are not logged, for any library."""
     with lines.written("WARNING") as text:
         for level in (logging.DEBUG, logging.INFO):
             logging.getLogger("asyncio").log(level, "of no interest")
@@ -110,7 +110,7 @@ def test_warnings(text: io.StringIO) -> None:
 
 
 async def test_tasks_that_nobody_awaits(text: io.StringIO) -> None:
-    """The failure of a task that nobody has awaited is a line, without local variables."""
+    """The failure of a task that nobody awaited is a line, without local variables."""
     await asyncio.wait([asyncio.create_task(_fail(PASSPHRASE))])
     gc.collect()
     (record,) = lines.read(text)
@@ -120,7 +120,7 @@ async def test_tasks_that_nobody_awaits(text: io.StringIO) -> None:
 
 
 async def test_exceptions(text: io.StringIO) -> None:
-    """An exception is described with what led to it: class, message and places, and no local variable."""
+    """An exception is described with its causes: class, message and places, and no local variable."""
     try:
         await _fail(PASSPHRASE)
     except LookupError:
@@ -136,7 +136,7 @@ async def test_exceptions(text: io.StringIO) -> None:
 
 
 def test_groups_of_exceptions(text: io.StringIO) -> None:
-    """Of a group of exceptions a few are described, and of a chain that is long, the newest."""
+    """Of a group of exceptions a few are described, and of a long chain the newest."""
     log.error("a group", exc_info=ExceptionGroup("several", [ValueError(str(number)) for number in range(100)]))
     error = ValueError("0")
     for number in range(1, 100):
@@ -161,7 +161,7 @@ def test_documents(text: io.StringIO) -> None:
 
 @pytest.mark.parametrize("line", ["Authorization: Bearer {}\0", "Authorization{}", "Authorization : Bearer {}"])
 async def test_malformed_requests(text: io.StringIO, anonymous: Member, line: str) -> None:
-    """A request that is no HTTP is logged without what it says: it may be a token."""
+    """A request that is not HTTP is logged without its content: it may be a token."""
     server = anonymous.client.server
     reader, writer = await asyncio.open_connection(server.host, server.port)
     with closing(writer):
@@ -174,7 +174,7 @@ async def test_malformed_requests(text: io.StringIO, anonymous: Member, line: st
 
 
 def test_size(text: io.StringIO) -> None:
-    """A line is bounded, however long a name, a path or a message is; of a short one nothing is cut."""
+    """A line is bounded for names, paths and messages of any length; short ones are not cut."""
 
     def deep(left: int) -> None:
         if not left:

@@ -30,7 +30,7 @@ SEVERAL = re.compile(r"Perch is running: server and worker, processes (\d+) (\d+
 
 @contextlib.asynccontextmanager
 async def pair(data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Perch, list[int]]]:
-    """Two processes that serve, and their numbers."""
+    """Two serving processes, and their numbers."""
     async with perch(data_dir, "serve", "--processes", "2", **settings) as running:
         await running.url()
         words = SEVERAL.fullmatch(running.out.lines[0])
@@ -42,7 +42,7 @@ async def pair(data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Perch, li
 
 
 def logged(running: Perch, event: str) -> list[dict[str, Any]]:
-    """What the processes have logged of one kind."""
+    """Log records of one kind from all processes."""
     lines = [json.loads(line) for line in running.err.lines if line.startswith("{")]
     return [line for line in lines if line["event"] == event]
 
@@ -59,7 +59,7 @@ def paused(process: int) -> Iterator[None]:
 
 
 def told(running: Perch, event: str, name: str, value: int) -> Callable[[], Awaitable[bool]]:
-    """Whether something has been logged that has a value."""
+    """Return whether a record with a value has been logged."""
 
     async def is_told() -> bool:
         return any(line[name] == value for line in logged(running, event))
@@ -68,7 +68,7 @@ def told(running: Perch, event: str, name: str, value: int) -> Callable[[], Awai
 
 
 async def test_both_answer(tmp_path: Path) -> None:
-    """Each of two processes takes connections, the log says which, and what one writes the other knows."""
+    """Each of two processes takes connections, the log says which, and each sees the other's writes."""
     async with pair(tmp_path) as (running, numbers):
         async with visiting(await running.url()) as anonymous:
             alice = await sign_up(anonymous, "alice")
@@ -85,7 +85,7 @@ async def test_both_answer(tmp_path: Path) -> None:
 
 
 async def test_shared_out(tmp_path: Path) -> None:
-    """Connections that come together are shared out: of forty each of two processes takes some."""
+    """Simultaneous connections are shared out: each of two processes takes some of forty."""
     async with pair(tmp_path) as (running, numbers), contextlib.AsyncExitStack() as stack:
         url = await running.url()
         guests = [await stack.enter_async_context(visiting(url)) for _ in range(40)]
@@ -111,7 +111,7 @@ async def test_port_in_use(tmp_path: Path) -> None:
 
 
 async def test_replaced(tmp_path: Path) -> None:
-    """A process that is killed is replaced; who connects meanwhile is answered, and what was written stands."""
+    """A killed process is replaced; clients that connect meanwhile are answered, and all writes are kept."""
     async with pair(tmp_path) as (running, (first, second)):
         async with visiting(await running.url()) as anonymous:
             alice = await sign_up(anonymous, "alice")
@@ -138,7 +138,7 @@ async def _served(running: Perch, count: int) -> list[dict[str, Any]]:
 
 
 async def test_stop_together(tmp_path: Path) -> None:
-    """SIGTERM lets requests under way finish, ends live streams, takes no more requests, and leaves no process."""
+    """SIGTERM lets running requests finish, ends live streams, takes no more requests, and leaves no process."""
     async with opened(tmp_path) as db, pair(tmp_path) as (running, numbers):
         async with visiting(await running.url()) as anonymous:
             alice = await sign_up(anonymous, "alice")
@@ -160,7 +160,7 @@ async def test_stop_together(tmp_path: Path) -> None:
 
 
 async def test_one_that_hangs(tmp_path: Path) -> None:
-    """A process that does not end when it is told to is killed once the time to finish is over."""
+    """A process that does not end on request is killed once the time to finish is over."""
     async with pair(tmp_path, shutdown_seconds=0) as (running, (first, second)):
         with paused(first):
             assert await running.stop() == 0
@@ -193,7 +193,7 @@ async def test_gives_up(tmp_path: Path) -> None:
 
 
 async def test_one(tmp_path: Path) -> None:
-    """--processes counts for more than PROCESSES; 1 is a single process, 0 as many as processors."""
+    """--processes overrides PROCESSES; 1 is a single process, 0 as many as processors."""
     assert 1 <= processes.wanted(Settings(processes=0)) <= (os.cpu_count() or 1)
     async with perch(tmp_path, "serve", "--processes", "1", processes=2) as running:
         await running.url()
@@ -202,7 +202,7 @@ async def test_one(tmp_path: Path) -> None:
 
 
 async def test_wrong_count(tmp_path: Path) -> None:
-    """A number of processes that cannot be ends in one line that names the setting and the rule, and in status 2."""
+    """An impossible number of processes ends in one line that names the setting and the rule, and in status 2."""
     many, few, most = await asyncio.gather(
         run(tmp_path / "data", "serve", "--processes", "many"),
         run(tmp_path / "data", "serve", "--processes", "-1"),

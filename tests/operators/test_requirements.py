@@ -1,4 +1,4 @@
-"""Required settings of Redis: Perch says when it starts which of them differ."""
+"""Required settings of Redis: Perch names the settings that differ when it starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = {
 
 
 async def _warnings(running: Perch) -> list[dict[str, Any]]:
-    """Return what a process has warned of, once it serves, or works, and is stopped."""
+    """Return a process's warnings, once it serves or works and is stopped."""
     await running.out.line("Perch ")
     await running.stop()
     return [record for record in lines.read(await running.err.all()) if record["event"].startswith("redis_setting")]
@@ -30,7 +30,7 @@ async def _warnings(running: Perch) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("command", [["serve"], ["serve", "--processes", "2"], ["worker"]])
 async def test_wrong_settings(tmp_path: Path, command: list[str]) -> None:
-    """Perch warns of each setting that differs, once, whatever the number of processes."""
+    """Perch warns once of each setting that differs, for any number of processes."""
     async with redis(tmp_path / "redis") as server, connected(server.settings["redis_url"]) as db:
         await server.start()
         await until(db.ready)
@@ -44,7 +44,7 @@ async def test_wrong_settings(tmp_path: Path, command: list[str]) -> None:
 
 
 async def test_right_settings(tmp_path: Path) -> None:
-    """Of a server that is set as the documentation says, nothing is said."""
+    """A server with the documented settings causes no warning."""
     async with redis(tmp_path / "redis") as server, connected(server.settings["redis_url"]) as db:
         await server.start()
         await until(db.ready)
@@ -54,7 +54,7 @@ async def test_right_settings(tmp_path: Path) -> None:
 
 
 async def test_settings_that_cannot_be_read(tmp_path: Path) -> None:
-    """Where Perch may not read the settings, it says so in one warning that names them."""
+    """If Perch may not read the settings, one warning says so and names them."""
     async with redis(tmp_path / "redis") as server:
         await server.start()
         async with connected(server.settings["redis_url"]) as db:
@@ -67,7 +67,7 @@ async def test_settings_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 async def test_embedded_store(tmp_path: Path) -> None:
-    """The embedded store is as it should be: nothing is said."""
+    """The embedded store has the required settings and causes no warning."""
     async with perch(tmp_path, "serve") as running:
         assert await _warnings(running) == []
 

@@ -1,4 +1,4 @@
-"""The command line: what it prints, keeps, refuses, and how it starts and ends."""
+"""The command line: its output, files and refusals, and how it starts and ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VIEWER = "{ viewer { user { login postCount } } }"
 
 @contextlib.asynccontextmanager
 async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Perch, Member]]:
-    """A process that serves, and somebody who talks to it."""
+    """A serving process, and a client."""
     async with perch(data_dir, "serve", **settings) as running, visiting(await running.url()) as anonymous:
         yield running, anonymous
 
@@ -43,7 +43,7 @@ async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Perch,
 
 
 async def test_starts(tmp_path: Path) -> None:
-    """It says what runs, where the data lie and where to look; secret, members and posts outlive any end of it."""
+    """It prints its address and data directory; secret, members and posts survive any end of it."""
     async with serving(tmp_path / "data") as (running, anonymous):
         assert running.out.lines == [
             f"Perch is running: server and worker, process {running.process.pid}",
@@ -72,7 +72,7 @@ async def test_starts(tmp_path: Path) -> None:
 
 
 async def test_demo(tmp_path: Path) -> None:
-    """The login that --demo prints opens a home."""
+    """The login printed by --demo opens a home."""
     async with perch(tmp_path, "serve", "--demo") as running, visiting(await running.url()) as anonymous:
         words = re.search(r"log in as (\w+) with the password '(.+)'", "\n".join(running.out.lines))
         assert words
@@ -82,10 +82,10 @@ async def test_demo(tmp_path: Path) -> None:
 
 
 async def test_stops_gently(tmp_path: Path) -> None:
-    """SIGTERM lets a request under way finish, ends sockets and streams, and takes no more requests."""
+    """SIGTERM lets a running request finish, ends sockets and streams, and takes no more requests."""
     async with opened(tmp_path) as db, serving(tmp_path, run_worker="false") as (running, anonymous):
         alice = await sign_up(anonymous, "alice")
-        await alice.home()  # so that it is noted already that it was read today: nothing but the post is to be written
+        await alice.home()  # today's read is recorded already, so that the post is the only write
         async with subscribed(alice, HOME) as stream, following(alice, HOME) as feed:
             await db.one("CLIENT", "PAUSE", 60_000, "WRITE")
             posting = asyncio.create_task(alice.post("until the end"))
@@ -121,7 +121,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_settings(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A value that a setting cannot have ends in one line that names the variable, and in status 2."""
+    """An invalid value of a setting ends in one line that names the variable, and in status 2."""
     value, message = WRONG[name]
     monkeypatch.delenv("REDIS_URL", raising=False)
     monkeypatch.setenv(name, value)
@@ -130,7 +130,7 @@ def test_wrong_settings(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 async def test_redis_without_a_secret(tmp_path: Path) -> None:
-    """Where several processes may share a Redis, none makes up a secret of its own."""
+    """When several processes may share a Redis, none generates a secret of its own."""
     status, out, err = await run(tmp_path / "data", "serve", redis_url="redis://localhost")
     assert (status, out) == (2, "")
     assert err == "perch: SECRET_KEY must be set when REDIS_URL is, the same for every process"
@@ -150,7 +150,7 @@ async def test_redis_without_a_secret(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A command line that makes no sense ends with the usage and status 2."""
+    """An invalid command line ends with the usage and status 2."""
     with pytest.raises(SystemExit) as ended:
         server.main(arguments)
     assert ended.value.code == 2
@@ -159,7 +159,7 @@ def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every command explains itself and what can be asked of it."""
+    """Every command explains itself and its options."""
     with pytest.raises(SystemExit) as ended:
         server.main([command, "--help"])
     assert ended.value.code == 0
@@ -167,7 +167,7 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 async def test_nothing_to_start_on(tmp_path: Path) -> None:
-    """A port or a data directory that cannot be used, or a broken secret, is one clear line and status 1."""
+    """An unusable port or data directory, or a broken secret, is one clear line and status 1."""
     (tmp_path / "file").touch()
     (tmp_path / "data").mkdir()
     (tmp_path / "data/secret.key").write_text("too short")
@@ -199,7 +199,7 @@ async def test_printing(tmp_path: Path) -> None:
 
 
 async def test_commands_beside_a_server(tmp_path: Path) -> None:
-    """`verify` sees what a server without a worker has left, and `worker` does it; afterwards nothing is found."""
+    """`verify` finds the jobs of a server without a worker, `worker` does them, and then nothing is found."""
     async with serving(tmp_path, run_worker="false", fanout_inline=1) as (running, anonymous):
         alice, bob, carol = [await sign_up(anonymous, name) for name in ("alice", "bob", "carol")]
         for follower in (bob, carol):
@@ -221,7 +221,7 @@ async def test_commands_beside_a_server(tmp_path: Path) -> None:
 
 
 async def test_repair(tmp_path: Path) -> None:
-    """`repair` without a server mends what `verify` names, and says so."""
+    """`repair` without a server repairs the findings of `verify`, and says so."""
     async with opened(tmp_path) as db:
         await db.one("SET", keys.login("nobody"), 4242)
         await db.one("ZADD", keys.comments(4096), 1, 4242)
@@ -237,7 +237,7 @@ async def test_repair(tmp_path: Path) -> None:
 
 
 async def test_redis_away_at_start(tmp_path: Path) -> None:
-    """It says that Redis is away, tries again, and serves once Redis is there."""
+    """It reports that Redis is away, tries again, and serves once Redis is there."""
     async with redis(tmp_path / "redis") as away, perch(tmp_path / "data", "serve", **away.settings) as running:
         line = await running.err.line("next try in")
         assert re.fullmatch(r"perch: Redis cannot be reached \(.+\); next try in 0.5 s", line)
@@ -249,7 +249,7 @@ async def test_redis_away_at_start(tmp_path: Path) -> None:
 
 
 async def test_redis_away_under_load(tmp_path: Path) -> None:
-    """While Redis is away every answer is 503 SERVICE_UNAVAILABLE; once it is back all goes on, without a restart."""
+    """While Redis is away every answer is 503 SERVICE_UNAVAILABLE; afterwards all goes on, without a restart."""
     async with redis(tmp_path / "redis") as away, perch(tmp_path, "serve", **away.settings) as running:
         await away.start()
         async with visiting(await running.url()) as anonymous:

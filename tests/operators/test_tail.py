@@ -17,7 +17,7 @@ from tests.support.servers.processes import PATIENCE, SERVER, opened, perch, red
 
 
 async def test_tail(tmp_path: Path) -> None:
-    """Beside a server each event is a line, filtered like the stream; it goes on from a cursor and ends cleanly."""
+    """Beside a server each event is a line, filtered like the stream; it continues from a cursor and ends cleanly."""
     async with opened(tmp_path), perch(tmp_path, "serve") as serving, visiting(await serving.url()) as anonymous:
         alice, bob = await sign_up(anonymous, "alice"), await sign_up(anonymous, "bob")
         async with perch(tmp_path, "tail", log_level="INFO") as all_of_it:
@@ -64,7 +64,7 @@ async def test_tail(tmp_path: Path) -> None:
     ],
 )
 async def test_refusals(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
-    """What cannot be followed is one clear line and status 1."""
+    """A stream that cannot be subscribed to is one clear line and status 1."""
     async with opened(tmp_path):
         status, _, err = await run(tmp_path, "tail", *options, log_level="ERROR")
         assert (status, err) == (1, f"perch: {said}")
@@ -74,7 +74,7 @@ async def test_refusals(tmp_path: Path, options: tuple[str, ...], said: str) -> 
     "options", [["--box", "1,2,3,4"], ["--box", "1", "2", "3"], ["--kind", "x"], ["--sample", "0"]]
 )
 def test_wrong_arguments(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """What makes no sense as an argument ends with the usage and status 2."""
+    """An invalid argument ends with the usage and status 2."""
     with pytest.raises(SystemExit) as ended:
         server.main(["tail", *options])
     assert ended.value.code == 2
@@ -85,7 +85,7 @@ def test_wrong_arguments(options: list[str], capsys: pytest.CaptureFixture[str])
 
 
 async def test_the_store_away(tmp_path: Path) -> None:
-    """It outlives a time without its store, and then tells what came in between; Ctrl-C ends it with status 0."""
+    """It survives an outage of its store, and then prints the events in between; Ctrl-C ends it with status 0."""
     async with redis(tmp_path / "redis") as away:
         await away.start()
         async with perch(tmp_path, "serve", **away.settings) as serving, visiting(await serving.url()) as anonymous:
@@ -110,7 +110,7 @@ async def _posts(member: Member, text: str) -> bool:
 
 
 async def test_what_reads_it(tmp_path: Path) -> None:
-    """A terminal without some letters has their escapes instead; a reader that leaves ends it without a word."""
+    """A terminal without some letters gets escapes instead; a reader that leaves ends it silently."""
     async with opened(tmp_path), perch(tmp_path, "serve") as serving, visiting(await serving.url()) as anonymous:
         alice = await sign_up(anonymous, "alice")
         await alice.post("tea \u8336")

@@ -1,4 +1,4 @@
-"""The lines of `server.py tail`: what each option lets through, and what a line can hold."""
+"""The lines of `server.py tail`: which events each option selects, and which characters a line can hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END = "the end: green tea at the Cape"
 
 
 async def lines(services: Services, ends: Sequence[str], **asked: Any) -> list[str]:
-    """Return the lines before the first one that is an end, without their times and cursors."""
+    """Return the lines before the first end, without their times and cursors."""
     said: list[str] = []
     async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, TailOptions(**asked))) as told:
         async for line in told:
@@ -52,7 +52,7 @@ OPTIONS: list[tuple[dict[str, Any], list[str]]] = [
 async def test_options(
     services: Services, alice: Member, bob: Member, carol: Member, asked: dict[str, Any], expected: list[str]
 ) -> None:
-    """Each option lets through what it says, any filter is enough, and kinds narrow the rest."""
+    """Each option selects its events, any matching filter is enough, and kinds narrow the rest."""
     after = await now(services.db)
     tea = await alice.post("green tea")
     await bob.post("from the Cape", location=CAPE)
@@ -77,7 +77,7 @@ async def test_options(
 
 
 async def test_a_text_on_a_line(services: Services, alice: Member) -> None:
-    """Whatever breaks lines in a post is a space in its line, and what would turn the rest of it round is shown."""
+    """Every line break in a post is a space in its line, and characters that would reverse the rest are escaped."""
     after = await now(services.db)
     await alice.post("one\ntwo\tthree\u2028four\u2029five \u202esix")
     await alice.post(END)
@@ -86,13 +86,13 @@ async def test_a_text_on_a_line(services: Services, alice: Member) -> None:
 
 @pytest.mark.parametrize("character", ["\x1b", "\x07", "\x9b", "\x7f", "\0", "\u202e", "\u2066", "\ud800"])
 def test_what_a_terminal_would_obey(character: str) -> None:
-    """No character that a terminal obeys gets out, wherever the text has come from."""
+    """No control character reaches the terminal, from any source of text."""
     assert on_one_line(f"a{character}[2Jb") == "a\ufffd[2Jb"
 
 
 @pytest.mark.parametrize("breaking", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", " \t "])
 def test_what_breaks_a_line(breaking: str) -> None:
-    """Every way to break a line is a space."""
+    """Every kind of line break is a space."""
     assert on_one_line(f"a{breaking}b") == "a b"
 
 
@@ -100,7 +100,7 @@ def test_what_breaks_a_line(breaking: str) -> None:
 async def test_an_event_that_cannot_be_read(
     services: Services, alice: Member, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the store goes away in the middle of an event, that event is told once it is back, and none twice."""
+    """If the store goes away in the middle of an event, that event is printed afterwards, and none twice."""
     monkeypatch.setattr(tail, "RETRY_SECONDS", 0)
     tell, failures = tail.line, iter([None, error, error, None, error])
 

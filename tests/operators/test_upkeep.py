@@ -1,4 +1,4 @@
-"""Upkeep on the command line: homes computed anew, and whatever has a bound brought back to it."""
+"""Upkeep on the command line: homes rebuilt, and everything bounded trimmed to its bound."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ async def fill(anonymous: Member) -> tuple[Member, list[str]]:
 
 
 async def stored(db: Database, member: Member) -> list[int]:
-    """Return what stands in a home, newest first."""
+    """Return the entries of a home, newest first."""
     return [entry.thing for entry in await timelines.home(db, number(member.id))]
 
 
 async def test_a_home_is_rebuilt(tmp_path: Path) -> None:
-    """Beside a server, `rebuild-home` makes a damaged home what it should be; done again, it changes nothing."""
+    """Beside a server, `rebuild-home` repairs a damaged home; a repetition changes nothing."""
     async with opened(tmp_path) as db, perch(tmp_path, "serve") as running:
         async with visiting(await running.url()) as anonymous:
             alice, posts = await fill(anonymous)
@@ -44,7 +44,7 @@ async def test_a_home_is_rebuilt(tmp_path: Path) -> None:
 
 
 async def test_nobodys_home(tmp_path: Path) -> None:
-    """`rebuild-home` of a login that nobody has is one clear line and status 1."""
+    """`rebuild-home` of an unknown login is one clear line and status 1."""
     async with opened(tmp_path):
         status, out, err = await run(tmp_path, "rebuild-home", "nobody", log_level="ERROR")
         assert (status, out, err) == (1, "", "perch: no member has the login 'nobody'")
@@ -67,7 +67,7 @@ async def test_trim(tmp_path: Path, limits: dict[str, int], told: str, left: int
     async with opened(tmp_path) as db, perch(tmp_path, "serve") as running:
         async with visiting(await running.url()) as anonymous:
             alice, posts = await fill(anonymous)
-            # Bob's own home is as long as the one of who follows him, and is trimmed with it.
+            # Bob's own home is as long as his follower's, and is trimmed with it.
             await db.one(*timelines.drop_home(number((await alice.ask('{ user(login: "bob") { id } }'))["id"])))
             assert await run(tmp_path, "trim", **limits) == (0, f"let go of {told}", ANY)
             assert await stored(db, alice) == [number(post) for post in posts[:left]]
@@ -82,7 +82,7 @@ async def test_trim(tmp_path: Path, limits: dict[str, int], told: str, left: int
 
 
 async def test_trim_lets_go_of_idle_homes(tmp_path: Path) -> None:
-    """`trim` lets go of the home of a member who has been away, and the next read has all of it."""
+    """`trim` drops the home of a member who has been away, and the next read has all of it."""
     async with opened(tmp_path) as db, perch(tmp_path, "serve") as running:
         async with visiting(await running.url()) as anonymous:
             alice, posts = await fill(anonymous)

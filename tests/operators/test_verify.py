@@ -1,4 +1,4 @@
-"""`verify` finds every invariant that is broken, by name; `repair` mends it."""
+"""`verify` finds every broken invariant, by name; `repair` restores it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.support.damage.relationship_damages import BONDS
 from tests.support.people import Member, sign_up
 from tests.support.work import dump, number
 
-ROUNDS = 4  # of mending: one repair may bring another finding to light
+ROUNDS = 4  # of repair: one may reveal another finding
 
 
 @pytest.fixture
 async def site(anonymous: Member, db: Database) -> Site:
-    """A small site with one thing of each kind, and no entry of a home that waits to be added to its list."""
+    """A small site with one entity of each kind, and an empty buffer `newest`."""
     ann, ben, cat, dan, fay = [await sign_up(anonymous, name) for name in ("ann", "ben", "cat", "dan", "fay")]
     await ann.follow(ben)
     await ben.follow(cat, ann)
@@ -51,7 +51,7 @@ async def site(anonymous: Member, db: Database) -> Site:
 
 
 async def mended(db: Database) -> Report:
-    """Return what is found once everything that can be mended is."""
+    """Return the findings that are left after all repairs."""
     report = await look(db)
     for _ in range(ROUNDS):
         if not await verify.repair(db, report.findings):
@@ -61,12 +61,12 @@ async def mended(db: Database) -> Report:
 
 
 async def notified(db: Database) -> dict[str, object]:
-    """Return what members are told, and were told and are no longer."""
+    """Return the members' notifications and withdrawals."""
     return {key: held for key, held in (await dump(db)).items() if "notification" in key}
 
 
 async def test_a_healthy_site(db: Database, site: Site) -> None:
-    """Nothing is found on a site that nobody has damaged, and every home is looked at."""
+    """Nothing is found on an undamaged site, and every home is checked."""
     report = await look(db)
     assert report == Report([], await db.one("DBSIZE"), 5, 0, 0)
     assert report.clean
@@ -74,7 +74,7 @@ async def test_a_healthy_site(db: Database, site: Site) -> None:
 
 @pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *BONDS], ids=lambda d: d.name)
 async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> None:
-    """A finding names the damaged key, and after the repair nothing is found any more."""
+    """A finding names the damaged key, and after the repair nothing is found."""
     await db.ask(*damage.commands(site))
     report = await look(db)
     assert damage.key(site) in {finding.key for finding in report.findings}
@@ -86,7 +86,7 @@ async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> N
 
 @pytest.mark.parametrize("damage", BONDS, ids=lambda d: d.name)
 async def test_repairs_tell_nobody(db: Database, site: Site, damage: Damage) -> None:
-    """No member is told of a follow, request or block, nor is anything withdrawn, because a repair puts it right."""
+    """A repaired follow, request or block notifies nobody and withdraws nothing."""
     await db.ask(*damage.commands(site))
     told = await notified(db)
     assert told
@@ -96,7 +96,7 @@ async def test_repairs_tell_nobody(db: Database, site: Site, damage: Damage) -> 
 
 @pytest.mark.parametrize("damage", BEYOND_REPAIR, ids=lambda d: d.name)
 async def test_what_cannot_be_mended(db: Database, site: Site, damage: Damage) -> None:
-    """A finding names the damaged key; repair leaves what a person has to decide."""
+    """A finding names the damaged key; repair leaves cases that a person has to decide."""
     await db.ask(*damage.commands(site))
     assert damage.key(site) in {finding.key for finding in (await look(db)).findings}
     assert {finding.key for finding in (await mended(db)).findings} == {damage.key(site)}
@@ -120,7 +120,7 @@ TOO_MANY: list[tuple[dict[str, int], Callable[[Site], str], bool]] = [
 async def test_too_many_entries(
     settings: Settings, site: Site, limits: dict[str, int], key: Callable[[Site], str], *, mendable: bool
 ) -> None:
-    """What is longer than a limit that was lowered is found, and cut where nothing is lost by it."""
+    """An entry beyond a lowered limit is found, and trimmed if nothing is lost by it."""
     lowered = Database(settings.redis_url, replace(settings, **limits))  # type: ignore[arg-type]
     named = {finding.key for finding in (await look(lowered)).findings if "at most" in finding.message}
     assert key(site) in named
@@ -129,14 +129,14 @@ async def test_too_many_entries(
 
 
 async def test_a_comment_of_a_gone_list(db: Database, site: Site) -> None:
-    """What one repair brings to light, the next one mends: a post's record is lost with its lists left behind."""
+    """A finding revealed by one repair is repaired by the next: a post's record is lost and its lists are left."""
     await db.one("DEL", keys.status(site.post))
     assert (await mended(db)).clean
     assert not await db.one("EXISTS", keys.comment(site.comment), keys.comments(site.post), keys.likes(site.post))
 
 
 async def test_unfinished_work(db: Database, site: Site) -> None:
-    """What a job has still to do is found, and reported with the number of jobs; once it is done nothing is found."""
+    """Unfinished work of jobs is found, and reported with the number of jobs; once it is done nothing is found."""
     _, post, job = await posts.create(db, Draft(site.ben, "late", hashtags=("tea",)))
     assert job
     report = await look(db)
@@ -149,7 +149,7 @@ async def test_unfinished_work(db: Database, site: Site) -> None:
 
 
 async def test_a_dead_job(db: Database, site: Site) -> None:
-    """Work set aside is no finding, but the store is not clean."""
+    """A dead job is no finding, but the store is not clean."""
     _, post, _ = await posts.create(db, Draft(site.dan, "for nobody"))
     await db.call("bury_job", [keys.jobs(partition(post)), keys.dead_jobs(partition(post))], post)
     report = await look(db)
@@ -157,7 +157,7 @@ async def test_a_dead_job(db: Database, site: Site) -> None:
 
 
 async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
-    """A home that changes after it was looked at loses nothing: it is let go of, and the next read builds it anew."""
+    """A home that changes after its check loses nothing: it is dropped, and the next read builds a new one."""
     await db.one("LREM", keys.home(site.ann), 1, site.word)
     report = await look(db)
     _, post, job = await posts.create(db, Draft(site.ben, "meanwhile"))
@@ -171,7 +171,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
 
 
 async def test_some_homes_alone(db: Database, site: Site) -> None:
-    """As many homes are computed as asked for, others with another seed; the rest of the checks see everything."""
+    """As many homes are computed as asked for, others with another seed; the other checks cover everything."""
     reports = [await verify.verify(db, homes=1, seed=seed, progress=lambda _: None) for seed in range(8)]
     assert {report.homes for report in reports} == {1}
     await db.one("LREM", keys.home(site.ann), 1, site.word)

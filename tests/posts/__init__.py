@@ -1,1 +1,1 @@
-"""Posts and what hangs on them: replies, reposts, likes, comments, lists and pages of them."""
+"""Posts with their replies, reposts, likes and comments; lists of them and their pages."""

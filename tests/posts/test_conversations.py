@@ -1,4 +1,4 @@
-"""Conversations: everything that answers one post, directly or not, oldest first, from wherever it is asked."""
+"""Conversations: all direct and indirect replies to one post, oldest first, from any post of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def tree(alice: Member, bob: Member, carol: Member) -> list[str]:
-    """A root, two answers, an answer to the first of them, and one to that."""
+    """A root, two replies, a reply to the first of them, and one to that."""
     root = await alice.post("root")
     first, second = [await member.post("answer", inReplyToId=root) for member in (bob, carol)]
     third = await alice.post("to the first", inReplyToId=first)
@@ -42,7 +42,7 @@ async def tree(alice: Member, bob: Member, carol: Member) -> list[str]:
 
 
 async def test_from_anywhere(db: Database, tree: list[str], anonymous: Member, bob: Member) -> None:
-    """Every post of a conversation gives the whole of it, from its root, oldest first; other posts are not in it."""
+    """Every post of a conversation lists all of it, from its root, oldest first; other posts are not in it."""
     other = await bob.post("of something else")
     for viewer in (anonymous, bob):
         assert [await read(viewer, thing, "conversation") for thing in tree] == [tree] * len(tree)
@@ -51,7 +51,7 @@ async def test_from_anywhere(db: Database, tree: list[str], anonymous: Member, b
 
 
 async def test_pages(tree: list[str], anonymous: Member) -> None:
-    """Pages of a conversation joined are the whole; from any of its posts, with cursors of each other."""
+    """Pages of a conversation joined are the whole, from any of its posts and with cursors of any of them."""
     for thing in tree:
         assert await walk(anonymous, thing, "conversation", 2) == [tree[:2], tree[2:4], tree[4:]]
     start = await page(anonymous, tree[3], "conversation", 3)
@@ -60,7 +60,7 @@ async def test_pages(tree: list[str], anonymous: Member) -> None:
 
 
 async def test_a_status_alone(anonymous: Member, alice: Member) -> None:
-    """A status that nothing answers is a conversation by itself; its cursor goes on to what answers it later."""
+    """A status without replies is a conversation by itself; its cursor continues to later replies."""
     post = await alice.post("hello")
     assert await walk(anonymous, post, "conversation", 1) == [[post]]
     alone = await page(anonymous, post, "conversation")
@@ -98,7 +98,7 @@ async def test_not_listed_yet(db: Database, alice: Member, bob: Member) -> None:
 async def test_a_deleted_post(
     db: Database, tree: list[str], alice: Member, bob: Member, carol: Member, gone: int
 ) -> None:
-    """A deleted post, be it the root, is left out, and what stands below it stays."""
+    """A deleted post, even the root, is left out, and the replies below it stay."""
     await delete((alice, bob, carol, alice, bob)[gone], tree[gone])
     left = [thing for thing in tree if thing != tree[gone]]
     for thing in left:
@@ -112,7 +112,7 @@ async def test_a_deleted_post(
 async def test_a_hidden_post(
     db: Database, tree: list[str], alice: Member, bob: Member, carol: Member, hidden: int
 ) -> None:
-    """A hidden post is left out for others, its own author finds it from there, and it comes back at its place."""
+    """A hidden post is left out for others, its author still finds it from there, and it returns at its place."""
     author = (alice, bob, carol, alice, bob)[hidden]
     other = carol if author is not carol else alice
     await hide(author, tree[hidden])
@@ -129,7 +129,7 @@ async def test_a_hidden_post(
 async def test_the_thread_goes_with_its_last_post(
     db: Database, tree: list[str], alice: Member, bob: Member, carol: Member
 ) -> None:
-    """An answer after the root is gone joins the thread, and nothing is left of it when all are deleted."""
+    """A reply after the root's deletion joins the thread, and nothing is left of it when all are deleted."""
     await delete(alice, tree[0])
     last = await carol.post("still here", inReplyToId=tree[4])
     assert await read(bob, last, "conversation") == [*tree[1:], last]
@@ -149,7 +149,7 @@ async def test_wrong_arguments(tree: list[str], anonymous: Member) -> None:
 
 
 async def _conversation(db: Database, authors: list[Member], count: int) -> list[str]:
-    """Return a conversation of some length, each post of which answers the one before it."""
+    """Return a conversation of some length, in which each post replies to the one before."""
     root = parent = number(await authors[0].post("root"))
     made = [root]
     for i in range(1, count):
@@ -163,7 +163,7 @@ async def _conversation(db: Database, authors: list[Member], count: int) -> list
 
 
 async def test_round_trips(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """A page costs the same round trips in a conversation of 10 posts and of 1,000, however much of it is read."""
+    """A page costs the same round trips in a conversation of 10 posts and of 1,000, at any depth."""
     await alice.follow(bob)
     costs = []
     short, long = [await _conversation(services.db, [alice, bob, carol], count) for count in (10, LONG)]
@@ -183,5 +183,5 @@ async def test_round_trips(services: Services, alice: Member, bob: Member, carol
     assert all(cost <= first for cost, first in zip(costs, costs[:2] * 9, strict=True))
     assert (
         max(costs) <= 7
-    )  # the status, its author; entries, posts, what these name; a parent before the page, likewise
+    )  # the status, its author; entries, posts, the records they name; a parent before the page, likewise
     assert await services.db.one("ZCARD", keys.thread(number(long[0]))) == LONG

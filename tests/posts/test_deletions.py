@@ -22,7 +22,7 @@ from tests.support.post_probes import COUNTS, counts, delete, listed, profile, p
 
 @pytest.fixture
 async def heir(settings: Settings) -> AsyncIterator[Worker]:
-    """Takes over at once what another process has begun, as if its lease had run out."""
+    """Takes over jobs of other processes at once, as if their leases had expired."""
     database = Database(settings.redis_url, shrunk(settings, job_lease_seconds=0))
     yield Worker(database)
     await database.close()
@@ -36,7 +36,7 @@ def number(thing: str) -> int:
 
 
 async def test_a_deleted_post_is_gone_everywhere(alice: Member, bob: Member, carol: Member) -> None:
-    """A deleted status is in no timeline, under no tag, and no id leads to it or to what hung on it."""
+    """A deleted status is in no timeline, under no tag, and no id leads to it, its likes or its comments."""
     await bob.follow(alice)
     await carol.follow(bob)
     post, kept = await alice.post("hello #tag"), await alice.post("kept")
@@ -57,7 +57,7 @@ async def test_a_deleted_post_is_gone_everywhere(alice: Member, bob: Member, car
 
 
 async def test_plain_reposts_go_with_their_original(alice: Member, bob: Member, carol: Member) -> None:
-    """Deleting a post deletes its plain reposts, wherever they stand and however they were named."""
+    """Deleting a post deletes its plain reposts, wherever they are listed and however they were named."""
     post = await alice.post("hello")
     reposts = [await bob.repost(post), await carol.repost(post), await alice.repost(post)]
     await delete(alice, post)
@@ -69,7 +69,7 @@ async def test_plain_reposts_go_with_their_original(alice: Member, bob: Member, 
 
 
 async def test_quotes_outlive_their_original(alice: Member, bob: Member, carol: Member) -> None:
-    """A quote of a deleted post stays with `original` null, and can be liked, passed on and deleted as before."""
+    """A quote of a deleted post stays with `original` null, and can be liked, reposted and deleted as before."""
     post = await alice.post("hello")
     quote = await bob.repost(post, "see")
     await delete(alice, post)
@@ -86,7 +86,7 @@ async def test_quotes_outlive_their_original(alice: Member, bob: Member, carol: 
 
 
 async def test_deleting_a_quote_lowers_the_count(alice: Member, bob: Member) -> None:
-    """A deleted quote is counted and listed no more, and its own plain reposts go with it."""
+    """A deleted quote is no longer counted or listed, and its own plain reposts are deleted with it."""
     post = await alice.post("hello")
     first, second = await bob.repost(post, "first"), await bob.repost(post, "second")
     repost = await alice.repost(first)
@@ -98,7 +98,7 @@ async def test_deleting_a_quote_lowers_the_count(alice: Member, bob: Member) -> 
 
 
 async def test_deleting_a_plain_repost_equals_unrepost(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Whether a plain repost is deleted or taken back, everything ends the same."""
+    """Deleting a plain repost and undoing it have the same effect."""
     await carol.follow(bob)
     post = await alice.post("hello")
     ends = []
@@ -116,7 +116,7 @@ async def test_deleting_a_plain_repost_equals_unrepost(db: Database, alice: Memb
 
 
 async def test_only_the_author_deletes(db: Database, alice: Member, bob: Member) -> None:
-    """Nobody deletes what another wrote, quoted or passed on, and the try writes nothing."""
+    """Nobody deletes what another member posted, quoted or reposted, and the attempt writes nothing."""
     post = await alice.post("hello")
     things = [post, await alice.repost(post), await alice.repost(post, "see")]
     before = await contents(db)
@@ -128,7 +128,7 @@ async def test_only_the_author_deletes(db: Database, alice: Member, bob: Member)
 
 
 async def test_a_post_is_deleted_once(alice: Member) -> None:
-    """Of many deletes of one post at the same moment one is answered as done, the others as NOT_FOUND."""
+    """Of many simultaneous deletes of one post one is answered as done, the others as NOT_FOUND."""
     post, kept = await alice.post("hello"), await alice.post("kept")
     payloads = await asyncio.gather(*(alice.do("deletePost", postId=post) for _ in range(10)))
     refusals = [[error["code"] for error in payload["userErrors"]] for payload in payloads]
@@ -137,8 +137,8 @@ async def test_a_post_is_deleted_once(alice: Member) -> None:
     assert await profile(alice, "alice") == (1, [kept])
 
 
-# What may remain of a deleted post: the log of events, the newest minted id, finished jobs, the list of notifications
-# that are gone, and short-lived keys.
+# Left-overs of a deleted post that may remain: the log of events, the newest minted id, finished jobs, the list of
+# withdrawn notifications, and short-lived keys.
 EXPIRING = ("withdrawn:", "idempotency:", "commented:", "tag-uses:")
 LEFT_OVER = ("minted:", "jobs:", "rescore:", "events:", "event-ids:", "withdrawn-notifications:", *EXPIRING)
 
@@ -151,7 +151,7 @@ def lasting(key: str) -> bool:
 async def test_a_deleted_post_leaves_nothing_in_the_store(
     db: Database, worker: Worker, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """After a delete the store is as before the post, but for tombstones and retries, which expire, and the log."""
+    """After a delete the store is as before the post, except for expiring tombstones and retries, and the log."""
     await bob.follow(alice)
     await carol.follow(bob)
     before = {key: value for key, value in (await contents(db)).items() if lasting(key)}
@@ -177,7 +177,7 @@ async def test_a_deleted_post_leaves_nothing_in_the_store(
 async def test_a_delete_that_a_crash_has_cut_short_shows_nothing(
     db: Database, heir: Worker, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """From the moment a delete is committed nothing of the post is shown, and a worker removes what is left of it."""
+    """Once a delete is committed, nothing of the post is shown, and a worker removes what is left of it."""
     await bob.follow(alice)
     await carol.follow(bob)
     before = {key: value for key, value in (await contents(db)).items() if lasting(key)}
@@ -203,7 +203,7 @@ async def test_a_delete_that_a_crash_has_cut_short_shows_nothing(
 async def test_late_work_brings_no_repost_back(
     db: Database, heir: Worker, alice: Member, bob: Member, carol: Member, text: str
 ) -> None:
-    """A process that goes on delivering a repost after its deletion leaves nothing of it, neither shown nor stored."""
+    """A process that keeps delivering a deleted repost leaves nothing of it, neither shown nor stored."""
     await carol.follow(bob)
     post = await alice.post("hello")
     before = {key: value for key, value in (await contents(db)).items() if lasting(key)}
@@ -241,7 +241,7 @@ async def test_many_reposts_go_after_the_answer(
 async def test_reposts_racing_a_delete_are_gone_with_it(
     db: Database, heir: Worker, anonymous: Member, alice: Member
 ) -> None:
-    """Whoever passes a post on, likes it or comments in the moment of its deletion, nothing of it is left."""
+    """Reposts, likes and comments at the moment of a post's deletion leave nothing of it."""
     members = await crowd(anonymous, 12)
     before = {key: value for key, value in (await contents(db)).items() if lasting(key)}
     post = await alice.post("hello")

@@ -1,4 +1,4 @@
-"""Favourites: posts a member keeps, which nobody else knows of."""
+"""Favourites: posts that a member saves, unknown to everybody else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FLAG = "query($id: ID!) { node(id: $id) { ... on Post { viewerHasFavourited } } 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Few favourites for each."""
+    """Few favourites for each member."""
     return shrunk(settings, max_favourites=MOST)
 
 
@@ -43,7 +43,7 @@ async def drop(member: Member, post: str) -> None:
 
 
 async def kept(member: Member, **span: Any) -> list[str]:
-    """Return the ids of a member's favourites, each of which must say that it is one."""
+    """Return the ids of a member's favourites, each of which must have its flag set."""
     found = (await member.ask(LIST, **span))["favourites"]
     assert [edge["node"]["id"] for edge in found["edges"]] == [node["id"] for node in found["nodes"]]
     assert all(node["viewerHasFavourited"] for node in found["nodes"])
@@ -56,7 +56,7 @@ async def is_kept(member: Member, post: str) -> bool:
 
 
 async def test_favourites(db: Database, alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
-    """The newest favourite comes first, twice changes nothing, and nobody else sees any of it."""
+    """The newest favourite comes first, repeating it changes nothing, and nobody else sees any of it."""
     old, new = [await bob.post(text) for text in ("old", "new")]
     await keep(alice, new)
     await keep(alice, old)
@@ -90,7 +90,7 @@ async def test_pages(alice: Member, bob: Member) -> None:
 
 
 async def test_a_plain_repost_stands_for_its_original(alice: Member, bob: Member) -> None:
-    """To favourite a plain repost is to favourite its original; a quote is a favourite of its own."""
+    """A favourite of a plain repost is one of its original; a quote is a favourite of its own."""
     post = await alice.post("the original")
     plain, quote = await bob.repost(post), await bob.repost(post, "see")
     await keep(alice, plain)
@@ -103,7 +103,7 @@ async def test_a_plain_repost_stands_for_its_original(alice: Member, bob: Member
 
 @pytest.mark.parametrize("mutation", ["favourite", "unfavourite"])
 async def test_refusals(db: Database, alice: Member, bob: Member, mutation: str) -> None:
-    """What is not there, not seen or of another kind is refused, and nothing is written."""
+    """A missing or unseen post, and an id of another type, are refused, and nothing is written."""
     post, gone, hidden = [await bob.post(text) for text in ("here", "gone", "hidden")]
     await keep(alice, post)
     plain = await alice.repost(hidden)
@@ -119,7 +119,7 @@ async def test_refusals(db: Database, alice: Member, bob: Member, mutation: str)
 
 
 async def test_the_limit(db: Database, alice: Member, bob: Member) -> None:
-    """One favourite too many is refused and leaves nothing; one that stands is not, and one taken back makes room."""
+    """One favourite too many is refused and leaves nothing; an existing one is not, and removing one makes room."""
     made = [await bob.post(f"post {i}") for i in range(MOST + 1)]
     for post in made[:MOST]:
         await keep(alice, post)
@@ -133,7 +133,7 @@ async def test_the_limit(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_a_hidden_post(db: Database, alice: Member, bob: Member) -> None:
-    """A hidden favourite is left out, and back at its place once shown; unseen, it can be taken back by its own id."""
+    """A hidden favourite is left out, and returns at its place once shown; unseen, its own id can remove it."""
     first, second = [await bob.post(text) for text in ("first", "second")]
     plain = await bob.repost(first)
     for post in (first, second):
@@ -156,7 +156,7 @@ async def test_a_hidden_post(db: Database, alice: Member, bob: Member) -> None:
 async def test_a_deleted_post(
     db: Database, worker: Worker, anonymous: Member, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A deleted post leaves the favourites of all who had it, batch by batch, and makes room there."""
+    """A deleted post leaves everybody's favourites, batch by batch, and makes room there."""
     monkeypatch.setattr("resolvers.jobs.posts.CLEAR_CHUNK", 2)
     many = await crowd(anonymous, 5)
     post, other = await alice.post("hello"), await alice.post("other")
@@ -173,7 +173,7 @@ async def test_a_deleted_post(
 
 
 async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:
-    """With an account go its favourites, and its posts from those of others."""
+    """With an account its favourites are deleted, and its posts leave those of others."""
     theirs, mine = await bob.post("theirs"), await alice.post("mine")
     for member in (alice, carol):
         await keep(member, theirs)
@@ -187,7 +187,7 @@ async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bo
 
 
 async def test_a_favourite_of_who_is_gone(db: Database, worker: Worker, alice: Member, bob: Member) -> None:
-    """A favourite that comes after its member's account was deleted leaves nothing."""
+    """A favourite that arrives after its member's account was deleted leaves nothing."""
     post, me = number(await bob.post("hello")), number(alice.id)
     found = await accounts.credentials(db, me)
     assert found
@@ -202,7 +202,7 @@ async def test_a_favourite_of_who_is_gone(db: Database, worker: Worker, alice: M
 
 @pytest.mark.parametrize("seed", range(12))
 async def test_races(db: Database, settings: Settings, alice: Member, bob: Member, seed: int) -> None:
-    """However favouriting and taking back at once interleave, the post knows of every favourite that stands."""
+    """However adding and removing favourites interleave, the post's index has every remaining favourite."""
     post, me = number(await bob.post("hello")), number(alice.id)
     turns = Turns(settings, seed)
     changes = [favourites.add, favourites.remove, favourites.add, favourites.remove]
@@ -214,7 +214,7 @@ async def test_races(db: Database, settings: Settings, alice: Member, bob: Membe
 
 
 class Interrupted(Database):
-    """Has something else happen before one of its calls."""
+    """Runs another act before one of its calls."""
 
     def __init__(self, settings: Settings, calls: int, meanwhile: Callable[[], Awaitable[None]]) -> None:
         super().__init__(settings.redis_url, settings)
@@ -232,7 +232,7 @@ class Interrupted(Database):
 async def test_a_delete_meanwhile(
     db: Database, settings: Settings, alice: Member, bob: Member, calls: int, outcome: str
 ) -> None:
-    """Wherever the delete of its post comes in between, no favourite of what is gone stands."""
+    """At whichever call its post is deleted, no favourite of a deleted post remains."""
     identity, me = await bob.post("hello"), number(alice.id)
     slow = Interrupted(settings, calls, lambda: delete(bob, identity))
     assert await favourites.add(slow, me, number(identity)) == outcome
@@ -245,7 +245,7 @@ async def test_a_delete_meanwhile(
 
 @pytest.mark.parametrize("calls", range(3))
 async def test_a_crash(db: Database, settings: Settings, alice: Member, bob: Member, calls: int) -> None:
-    """Wherever a favourite or its taking back dies, the post knows of it while it stands, and a retry completes it."""
+    """At whichever call a change dies, the post's index has every favourite, and a retry completes the change."""
     post = await bob.post("hello")
     for change in (favourites.add, favourites.remove):
         fragile = Fragile(settings, calls)
@@ -258,7 +258,7 @@ async def test_a_crash(db: Database, settings: Settings, alice: Member, bob: Mem
 
 
 async def test_many_at_once(db: Database, alice: Member, bob: Member) -> None:
-    """However many requests favourite at one time, there is one favourite."""
+    """Any number of simultaneous requests make one favourite."""
     post = await bob.post("hello")
     await asyncio.gather(*(keep(alice, post) for _ in range(10)))
     assert await kept(alice) == [post]
@@ -266,7 +266,7 @@ async def test_many_at_once(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_round_trips(services: Services, alice: Member, bob: Member) -> None:
-    """A page of favourites costs no more whatever its length: entries, posts, and what these name."""
+    """A page of favourites costs the same at any length: entries, posts, and the records they name."""
     costs = []
     for i in range(MOST):
         await keep(alice, await bob.post(f"post {i}"))

@@ -93,7 +93,7 @@ from tests.support.texts import FAMILY, LONG
     ],
 )
 def test_hashtags(text: str, expected: str) -> None:
-    """Tags are found in normal form, in order and as often as they stand there, and not inside other things."""
+    """Tags are found in normal form, in order and as often as they occur, and not inside other text."""
     assert hashtags(text) == tuple(expected.split())
     assert hashtags(unicodedata.normalize("NFD", text)) == tuple(expected.split())
 
@@ -113,7 +113,7 @@ def test_hashtags(text: str, expected: str) -> None:
     ],
 )
 def test_hashtag_name(name: str, expected: str) -> None:
-    """A tag is looked up under the name it is found by in a text, which is its own normal form."""
+    """A tag is looked up by the name that a text yields for it, which is its own normal form."""
     assert hashtag_name(name) == expected
     assert hashtag_name(expected) == expected
     assert hashtags("#" + name.removeprefix("#")) == (expected,)
@@ -143,5 +143,5 @@ def test_hashtag_name(name: str, expected: str) -> None:
     ],
 )
 def test_no_hashtag_name(name: str) -> None:
-    """What no text could yield as one tag is no name of a tag."""
+    """Text that yields no single tag is no name of a tag."""
     assert hashtag_name(name) is None

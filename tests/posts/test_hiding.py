@@ -1,4 +1,4 @@
-"""Hidden posts: only their author sees them, and all is as before once they are shown again."""
+"""Hidden posts: only their author sees them, and showing them again restores everything."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def assert_clean(db: Database) -> None:
 
 
 async def seen(viewer: Member, author: Member, post: str) -> dict[str, bool]:
-    """Return where a viewer finds a post."""
+    """Return the places where a viewer finds a post."""
     tag = await viewer.ask(TAG)
     return {
         "node": await viewer.ask(NODE, id=post) is not None,
@@ -107,7 +107,7 @@ async def test_counts(services: Services, alice: Member, bob: Member) -> None:
 
 
 async def test_what_hangs_on_it(alice: Member, bob: Member) -> None:
-    """A quote of a hidden post has no original for others; likes and comments below it come back with it."""
+    """A quote of a hidden post has no original for others; likes and comments below it return with it."""
     post = await bob.post("hello")
     quote = await alice.repost(post, "see")
     await alice.do("like", postId=post)
@@ -142,7 +142,7 @@ async def test_refusals(alice: Member, bob: Member, mutation: str) -> None:
 
 
 async def test_a_hidden_post_cannot_be_acted_on(services: Services, alice: Member, bob: Member) -> None:
-    """To others a hidden post is not there, whatever they try; its author cannot pass it on."""
+    """To others a hidden post does not exist, in any query or mutation; its author cannot repost it."""
     post = await bob.post("hello")
     await hide(bob, post)
     for mutation in ("like", "unlike", "repost", "unrepost", "hidePost", "unhidePost", "deletePost"):
@@ -172,7 +172,7 @@ async def test_deleted_while_hidden(services: Services, alice: Member, bob: Memb
 
 
 async def test_hidden_during_its_delivery(services: Services, anonymous: Member, bob: Member, worker: Worker) -> None:
-    """A post hidden before all followers have it is delivered on unseen, and stands in every home once shown again."""
+    """A post hidden during its delivery is delivered on, unseen, and is in every home once shown again."""
     many = await crowd(anonymous, 5)
     for one in many:
         await one.follow(bob)
@@ -187,7 +187,7 @@ async def test_hidden_during_its_delivery(services: Services, anonymous: Member,
 
 
 async def test_a_follow_of_somebody_who_hides(services: Services, alice: Member, bob: Member) -> None:
-    """A follow brings what is hidden unseen: it stands at its own place once it is shown."""
+    """A follow adds hidden posts unseen: each is at its own place once it is shown."""
     older, hidden, newer = [await bob.post(text) for text in ("older", "hidden", "newer")]
     await hide(bob, hidden)
     await alice.follow(bob)
@@ -199,7 +199,7 @@ async def test_a_follow_of_somebody_who_hides(services: Services, alice: Member,
 
 
 async def test_live_followers(db: Database, alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
-    """Live homes lose a hidden post and get it back: of the author's followers, and of those who have it passed on."""
+    """Live homes of the author's followers and of those who got a repost lose a hidden post and get it back."""
     erin, dave = await crowd(anonymous, 2)
     await alice.follow(bob)
     await carol.follow(erin)

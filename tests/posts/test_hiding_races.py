@@ -1,4 +1,4 @@
-"""Hiding and showing again, finished in any order or after crashes: what counts is the last commit."""
+"""Hiding and showing again, finished in any order or after crashes: the last commit counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.people import Member, shrunk
 from tests.support.transport.live import watching
 from tests.support.work import Fragile, Turns, number, photograph, put_back, work_off
 
-ORDERS = 10  # orders tried of two jobs at once
+ORDERS = 10  # orders tried of two simultaneous jobs
 PUBLIC = "{ publicTimeline(first: 100) { nodes { ... on Node { id } } } }"
 FACTS = """query($original: ID!) {
   tag: hashtag(name: "tea") { postCount }
@@ -27,19 +27,19 @@ FACTS = """query($original: ID!) {
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Batches of one follower, so that others come in between."""
+    """Batches of one follower, so that other calls come in between."""
     return shrunk(settings, fanout_batch=1, fanout_inline=2, job_attempts=1000)
 
 
 async def committed(db: Database, post: str, author: Member, *, hidden: bool) -> Job:
-    """Return the job of a hiding, or of its end, that has been committed and no more."""
+    """Return the job of a hiding, or of its end, that has only been committed."""
     _, job = await posts.hide(db, number(post), number(author.id), hidden=hidden)
     assert job
     return job
 
 
 async def assert_shown(db: Database, reader: Member, quote: str, original: str, *, shown: bool) -> None:
-    """Assert that a quote with a tag stands everywhere, or nowhere."""
+    """Assert that a quote with a tag is listed everywhere, or nowhere."""
     facts = await reader.ask(FACTS, original=original)
     assert facts["tag"] == ({"postCount": 1} if shown else None)
     assert facts["original"] == {"quoteCount": int(shown), "quotes": {"nodes": [{"id": quote}] if shown else []}}
@@ -62,7 +62,7 @@ async def quote(alice: Member, bob: Member, carol: Member) -> tuple[str, str]:
 async def test_jobs_in_the_other_order(
     services: Services, alice: Member, bob: Member, quote: tuple[str, str], changes: tuple[bool, ...]
 ) -> None:
-    """The newest job first, the oldest last: it is as the last commit says."""
+    """The newest job runs first, the oldest last: the last commit counts."""
     post, original = quote
     made = [await committed(services.db, post, bob, hidden=hidden) for hidden in changes]
     for job in made[::-1]:
@@ -87,7 +87,7 @@ async def test_jobs_at_once(
 async def test_a_job_that_dies(
     services: Services, alice: Member, bob: Member, worker: Worker, quote: tuple[str, str], *, hidden: bool
 ) -> None:
-    """Whichever call a hiding or its end dies at, the worker leaves what the last commit says, whatever came after."""
+    """If a hiding or its end dies at any call, the worker leaves what the last commit says, even after later acts."""
     post, original = quote
     if not hidden:
         await dispatch.finish(services.db, await committed(services.db, post, bob, hidden=True))
@@ -131,7 +131,7 @@ async def test_hidden_while_it_is_published_or_deleted(
 async def test_a_follower_of_one_who_took_it_back(
     services: Services, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """Live, a post hidden between an undone repost and the word of it leaves the home of who had it from there."""
+    """Live, a post hidden between an undone repost and its event leaves the homes that got it from the repost."""
     await alice.follow(bob)
     post = await carol.post("hello")
     repost = await bob.repost(post)
@@ -147,7 +147,7 @@ async def test_a_follower_of_one_who_took_it_back(
 
 
 async def test_a_hiding_told_after_an_unfollow(services: Services, alice: Member, bob: Member) -> None:
-    """Live, a post hidden before its author was unfollowed leaves the home, though its job comes after."""
+    """Live, a post hidden before its author was unfollowed leaves the home, though its job runs later."""
     await alice.follow(bob)
     post = await bob.post("hello")
     async with watching(alice, services.db) as stream:

@@ -20,7 +20,7 @@ KEYED = {
 
 
 async def keyed(member: Member, kind: str, post: str, text: str, key: str) -> Any:
-    """Make something with an idempotency key; returns its id, or code and field of the refusal."""
+    """Create a post with an idempotency key; returns its id, or code and field of the refusal."""
     selection, field = KEYED[kind]
     fields = {"idempotencyKey": key}
     if kind != "plain repost":
@@ -41,7 +41,7 @@ async def test_a_retry_gets_the_first_result(db: Database, alice: Member, bob: M
     post = await alice.post("original")
     first = await keyed(bob, kind, post, "hello", "key")
     before = await contents(db)
-    assert await keyed(bob, kind, post, " hello ", "key") == first  # the same once trimmed
+    assert await keyed(bob, kind, post, " hello ", "key") == first  # the same after trimming
     assert await contents(db) == before
     if kind != "plain repost":
         assert await keyed(bob, kind, post, "hello", "another") != first
@@ -49,7 +49,7 @@ async def test_a_retry_gets_the_first_result(db: Database, alice: Member, bob: M
 
 @pytest.mark.parametrize("kind", KEYED)
 async def test_twenty_retries_at_once_make_one(alice: Member, bob: Member, kind: str) -> None:
-    """However many retries run at the same moment, one thing is made and all get it."""
+    """Any number of simultaneous retries create one post, and all get it."""
     post = await alice.post("original")
     found = await asyncio.gather(*(keyed(bob, kind, post, "hello", "key") for _ in range(20)))
     assert len(set(found)) == 1
@@ -60,7 +60,7 @@ async def test_twenty_retries_at_once_make_one(alice: Member, bob: Member, kind:
 
 @pytest.mark.parametrize("kind", KEYED)
 async def test_a_key_with_other_input_is_a_conflict(db: Database, alice: Member, bob: Member, kind: str) -> None:
-    """A key used again for something else is refused, and nothing is written."""
+    """A key used again for other input is refused, and nothing is written."""
     post, other = await alice.post("original"), await alice.post("another")
     await keyed(bob, kind, post, "hello", "key")
     before = await contents(db)
@@ -73,7 +73,7 @@ async def test_a_key_with_other_input_is_a_conflict(db: Database, alice: Member,
 
 
 async def test_a_key_is_kept_for_a_repost_that_stood_already(alice: Member, bob: Member) -> None:
-    """A plain repost answered with the one that stood takes its key like any other."""
+    """A plain repost answered with an existing one uses its key like any other."""
     post, other = await alice.post("original"), await alice.post("another")
     standing = await bob.repost(post)
     assert await keyed(bob, "plain repost", post, "", "key") == standing
@@ -81,7 +81,7 @@ async def test_a_key_is_kept_for_a_repost_that_stood_already(alice: Member, bob:
 
 
 async def test_a_key_belongs_to_one_member_and_mutation(alice: Member, bob: Member) -> None:
-    """The same key in another mutation, or by another member, makes a thing of its own."""
+    """The same key in another mutation, or by another member, creates an entity of its own."""
     post = await alice.post("original")
     kinds = ("post", "quote", "comment")
     made = [await keyed(member, kind, post, "hello", "key") for member in (alice, bob) for kind in kinds]
@@ -91,7 +91,7 @@ async def test_a_key_belongs_to_one_member_and_mutation(alice: Member, bob: Memb
 
 @pytest.mark.parametrize("kind", KEYED)
 async def test_a_retry_of_what_was_deleted_finds_nothing(db: Database, alice: Member, bob: Member, kind: str) -> None:
-    """Once the first result is deleted, its key answers NOT_FOUND and makes nothing anew."""
+    """Once the first result is deleted, its key answers NOT_FOUND and creates nothing."""
     post = await alice.post("original")
     first = await keyed(bob, kind, post, "hello", "key")
     await (bob.do("deleteComment", commentId=first) if kind == "comment" else delete(bob, first))
@@ -113,7 +113,7 @@ async def test_a_key_has_1_to_64_characters(db: Database, alice: Member, kind: s
 
 
 async def test_a_quote_is_found_again_when_its_original_is_gone(alice: Member, bob: Member) -> None:
-    """The retry of a quote gets it also after what it quotes was deleted."""
+    """A retry of a quote gets the quote even after its original was deleted."""
     post = await alice.post("original")
     quote = await keyed(bob, "quote", post, "hello", "key")
     await delete(alice, post)

@@ -1,4 +1,4 @@
-"""Ids: opaque, unique across all types, and what becomes of those that name nothing."""
+"""Ids: opaque, unique across all types, and how unknown ones are answered."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ON_POSTS: dict[str, dict[str, str]] = {
 
 
 async def one_of_each(alice: Member) -> dict[str, str]:
-    """Return ids of one thing of each type, by what it is."""
+    """Return ids of one entity of each type, by name."""
     status = await alice.post("hello")
     comment = await alice.do("comment", "comment { id }", postId=status, text="yes")
     return {
@@ -40,14 +40,14 @@ async def one_of_each(alice: Member) -> dict[str, str]:
 
 
 async def test_node_gives_each_type(alice: Member, anonymous: Member) -> None:
-    """Every id leads to its own thing, for anybody."""
+    """Every id leads to its own entity, for anybody."""
     for kind, thing in (await one_of_each(alice)).items():
         typename = "Repost" if kind == "quote" else kind
         assert await anonymous.ask(NODE, id=thing) == {"__typename": typename, "id": thing}
 
 
 async def test_nodes_keep_the_order_of_their_ids(alice: Member, anonymous: Member) -> None:
-    """`nodes` answers in the order asked, repeated ids repeatedly, with null for what does not exist."""
+    """`nodes` answers in the order asked, repeated ids repeatedly, with null for missing entities."""
     things = list((await one_of_each(alice)).values())
     ids = [*things[::-1], "status_00000000000001", *things, things[0], "user_00000000000001", "comment_00000000000001"]
     found = await anonymous.ask(NODES, ids=ids)
@@ -60,7 +60,7 @@ async def test_no_ids_are_no_nodes(anonymous: Member) -> None:
 
 
 async def test_ids_are_unique_across_types(alice: Member, bob: Member) -> None:
-    """No two things share an id, and the number of one under the name of another type leads nowhere."""
+    """No two entities share an id, and the number of one under another type's name leads nowhere."""
     things = [*(await one_of_each(alice)).values(), *(await one_of_each(bob)).values()]
     assert len(set(things)) == len(things)
     for thing in things:
@@ -72,7 +72,7 @@ async def test_ids_are_unique_across_types(alice: Member, bob: Member) -> None:
 
 
 async def test_what_is_gone_is_null(alice: Member) -> None:
-    """A deleted thing answers exactly as one that never was."""
+    """A deleted entity is answered exactly like one that never was."""
     things = await one_of_each(alice)
     await alice.do("deleteComment", commentId=things["Comment"])
     for kind in ("quote", "Repost", "Status"):
@@ -114,7 +114,7 @@ async def test_a_malformed_id_in_a_query_is_bad_input(alice: Member, spoil: Call
 
 
 async def test_nodes_take_100_ids(alice: Member) -> None:
-    """A hundred ids are answered; one more is bad input, whatever they are."""
+    """A hundred ids are answered; one more is bad input, whether or not they exist."""
     post = await alice.post("hello")
     assert await alice.ask(NODES, ids=[post] * 100) == [{"__typename": "Status", "id": post}] * 100
     for ids in ([post] * 101, ["nonsense"] * 101):
@@ -186,7 +186,7 @@ UNSOUND = {"String": "", "Boolean": False, "Int": -1, "Float": -1000.0, "DateTim
 
 
 def example(kind: dict[str, Any], types: dict[str, Any], leaves: dict[str, Any]) -> Any:
-    """Return a value of an input type as introspection tells of it, with all that must be given."""
+    """Return a value of an input type as introspection describes it, with all required fields."""
     if kind["kind"] == "NON_NULL":
         return example(kind["ofType"], types, leaves)
     if kind["kind"] == "LIST":
@@ -205,7 +205,7 @@ def example(kind: dict[str, Any], types: dict[str, Any], leaves: dict[str, Any])
 async def test_mutations_need_a_token(
     db: Database, settings: Settings, alice: Member, anonymous: Member, sound: bool
 ) -> None:
-    """Without a token all mutations but signing in are UNAUTHENTICATED, whatever the input, and write nothing."""
+    """Without a token all mutations but signing in are UNAUTHENTICATED, for any input, and write nothing."""
     post = await alice.post("hello")
     found = schema.build(settings).execute_sync(INPUT)
     assert found.data

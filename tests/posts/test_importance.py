@@ -33,7 +33,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
 
 
 async def send(member: Member, timeline: str, **arguments: Any) -> dict[str, Any]:
-    """Return the whole answer to a request for a page; it asks for the order IMPORTANT unless told."""
+    """Return the whole answer to a request for a page, in the order IMPORTANT by default."""
     kinds = {"first": "Int", "last": "Int", "after": "String", "before": "String", "order": "TimelineOrder"}
     given = {"order": "IMPORTANT", **arguments}
     declared = ", ".join(f"${name}: {kinds[name]}" for name in given)
@@ -96,7 +96,7 @@ async def quote(member: Member, post: str) -> None:
 async def test_what_ranks_higher(
     alice: Member, bob: Member, timeline: str, better: list[React], worse: list[React]
 ) -> None:
-    """What weighs more stands above what weighs less and above what is newer, at once."""
+    """A post with a higher score is ranked above a lower one and above a newer one, at once."""
     await alice.follow(bob)
     high, low, none = [await alice.post(f"{text} #tea") for text in ("high", "low", "none")]
     for post, reactions in ((high, better), (low, worse)):
@@ -108,7 +108,7 @@ async def test_what_ranks_higher(
 
 @of_each
 async def test_what_is_taken_back(alice: Member, bob: Member, timeline: str) -> None:
-    """A like, repost, quote or comment that is taken back ranks a post no longer; the newest stands first then."""
+    """A like, repost, quote or comment that is undone no longer ranks a post; the newest then comes first."""
     old, new = await alice.post("old #tea"), await alice.post("new #tea")
     await like(bob, old)
     await repost(bob, old)
@@ -125,7 +125,7 @@ async def test_what_is_taken_back(alice: Member, bob: Member, timeline: str) -> 
 
 @of_each
 async def test_pages_of_a_snapshot(alice: Member, bob: Member, timeline: str) -> None:
-    """However likes and posts go on, the pages are the first ranking, without what was deleted, and nothing twice."""
+    """However likes and posts go on, the pages are the first ranking, without deleted posts and repeats."""
     made = [await alice.post(f"post {i} #tea") for i in range(HOMES_RANKED)]
     await like(bob, made[1])
     wanted = [made[1], *(post for post in reversed(made) if post != made[1])]
@@ -146,7 +146,7 @@ async def test_pages_of_a_snapshot(alice: Member, bob: Member, timeline: str) ->
 
 @of_each
 async def test_every_cursor_can_be_gone_on_from(alice: Member, timeline: str) -> None:
-    """After any entry come those ranked below it."""
+    """After any entry come the entries ranked below it."""
     for i in range(4):
         await alice.post(f"post {i} #tea")
     ranked = await ids(alice, timeline)
@@ -157,7 +157,7 @@ async def test_every_cursor_can_be_gone_on_from(alice: Member, timeline: str) ->
 
 @of_each
 async def test_a_page_to_be_refilled(services: Services, alice: Member, timeline: str) -> None:
-    """What is gone since the ranking was kept is filled up from below, and the cursor is the last entry looked at."""
+    """Posts gone since the ranking was stored are replaced from below, and the cursor is the last entry read."""
     made = [await alice.post(f"post {i} #tea") for i in range(6)][::-1]
     page = await read(alice, timeline, first=1)
     await services.db.one("DEL", *(keys.status(number(post)) for post in made[1:3]))
@@ -171,7 +171,7 @@ async def test_a_page_to_be_refilled(services: Services, alice: Member, timeline
 
 @of_each
 async def test_a_snapshot_expires(db: Database, alice: Member, timeline: str) -> None:
-    """A ranking that has more than one page is kept for ten minutes, once; then its cursors are bad input."""
+    """A ranking of more than one page is stored for ten minutes, once; then its cursors are bad input."""
     for i in range(3):
         await alice.post(f"post {i} #tea")
     await read(alice, timeline, first=3)
@@ -186,7 +186,7 @@ async def test_a_snapshot_expires(db: Database, alice: Member, timeline: str) ->
 
 @of_each
 async def test_cursors_that_lead_nowhere(alice: Member, bob: Member, timeline: str) -> None:
-    """A cursor that is spoilt, of another order or of another list is bad input, in either order."""
+    """A cursor that is malformed, of another order or of another list is bad input, in either order."""
     for i in range(3):
         await alice.post(f"post {i} #tea")
     (important, recent) = [
@@ -206,7 +206,7 @@ async def test_cursors_that_lead_nowhere(alice: Member, bob: Member, timeline: s
 
 
 async def test_the_home_of_another(alice: Member, bob: Member, anonymous: Member) -> None:
-    """The cursor of another member's home is bad input, also where both homes hold the same."""
+    """The cursor of another member's home is bad input, even if both homes have the same posts."""
     await bob.follow(alice)
     for i in range(3):
         await alice.post(f"post {i}")
@@ -230,7 +230,7 @@ async def test_another_tag(alice: Member) -> None:
 
 @of_each
 async def test_forward_only(alice: Member, timeline: str) -> None:
-    """`last` and `before` are bad input, and so is a wrong number of entries; null is as good as nothing."""
+    """`last` and `before` are bad input, and so is a wrong number of entries; null counts as omitted."""
     await alice.post("a post #tea")
     assert await refused(alice, timeline, last=1) == "last"
     assert await refused(alice, timeline, first=1, last=1) == "last"
@@ -242,7 +242,7 @@ async def test_forward_only(alice: Member, timeline: str) -> None:
 
 
 async def test_of_a_home_the_newest(alice: Member, bob: Member) -> None:
-    """Of a home the newest entries are ranked, and no older one, however many like it."""
+    """Of a home the newest entries are ranked, and no older one, however many likes it has."""
     await alice.follow(bob)
     made = [await bob.post(f"post {i}") for i in range(HOMES_RANKED + 1)]
     await like(alice, made[0])
@@ -251,7 +251,7 @@ async def test_of_a_home_the_newest(alice: Member, bob: Member) -> None:
 
 
 async def test_who_brought_it(alice: Member, bob: Member, carol: Member) -> None:
-    """A home names who passed a post on in this order too."""
+    """A home names the reposters of a post in this order too."""
     await alice.follow(bob)
     post = await carol.post("passed on")
     await bob.repost(post)
@@ -263,7 +263,7 @@ async def test_who_brought_it(alice: Member, bob: Member, carol: Member) -> None
 
 
 async def test_reposts_stand_for_their_original(alice: Member, bob: Member) -> None:
-    """A plain repost is ranked nowhere; what is done to it ranks its original."""
+    """A plain repost is ranked nowhere; reactions to it rank its original."""
     old, new = await alice.post("old #tea"), await alice.post("new #tea")
     await like(alice, await bob.repost(old))
     assert await ids(alice, "public") == await ids(alice, "hashtag") == [old, new]
@@ -271,7 +271,7 @@ async def test_reposts_stand_for_their_original(alice: Member, bob: Member) -> N
 
 @of_each
 async def test_nothing(alice: Member, timeline: str) -> None:
-    """An empty timeline is one empty page; a tag that nothing carries is none."""
+    """An empty timeline is one empty page; an unused tag has no timeline."""
     if timeline == "hashtag":
         assert (await send(alice, timeline))["data"] == {"hashtag": None}
         return
@@ -282,7 +282,7 @@ async def test_nothing(alice: Member, timeline: str) -> None:
 @of_each
 @pytest.mark.parametrize("settings", [200], indirect=True)
 async def test_round_trips(services: Services, anonymous: Member, alice: Member, timeline: str) -> None:
-    """A page of thirty takes four round trips, a later one not more; one more each where a tag is looked up before."""
+    """A page of thirty takes four round trips, a later one no more; each takes one more when a tag is looked up."""
     many = await crowd(anonymous, 4)
     await alice.follow(*many[:3])
     for i in range(62):

@@ -1,4 +1,4 @@
-"""Likes and comments: counted exactly, each once, and by those who may."""
+"""Likes and comments: counted exactly, each once, and only by permitted members."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMENT = "__typename id text createdAt author { login } post { id commentCount 
 
 
 async def seen(member: Member, thing: str, selection: str) -> Any:
-    """Return a post or a comment as a member sees it, None where there is none."""
+    """Return a post or a comment as a member sees it, None if there is none."""
     query = f"query($id: ID!) {{ node(id: $id) {{ ... on Post {{ {selection} }} }} }}"
     if thing.startswith("comment"):
         query = f"query($id: ID!) {{ node(id: $id) {{ ... on Comment {{ {selection} }} }} }}"
@@ -23,7 +23,7 @@ async def seen(member: Member, thing: str, selection: str) -> Any:
 
 
 async def likers(member: Member, post: str) -> tuple[int, list[str]]:
-    """Return how many like a post, and who."""
+    """Return how many members like a post, and their ids."""
     found = await seen(member, post, "likeCount likedBy(first: 100) { nodes { login } }")
     return found["likeCount"], [user["login"] for user in found["likedBy"]["nodes"]]
 
@@ -69,7 +69,7 @@ async def test_a_like_is_taken_back_once(db: Database, alice: Member, bob: Membe
 
 
 async def test_fifty_members_liking_at_once_are_all_counted(anonymous: Member, alice: Member) -> None:
-    """Fifty members who each like a post twice at the same moment are counted and listed once each."""
+    """Fifty members who each like a post twice simultaneously are counted and listed once each."""
     members = await crowd(anonymous, 50)
     post = await alice.post("hello")
     await asyncio.gather(*(member.do("like", postId=post) for member in members * 2))
@@ -79,7 +79,7 @@ async def test_fifty_members_liking_at_once_are_all_counted(anonymous: Member, a
 
 
 async def test_likes_and_unlikes_at_once_end_counted(anonymous: Member, alice: Member) -> None:
-    """Whatever order likes and unlikes come in, count, list and each member's own flag agree."""
+    """For likes and unlikes in any order, count, list and each member's own flag agree."""
     members = await crowd(anonymous, 15)
     post = await alice.post("hello")
     acts = [member.do(act, postId=post) for member in members for act in ("like", "unlike", "like")]
@@ -90,7 +90,7 @@ async def test_likes_and_unlikes_at_once_end_counted(anonymous: Member, alice: M
 
 
 async def test_likes_are_listed_newest_first(alice: Member, bob: Member, carol: Member) -> None:
-    """`likedBy` has the newest like first, each with its own instant; a like given again stands where it is new."""
+    """`likedBy` has the newest like first, each with its own instant; a like given again counts as new."""
     post = await alice.post("hello")
     for member in (bob, alice, carol):
         await member.do("like", postId=post)
@@ -104,7 +104,7 @@ async def test_likes_are_listed_newest_first(alice: Member, bob: Member, carol: 
 
 
 async def test_each_viewer_sees_their_own_like(alice: Member, bob: Member, anonymous: Member) -> None:
-    """`viewerHasLiked` is true for who likes the post, and for nobody else, signed in or not."""
+    """`viewerHasLiked` is true for members who like the post, and for nobody else, signed in or not."""
     post = await alice.post("hello")
     await bob.do("like", postId=post)
     flags = [(await seen(member, post, "viewerHasLiked"))["viewerHasLiked"] for member in (alice, bob, anonymous)]
@@ -113,14 +113,14 @@ async def test_each_viewer_sees_their_own_like(alice: Member, bob: Member, anony
 
 
 async def test_members_may_like_their_own(alice: Member) -> None:
-    """Nothing keeps a member from liking what they wrote."""
+    """Members can like their own posts."""
     post = await alice.post("hello")
     assert (await alice.do("like", LIKED, postId=post))["post"]["likeCount"] == 1
 
 
 @pytest.mark.parametrize("act", ["like", "unlike"])
 async def test_a_deleted_post_cannot_be_liked(db: Database, alice: Member, bob: Member, act: str) -> None:
-    """Liking or unliking what is gone is refused, and nothing is written."""
+    """Liking or unliking a deleted post is refused, and nothing is written."""
     post = await alice.post("hello")
     await bob.do("like", postId=post)
     await alice.do("deletePost", postId=post)
@@ -134,7 +134,7 @@ async def test_a_deleted_post_cannot_be_liked(db: Database, alice: Member, bob: 
 
 
 async def test_a_comment_is_answered_whole(alice: Member, bob: Member) -> None:
-    """A comment comes back with its author and its post, which counts it, and can be fetched by its id."""
+    """A comment is returned with its author and its post, which counts it, and can be fetched by its id."""
     post = await alice.post("hello")
     payload = await bob.do("comment", f"comment {{ {COMMENT} }} post {{ id commentCount }}", postId=post, text="yes")
     made = payload["comment"]
@@ -153,7 +153,7 @@ async def test_a_comment_is_answered_whole(alice: Member, bob: Member) -> None:
 
 
 async def test_comments_are_listed_newest_first(alice: Member, bob: Member, anonymous: Member) -> None:
-    """A post's comments stand newest first, whoever wrote them, and everybody sees them."""
+    """A post's comments are listed newest first, by any author, and everybody sees them."""
     post, other = await alice.post("hello"), await alice.post("other")
     made = [await say(member, post, "yes") for member in (bob, alice, bob)]
     await say(bob, other)
@@ -161,7 +161,7 @@ async def test_comments_are_listed_newest_first(alice: Member, bob: Member, anon
 
 
 async def test_a_comment_answers_another_on_the_same_post(alice: Member, bob: Member) -> None:
-    """`replyTo` is the comment answered; it becomes null when that one is deleted, and the answer stays."""
+    """`replyTo` is the comment answered; it becomes null when that one is deleted, and the reply stays."""
     post = await alice.post("hello")
     first = await say(bob, post, "first")
     answer = await say(alice, post, "answer", replyToId=first)
@@ -175,7 +175,7 @@ async def test_a_comment_answers_another_on_the_same_post(alice: Member, bob: Me
 async def test_what_cannot_be_answered_is_refused(
     db: Database, alice: Member, bob: Member, key: dict[str, str]
 ) -> None:
-    """An answer to a comment elsewhere, to one that is gone, or to none is refused, and nothing is written."""
+    """A reply to a comment elsewhere, a deleted one, or none is refused, and nothing is written."""
     post, other = await alice.post("hello"), await alice.post("other")
     elsewhere, gone = await say(bob, other), await say(bob, post)
     await bob.do("deleteComment", commentId=gone)
@@ -198,7 +198,7 @@ async def test_what_cannot_be_answered_is_refused(
 
 
 async def test_the_answered_comment_belongs_to_the_input_of_a_key(alice: Member, bob: Member) -> None:
-    """A key used for a comment is a CONFLICT when it comes again as an answer to another comment."""
+    """A key used for a comment is a CONFLICT when it is sent again with a reply to another comment."""
     post = await alice.post("hello")
     first = await say(alice, post)
     made = await say(bob, post, "yes", idempotencyKey="key", replyToId=first)
@@ -210,7 +210,7 @@ async def test_the_answered_comment_belongs_to_the_input_of_a_key(alice: Member,
 
 
 async def test_a_key_sent_to_two_posts_at_once_makes_one_comment(alice: Member, bob: Member) -> None:
-    """Of comments on many posts with one key at the same moment one post gets its comment, the others a CONFLICT."""
+    """Of simultaneous comments on many posts with one key, one succeeds, and the others are a CONFLICT."""
     targets = [await alice.post(f"post {i}") for i in range(8)]
     payloads = await asyncio.gather(
         *(bob.do("comment", postId=post, text="yes", idempotencyKey="key") for post in targets)
@@ -221,7 +221,7 @@ async def test_a_key_sent_to_two_posts_at_once_makes_one_comment(alice: Member, 
 
 
 async def test_comments_by_many_at_once_are_all_counted(anonymous: Member, alice: Member) -> None:
-    """Comments of twenty members at the same moment, two each, are counted and listed exactly."""
+    """Simultaneous comments of twenty members, two each, are counted and listed exactly."""
     members = await crowd(anonymous, 20)
     post = await alice.post("hello")
     made = await asyncio.gather(*(say(member, post) for member in members * 2))
@@ -235,10 +235,10 @@ async def test_comments_by_many_at_once_are_all_counted(anonymous: Member, alice
 async def test_a_comment_is_deleted_by_its_author_or_the_posts(
     db: Database, alice: Member, bob: Member, carol: Member, who: str, may: bool
 ) -> None:
-    """Who wrote a comment, or the post below which it stands, may delete it; a third member may not."""
+    """The author of a comment, or of the post below which it is, may delete it; a third member may not."""
     post = await alice.post("hello")
     comment, kept = await say(bob, post), await say(bob, post)
-    await carol.repost(post)  # passing a post on makes nobody its author
+    await carol.repost(post)  # reposting a post makes nobody its author
     member = {"alice": alice, "bob": bob, "carol": carol}[who]
     before = await contents(db)
     payload = await member.do("deleteComment", "deletedCommentId post { id commentCount }", commentId=comment)
@@ -255,7 +255,7 @@ async def test_a_comment_is_deleted_by_its_author_or_the_posts(
 
 
 async def test_a_comment_is_deleted_once(alice: Member, bob: Member) -> None:
-    """Of many deletes of one comment at the same moment one is answered as done, the others as NOT_FOUND."""
+    """Of many simultaneous deletes of one comment one is answered as done, the others as NOT_FOUND."""
     post = await alice.post("hello")
     comment, kept = await say(bob, post), await say(bob, post)
     payloads = await asyncio.gather(*(m.do("deleteComment", commentId=comment) for m in (alice, bob) * 5))
@@ -266,7 +266,7 @@ async def test_a_comment_is_deleted_once(alice: Member, bob: Member) -> None:
 
 
 async def test_comments_made_and_deleted_at_once_end_counted(alice: Member, bob: Member) -> None:
-    """While some comments come and others go, the count stays the size of the list."""
+    """While some comments are added and others deleted, the count stays the size of the list."""
     post = await alice.post("hello")
     old = [await say(bob, post) for _ in range(10)]
     await asyncio.gather(*(say(alice, post) for _ in range(10)), *(bob.do("deleteComment", commentId=c) for c in old))
@@ -276,7 +276,7 @@ async def test_comments_made_and_deleted_at_once_end_counted(alice: Member, bob:
 
 
 async def test_comments_go_with_their_post(alice: Member, bob: Member) -> None:
-    """A comment of a deleted post is nothing any more: not to be seen, answered or deleted."""
+    """A comment of a deleted post can no longer be seen, answered or deleted."""
     post = await alice.post("hello")
     comment = await say(bob, post)
     await alice.do("deletePost", postId=post)
@@ -289,7 +289,7 @@ async def test_comments_go_with_their_post(alice: Member, bob: Member) -> None:
 
 
 async def test_a_quote_has_comments_of_its_own(alice: Member, bob: Member) -> None:
-    """A comment on a quote stands below the quote, and its author may delete it there; the original has none."""
+    """A comment on a quote belongs to the quote, and its author may delete it there; the original has none."""
     post = await alice.post("hello")
     quote = await bob.repost(post, "see")
     comment = await say(alice, quote)

@@ -1,4 +1,4 @@
-"""Where posts were written: what is kept, refused, and passed on to the steps after the commit."""
+"""Locations of posts: what is stored, refused, and given to the steps after the commit."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ async def test_half_a_place_is_none(db: Database, alice: Member, place: Any) -> 
 
 @pytest.mark.parametrize("written", ["NaN", "Infinity", "-Infinity", "1e999"])
 async def test_what_is_no_number_is_no_coordinate(db: Database, alice: Member, written: str) -> None:
-    """What Python would read as a number and JSON or GraphQL does not is an error, and nothing is written."""
+    """A value that Python reads as a number but JSON or GraphQL doesn't is an error, and nothing is written."""
     before = await contents(db)
     query = "mutation($input: PostInput!) { post(input: $input) { status { id } } }"
     place = f'{{"latitude": {written}, "longitude": 0}}'
@@ -112,7 +112,7 @@ async def test_what_is_no_number_is_no_coordinate(db: Database, alice: Member, w
         assert "errors" in await response.json()
     assert await contents(db) == before
     async with alice.client.post("/graphql", data=body.replace(written, "1"), headers=headers) as response:
-        assert "errors" not in await response.json()  # it was the number alone
+        assert "errors" not in await response.json()  # the number alone caused the error
 
 
 async def test_a_retry_names_the_same_place(alice: Member) -> None:
@@ -125,7 +125,7 @@ async def test_a_retry_names_the_same_place(alice: Member) -> None:
 
 
 async def test_a_deleted_status_takes_its_place_along(db: Database, alice: Member) -> None:
-    """Once a status is deleted, nothing knows where it was written but the log, which forgets it as it grows."""
+    """Once a status is deleted, only the log has its place, and forgets it as it grows."""
     await delete(alice, await alice.post("here", location=at(12.34567, 76.54321)))
     left = {key: value for key, value in (await contents(db)).items() if key != keys.events()}
     assert "12.34567" not in repr(left)

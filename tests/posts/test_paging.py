@@ -1,4 +1,4 @@
-"""Paging: whatever the list, pages neither repeat nor skip, and say truthfully what lies around them."""
+"""Paging: in every list, pages neither repeat nor skip, and say truthfully what lies around them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_a_page_has_1_to_100_entries(listing: Listing) -> None:
 
 
 async def test_a_cursor_must_be_one_of_this_list(listing: Listing) -> None:
-    """A cursor that is spoilt in any way, or comes from another list, is bad input that names the argument."""
+    """A cursor that is malformed in any way, or of another list, is bad input that names the argument."""
     await listing.add()
     (cursor,) = (await listing.read()).cursors
     kind, dot, digits = cursor.partition(".")
@@ -98,7 +98,7 @@ async def test_an_empty_list_is_one_empty_page(listing: Listing) -> None:
     """A list without entries has a page without entries, cursors and neighbours."""
     await listing.add()
     await listing.remove(*listing.newest_first)
-    if listing.name == "hashtag.timeline":  # a tag that nothing carries is no tag
+    if listing.name == "hashtag.timeline":  # an unused tag is no tag
         assert (await listing.send())["data"] == {"hashtag": None}
         return
     assert await listing.read() == Page([], [], has_next=False, has_previous=False, start=None, end=None)
@@ -107,7 +107,7 @@ async def test_an_empty_list_is_one_empty_page(listing: Listing) -> None:
 
 
 async def test_pages_forward_add_up_to_the_list(listing: Listing) -> None:
-    """Whatever the size of the pages, one after another they are the list, and each tells what lies around it."""
+    """Pages of any size, joined, are the whole list, and each says whether there are pages around it."""
     await listing.add(9)
     for size in (1, 2, 3, 7, 8, 9, 10):
         ids: list[str] = []
@@ -126,7 +126,7 @@ async def test_pages_forward_add_up_to_the_list(listing: Listing) -> None:
 @lists_only
 @pytest.mark.parametrize("argument", ["last", "before"])
 async def test_lists_page_forward_only(listing: Listing, argument: str) -> None:
-    """What is no timeline has neither `last` nor `before`."""
+    """A list that is no timeline has neither `last` nor `before`."""
     asked = LISTS[listing.name].replace("ARGUMENTS", f"{argument}: null").replace("PAGE", PAGE)
     answer = await listing.anonymous.send(f"{{ {asked} }}".replace("$post", f'"{listing.post}"'))
     (error,) = answer["errors"]

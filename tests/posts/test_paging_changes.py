@@ -1,4 +1,4 @@
-"""Paging while entries come and go, or name what is gone."""
+"""Paging while entries are added and removed, or name deleted posts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ listing = listings.listing
 
 
 async def vanish(db: Database, *things: str) -> None:
-    """Delete records behind the lists' back, as if a job had not come so far as to take them off."""
+    """Delete records behind the lists' back, as if a job had not removed them from the lists yet."""
     key_of = {"user": keys.user, "status": keys.status, "repost": keys.status, "comment": keys.comment}
     found = [global_ids.read(thing) for thing in things]
     await db.one("DEL", *(key_of[name[0]](name[1]) for name in found if name))
@@ -22,7 +22,7 @@ async def vanish(db: Database, *things: str) -> None:
 
 
 async def test_paging_goes_on_while_entries_come_and_go(listing: Listing) -> None:
-    """Paging forward repeats nothing and skips nothing that stayed, even if the very entry it stands at is gone."""
+    """Paging forward repeats nothing and skips nothing that stayed, even if the cursor's own entry is gone."""
     await listing.add(12)
     began = listing.newest_first
     page = await listing.read(first=4)
@@ -40,7 +40,7 @@ async def test_paging_goes_on_while_entries_come_and_go(listing: Listing) -> Non
 
 @timelines_only
 async def test_newer_entries_are_fetched_while_others_go(listing: Listing) -> None:
-    """Paging backward from what a client holds finds what came meanwhile, once each, with nothing that is gone."""
+    """Paging backward from a client's cursor finds new entries, once each, and no deleted ones."""
     await listing.add(6)
     began = listing.newest_first
     page = await listing.read(last=2)
@@ -61,7 +61,7 @@ async def test_newer_entries_are_fetched_while_others_go(listing: Listing) -> No
 
 
 async def test_what_lies_behind_a_cursor_is_told_anew(listing: Listing) -> None:
-    """`hasPreviousPage` is false once everything above, the cursor's own entry with it, has gone."""
+    """`hasPreviousPage` is false once all entries above, and the cursor's own, are gone."""
     await listing.add(4)
     page = await listing.read(first=2)
     assert (await listing.read(first=2, after=page.end)).has_previous
@@ -75,7 +75,7 @@ async def test_what_lies_behind_a_cursor_is_told_anew(listing: Listing) -> None:
 
 
 async def test_filtered_entries_never_end_a_list(db: Database, listing: Listing) -> None:
-    """Paging in pages of any size crosses a gap of thirty vanished things, and a page they would empty is refilled."""
+    """Paging in pages of any size crosses a gap of thirty deleted posts, and a page they would empty is refilled."""
     await listing.add(36)
     newest = listing.newest_first
     await vanish(db, *newest[3:33])
@@ -102,7 +102,7 @@ async def test_filtered_entries_never_end_a_list(db: Database, listing: Listing)
 
 
 async def test_a_list_of_vanished_things_ends(db: Database, listing: Listing) -> None:
-    """A list whose every thing is gone has pages without entries, and comes to an end."""
+    """A list whose posts are all deleted has pages without entries, and ends."""
     await listing.add(8)
     await vanish(db, *listing.entries)
     page = await listing.read(first=2)

@@ -1,4 +1,4 @@
-"""Promotions in timelines: where they stand, and that they cost nothing else its place."""
+"""Promotions in timelines: their places, and that they take no other post's place."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def admin(db: Database, anonymous: Member) -> Member:
 
 @pytest.fixture
 async def posts(alice: Member) -> list[str]:
-    """What every timeline of alice's shows, newest first."""
+    """Every timeline that alice sees, newest first."""
     return [await alice.post(f"{i} #tea") for i in range(POSTS)][::-1]
 
 
@@ -38,7 +38,7 @@ async def posts(alice: Member) -> list[str]:
 
 @pytest.mark.parametrize("forward", [True, False])
 def test_rule(*, forward: bool) -> None:
-    """Each tenth place is a promotion's as far as there are promotions, and entries fill the rest up to the count."""
+    """Each tenth place is a promotion's as long as there are any, and entries fill the rest up to the count."""
     for most, promoted in itertools.product(range(1, 51), (0, 1, 2, 9)):
         for entries in range(most + 1):
             edges = list(range(1, entries + 1))
@@ -59,7 +59,7 @@ def test_rule(*, forward: bool) -> None:
 
 @every_timeline
 async def test_paging(admin: Member, alice: Member, posts: list[str], query: str) -> None:
-    """Pages in either direction, promotions and all, show each post once and in order, and go on while they say so."""
+    """Pages in either direction show each post once and in order, promotions included, and end truthfully."""
     running = {await promote(admin, alice) for _ in range(3)}
     ways = (("first", "after", "endCursor", "hasNextPage"), ("last", "before", "startCursor", "hasPreviousPage"))
     for size, (way, far, cursor, goes_on) in itertools.product(SIZES, ways):
@@ -78,7 +78,7 @@ async def test_paging(admin: Member, alice: Member, posts: list[str], query: str
 
 
 async def test_every_cursor(admin: Member, alice: Member, posts: list[str]) -> None:
-    """From the cursor of any edge, a promotion's too, the timeline goes on with what stands beyond."""
+    """From the cursor of any edge, a promotion's too, the timeline continues with the entries beyond it."""
     for _ in range(2):
         await promote(admin, alice)
     page = await read(alice, TIMELINES["home"], "first: 20")
@@ -112,7 +112,7 @@ async def test_few_entries(admin: Member, alice: Member) -> None:
 async def test_fair_share(
     admin: Member, anonymous: Member, alice: Member, posts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of many, members get each about equally often, and each of them the same when they look again within the hour."""
+    """Members get each of many promotions about equally often, and the same ones again within the hour."""
     monkeypatch.setattr(chosen, "TURN_SECONDS", 10**12)
     assert posts
     running = [await promote(admin, alice) for _ in range(3)]
@@ -137,7 +137,7 @@ async def _whole(reader: Member, posts: list[str], *others: str) -> None:
 
 
 async def test_nothing_to_show(admin: Member, alice: Member, anonymous: Member, posts: list[str], db: Database) -> None:
-    """A promotion whose subject is gone, or that has ended, is left out without a word, and the next stands for it."""
+    """A promotion that has ended, or whose subject is gone, is left out silently, and the next takes its place."""
     bob = await sign_up(anonymous, "bob")
     status = await admin.post("unseen")
     await promote(admin, bob, statusId=status)
@@ -171,7 +171,7 @@ BROKEN: dict[str, list[Command]] = {
 
 @pytest.mark.parametrize("breaks", BROKEN)
 async def test_broken(admin: Member, alice: Member, bob: Member, posts: list[str], db: Database, breaks: str) -> None:
-    """What is broken about a promotion costs neither its timeline nor other promotions anything; faults are logged."""
+    """A broken promotion affects neither its timeline nor other promotions; faults are logged."""
     promotion, other = await promote(admin, bob), await promote(admin, alice)
     quote = number(await bob.repost(await bob.post("unseen"), "look"))
     names = {
@@ -195,7 +195,7 @@ async def test_broken(admin: Member, alice: Member, bob: Member, posts: list[str
 
 
 async def test_round_trips(services: Services, admin: Member, alice: Member, bob: Member, posts: list[str]) -> None:
-    """Promotions ride in the round trips that a page makes anyway, with all they show."""
+    """Promotions, with all they show, are read in the round trips that a page makes anyway."""
     item = "... on Post { id author { login } viewerHasLiked }"
     subject = "subject { ... on Status { id author { login } viewerHasLiked } ... on User { login } }"
     nodes = f"nodes {{ {item} ... on Promotion {{ id sponsor {{ login }} {subject} }} }}"
@@ -203,7 +203,7 @@ async def test_round_trips(services: Services, admin: Member, alice: Member, bob
 
     async def trips(timeline: str) -> int:
         query = f"{{ {timeline}(first: 30) {{ {nodes} }} }}"
-        await alice.ask(query)  # the process may hear only now that promotions have begun to run
+        await alice.ask(query)  # the invalidation that promotions have begun to run may arrive only now
         services.db.round_trips = 0
         found = await alice.ask(query)
         promoted = [node for node in found["nodes"] if "subject" in node]

@@ -1,4 +1,4 @@
-"""Publishing: what is answered, refused and kept in normal form, and whom and what a text names."""
+"""Publishing: answers, refusals, normal forms, and the mentions and tags of a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 async def test_a_new_status_is_answered_whole(alice: Member) -> None:
-    """A status comes back with its author, its instant in milliseconds and nothing counted yet."""
+    """A status is returned with its author, its instant in milliseconds and all counts zero."""
     made = (await alice.do("post", f"status {{ {POST} }}", text="hello"))["status"]
     assert made == {
         "__typename": "Status",
@@ -69,7 +69,7 @@ async def test_a_refused_text_changes_nothing(db: Database, alice: Member, bob: 
     before = await contents(db)
     assert await bob.refused("post", text=text, idempotencyKey="key") == (code, ["text"])
     assert await bob.refused("comment", postId=post, text=text, idempotencyKey="key") == (code, ["text"])
-    if code != "BLANK":  # without text it is a plain repost
+    if code != "BLANK":  # a repost without text is plain
         assert await bob.refused("repost", postId=post, text=text, idempotencyKey="key") == (code, ["text"])
     assert await contents(db) == before
 
@@ -109,7 +109,7 @@ async def test_a_text_is_kept_in_normal_form(alice: Member, text: str, kept: str
 )
 @pytest.mark.usefixtures("bob", "carol")
 async def test_mentions_name_existing_members(alice: Member, text: str, named: list[str]) -> None:
-    """Mentions are the members that exist, in whatever case, in order and as often as they are named."""
+    """Mentions are the members that exist, in any case, in order and as often as they are named."""
     status = (await alice.do("post", "status { id text mentions { login } }", text=text))["status"]
     assert [user["login"] for user in status["mentions"]] == named
     assert status["text"] == text
@@ -118,7 +118,7 @@ async def test_mentions_name_existing_members(alice: Member, text: str, named: l
 
 
 async def test_a_mention_stays_with_its_member(alice: Member, bob: Member) -> None:
-    """A mention follows its member to a new login, and the login given up names nobody from then on."""
+    """A mention follows its member to a new login, and the former login then names nobody."""
     old = await alice.post("hello @bob")
     await bob.do("updateProfile", login="robert")
     new = await alice.post("hello @bob and @Robert")
@@ -145,7 +145,7 @@ async def test_hashtags_are_listed_as_often_as_they_stand(alice: Member, text: s
 
 
 async def test_a_quote_carries_tags_and_a_plain_repost_none(alice: Member, bob: Member) -> None:
-    """A tag's timeline has the quotes that carry it, and no plain repost of what carries it."""
+    """A tag's timeline has the quotes that use it, and no plain repost of a post that uses it."""
     post = await alice.post("look #tag")
     await bob.repost(post)
     quote = await bob.repost(post, "see #tag")

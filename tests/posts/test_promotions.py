@@ -1,4 +1,4 @@
-"""Administrators make and end promotions, and nobody else does."""
+"""Only administrators create and end promotions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_refusals(
 
 
 async def test_all_refusals_at_once(admin: Member) -> None:
-    """All that is wrong is named in one answer."""
+    """All errors are named in one answer."""
     payload = await admin.do(
         "createPromotion", sponsorId="nobody", subject=offer(title="", url="x"), endsAt="2024-01-01T00:00:00Z"
     )
@@ -111,7 +111,7 @@ async def test_all_refusals_at_once(admin: Member) -> None:
 
 
 async def test_only_statuses(admin: Member, alice: Member, bob: Member) -> None:
-    """Reposts cannot be promoted, under whatever name, nor what is deleted."""
+    """Reposts, under any id, and deleted posts cannot be promoted."""
     post = await alice.post("hello")
     things = [await bob.repost(post), await bob.repost(post, "look"), await alice.post("bye")]
     await alice.do("deletePost", postId=things[2])
@@ -132,13 +132,13 @@ async def test_only_statuses(admin: Member, alice: Member, bob: Member) -> None:
     ],
 )
 async def test_impossible_input(admin: Member, alice: Member, field: str, value: object) -> None:
-    """A subject that is not exactly one thing, or no instant at all, is not even a question."""
+    """A subject that is not exactly one entity, or a malformed instant, fails validation."""
     given = {"sponsorId": alice.id, "subject": offer(), "endsAt": instant(days=1), field: value}
     assert await admin.fail(CREATE, input=given) == "BAD_USER_INPUT"
 
 
 class TestLimit:
-    """Where few promotions can run."""
+    """A site where few promotions can run."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
@@ -146,7 +146,7 @@ class TestLimit:
         return shrunk(settings, max_promotions=2)
 
     async def test_limit(self, admin: Member, alice: Member, db: Database) -> None:
-        """One too many is refused; one that is ended makes room, and so does one that has ended by itself."""
+        """One too many is refused; ending one makes room, and so does one that has ended by itself."""
         first, second = await promote(admin, alice), await promote(admin, alice)
         fields = {"sponsorId": alice.id, "subject": offer(), "endsAt": instant(days=1)}
         assert await admin.refused("createPromotion", **fields) == ("LIMIT_REACHED", None)
@@ -157,7 +157,7 @@ class TestLimit:
         assert await db.one("ZCARD", keys.promotions()) == 2
 
     async def test_race(self, admin: Member, alice: Member) -> None:
-        """Of many made at once only as many are made as can run, and the others are refused."""
+        """Of many created simultaneously only as many are created as can run, and the others are refused."""
         fields = {"sponsorId": alice.id, "subject": offer(), "endsAt": instant(days=1)}
         payloads = await asyncio.gather(*(admin.do("createPromotion", "promotion { id }", **fields) for _ in range(8)))
         made = [payload["promotion"]["id"] for payload in payloads if payload["promotion"]]
@@ -169,7 +169,7 @@ class TestLimit:
 
 
 async def test_end(admin: Member, alice: Member, db: Database) -> None:
-    """What is ended is gone as a node; ending it again changes nothing and is no error."""
+    """An ended promotion is gone as a node; ending it again changes nothing and is no error."""
     promotion = await promote(admin, alice)
     answer = {"promotion": {"id": promotion}, "userErrors": []}
     assert await admin.do("endPromotion", "promotion { id }", promotionId=promotion) == answer
@@ -180,7 +180,7 @@ async def test_end(admin: Member, alice: Member, db: Database) -> None:
 
 
 async def test_end_of_none(admin: Member, alice: Member) -> None:
-    """What is no promotion cannot be ended."""
+    """Only a promotion can be ended."""
     for thing, code in (
         ("promotion_00000000000fff", "NOT_FOUND"),
         (alice.id, "NOT_FOUND"),
@@ -190,7 +190,7 @@ async def test_end_of_none(admin: Member, alice: Member) -> None:
 
 
 async def test_node(admin: Member, alice: Member, bob: Member, anonymous: Member, db: Database) -> None:
-    """A promotion is a node for everybody while it runs; what it names may be gone, and then is null."""
+    """A promotion is a node for everybody while it runs; its subject is null once deleted."""
     runs, showing = await promote(admin, alice), await promote(admin, bob, statusId=await alice.post("hello"))
     ended = await promotions.create(db, sponsor=number(alice.id), ends=1, subject={"member": number(bob.id)})
     assert ended
@@ -205,7 +205,7 @@ async def test_node(admin: Member, alice: Member, bob: Member, anonymous: Member
 
 
 async def test_administrators_only(alice: Member, admin: Member, anonymous: Member, db: Database) -> None:
-    """Members and moderators are FORBIDDEN to make or end promotions, the anonymous UNAUTHENTICATED."""
+    """Members and moderators are FORBIDDEN to create or end promotions, anonymous viewers UNAUTHENTICATED."""
     promotion = await promote(admin, alice)
     await db.one("HSET", keys.credentials(number(alice.id)), "role", "MODERATOR")
     before = await contents(db)
@@ -220,7 +220,7 @@ async def test_administrators_only(alice: Member, admin: Member, anonymous: Memb
 
 
 async def test_repair(admin: Member, alice: Member, db: Database) -> None:
-    """The list of running promotions is what the promotions say: whatever it has wrong is found and mended."""
+    """The list of running promotions equals what the promotions say: every difference is found and repaired."""
     lost, moved, ended, broken = [number(await promote(admin, alice)) for _ in range(4)]
     await db.one("ZREM", keys.promotions(), lost)
     await db.one("ZADD", keys.promotions(), 5, moved, 5, 4096)

@@ -1,4 +1,4 @@
-"""Replies: statuses that answer a post, listed and counted at it."""
+"""Replies: statuses that answer a post, which lists and counts them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def die_in(db: Database, job: Job, calls: int) -> None:
 
 
 async def test_a_reply(db: Database, alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
-    """A reply names what it answers, is counted and listed there, oldest first, and is a post like any other."""
+    """A reply names its parent, is counted and listed there, oldest first, and is a post like any other."""
     post = await alice.post("a question")
     replies = [await member.post("an answer", inReplyToId=post) for member in (bob, carol, alice)]
     below = await alice.post("another question", inReplyToId=replies[0])
@@ -42,7 +42,7 @@ async def test_a_reply(db: Database, alice: Member, bob: Member, carol: Member, 
 
 
 async def test_pages(alice: Member, bob: Member) -> None:
-    """Replies come in pages, oldest first, which joined are the whole list."""
+    """Replies come as pages, oldest first, which joined are the whole list."""
     post = await alice.post("a question")
     assert await walk(bob, post, "replies", 2) == [[]]
     replies = [await bob.post(f"answer {i}", inReplyToId=post) for i in range(5)]
@@ -52,7 +52,7 @@ async def test_pages(alice: Member, bob: Member) -> None:
 
 
 async def test_a_plain_repost_is_answered_as_its_original(db: Database, alice: Member, bob: Member) -> None:
-    """An answer to a plain repost is one to its original, whose replies and number it shows; a quote has its own."""
+    """A reply to a plain repost is one to its original, whose replies and count it shows; a quote has its own."""
     post = await alice.post("a question")
     plain, quote = await bob.repost(post), await bob.repost(post, "see")
     reply = await alice.post("an answer", inReplyToId=plain)
@@ -67,7 +67,7 @@ async def test_a_plain_repost_is_answered_as_its_original(db: Database, alice: M
 
 
 async def test_refusals(db: Database, alice: Member, bob: Member) -> None:
-    """What is not there, not seen, of another kind or hidden by oneself is not answered, and nothing is written."""
+    """A missing or unseen post, another type, and one's own hidden post cannot be answered; nothing is written."""
     post, gone, hidden = [await bob.post(text) for text in ("here", "gone", "hidden")]
     plain = await alice.repost(hidden)
     await delete(bob, gone)
@@ -84,7 +84,7 @@ async def test_refusals(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_a_retry(db: Database, alice: Member, bob: Member) -> None:
-    """The key covers what is answered: the same input gets the first reply, also when its parent is gone since."""
+    """The key covers the parent: the same input gets the first reply, even when its parent is deleted since."""
     post, other = await alice.post("a question"), await alice.post("another")
     first = await bob.post("yes", inReplyToId=post, idempotencyKey="key")
     before = await contents(db)
@@ -102,7 +102,7 @@ async def test_a_retry(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_a_deleted_reply(db: Database, alice: Member, bob: Member) -> None:
-    """A deleted reply leaves list and number; what answered it stays, and answers nothing that is there."""
+    """A deleted reply leaves list and count; replies to it stay, without a parent."""
     post = await alice.post("a question")
     reply = await bob.post("an answer", inReplyToId=post)
     below = await alice.post("thanks", inReplyToId=reply)
@@ -115,7 +115,7 @@ async def test_a_deleted_reply(db: Database, alice: Member, bob: Member) -> None
 
 
 async def test_a_hidden_reply(db: Database, alice: Member, bob: Member) -> None:
-    """A hidden reply is neither listed nor counted, and stands in its place again once it is shown."""
+    """A hidden reply is neither listed nor counted, and is in its place again once it is shown."""
     post = await alice.post("a question")
     first, second = [await bob.post(text, inReplyToId=post) for text in ("first", "second")]
     below = await alice.post("thanks", inReplyToId=first)
@@ -135,7 +135,7 @@ async def test_a_hidden_reply(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_a_hidden_parent(alice: Member, bob: Member) -> None:
-    """A reply to a hidden post stays, and names it to its author alone."""
+    """A reply to a hidden post stays, and names its parent to the parent's author alone."""
     post = await alice.post("a question")
     reply = await bob.post("an answer", inReplyToId=post)
     await hide(alice, post)
@@ -148,7 +148,7 @@ async def test_a_hidden_parent(alice: Member, bob: Member) -> None:
 
 @pytest.mark.parametrize("begun", [True, False], ids=["before its delivery", "in its delivery"])
 async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Member, *, begun: bool) -> None:
-    """Where the post answered is deleted while the reply is made, the reply stays, in its thread, and answers none."""
+    """If the parent is deleted while a reply is created, the reply stays, in its thread, without a parent."""
     parent = number(await alice.post("a question"))
     draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
     _, reply, job = await posts.create(db, draft)
@@ -166,7 +166,7 @@ async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Memb
 
 @pytest.mark.parametrize("ending", ["deleted", "hidden"])
 async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member, ending: str) -> None:
-    """The delivery of a reply that comes after it was deleted or hidden lists it nowhere."""
+    """A reply delivered after it was deleted or hidden is listed nowhere."""
     parent = number(await alice.post("a question"))
     draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
     _, reply, job = await posts.create(db, draft)
@@ -179,7 +179,7 @@ async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member,
 
 @pytest.mark.parametrize("calls", range(8))
 async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member, calls: int) -> None:
-    """Wherever the delivery of a reply dies, the worker lists and counts it; its end likewise."""
+    """At whichever call the delivery of a reply or its end dies, the worker completes list and count."""
     parent = number(await alice.post("a question"))
     draft = Draft(number(bob.id), "an answer", reply_to=parent, reply_to_author=number(alice.id), root=parent)
     _, reply, job = await posts.create(db, draft)
@@ -200,7 +200,7 @@ async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member,
 
 
 async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:
-    """The replies of a deleted account go, and the conversations that it began go on without it."""
+    """The replies of a deleted account are deleted, and the conversations that it began go on without it."""
     post, own = await alice.post("a question"), await bob.post("bob's question")
     reply = await bob.post("an answer", inReplyToId=post)
     below = await carol.post("thanks", inReplyToId=reply)
@@ -215,7 +215,7 @@ async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bo
 
 
 async def test_live_numbers(services: Services, alice: Member, bob: Member) -> None:
-    """Who watches a post hears of its replies as they come and go."""
+    """A subscriber to a post gets an event as replies are added and removed."""
     post = await alice.post("a question")
     async with subscribed(bob, ACTIVITY, post=post) as stream:
         await watched(services.db, post)

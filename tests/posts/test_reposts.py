@@ -1,4 +1,4 @@
-"""Plain reposts and quotes: made once, passed on, taken back."""
+"""Plain reposts and quotes: created once, listed, undone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ likedBy { nodes { login } } reposts { nodes { id } } quotes { nodes { id } } com
 
 
 async def test_a_plain_repost_passes_its_original_on(alice: Member, bob: Member) -> None:
-    """A plain repost has no text, stands in its author's profile, and its original counts and lists it."""
+    """A plain repost has no text, is listed in its author's profile, and its original counts and lists it."""
     post = await alice.post("hello #tag @bob")
     payload = await bob.do("repost", f"repost {{ {REPOST} }} original {{ {POST} }}", postId=post)
     repost, original = payload["repost"], payload["original"]
@@ -33,7 +33,7 @@ async def test_a_plain_repost_passes_its_original_on(alice: Member, bob: Member)
 
 
 async def test_a_member_reposts_a_post_plainly_once(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """A second plain repost by the same member is the first one; another member makes their own."""
+    """A second plain repost by the same member is the first one; another member gets their own."""
     post = await alice.post("hello")
     first = await bob.repost(post)
     before = await contents(db)
@@ -48,7 +48,7 @@ async def test_a_member_reposts_a_post_plainly_once(db: Database, alice: Member,
 
 
 async def test_twenty_plain_reposts_at_once_are_one(alice: Member, bob: Member) -> None:
-    """However many plain reposts of one post a member sends at the same moment, one is made."""
+    """Any number of simultaneous plain reposts of one post by a member create one."""
     post = await alice.post("hello")
     found = await asyncio.gather(*(bob.repost(post) for _ in range(20)))
     assert len(set(found)) == 1
@@ -57,7 +57,7 @@ async def test_twenty_plain_reposts_at_once_are_one(alice: Member, bob: Member) 
 
 
 async def test_members_reposting_at_once_are_all_counted(anonymous: Member, alice: Member) -> None:
-    """Plain reposts and quotes by twenty members at the same moment are counted exactly."""
+    """Simultaneous plain reposts and quotes by twenty members are counted exactly."""
     members = await crowd(anonymous, 20)
     post = await alice.post("hello")
     made = await asyncio.gather(
@@ -69,12 +69,12 @@ async def test_members_reposting_at_once_are_all_counted(anonymous: Member, alic
 
 
 def placed(thing: str) -> str:
-    """Return what orders ids of one kind by time: they have as many digits each."""
+    """Return the sort key that orders ids of one kind by time: they have equally many digits."""
     return thing.partition("_")[2]
 
 
 async def test_reposts_and_their_undoing_at_once_end_counted(anonymous: Member, alice: Member) -> None:
-    """Whatever order reposts and unreposts of the same members come in, count, list and flags agree."""
+    """For reposts and unreposts of the same members in any order, count, list and flags agree."""
     members = await crowd(anonymous, 10)
     post = await alice.post("hello")
     acts = [member.do(act, postId=post) for member in members for act in ("repost", "unrepost", "repost", "unrepost")]
@@ -86,7 +86,7 @@ async def test_reposts_and_their_undoing_at_once_end_counted(anonymous: Member, 
 
 
 async def test_a_quote_is_a_post_of_its_own(alice: Member, bob: Member) -> None:
-    """A member may quote a post again and again; each quote has its own numbers and is counted apart."""
+    """A member may quote a post repeatedly; each quote has its own counts and is counted separately."""
     post = await alice.post("hello")
     quotes = [await bob.repost(post, text) for text in ("first", "second", "first")]
     assert len(set(quotes)) == 3
@@ -102,7 +102,7 @@ async def test_a_quote_is_a_post_of_its_own(alice: Member, bob: Member) -> None:
 
 
 async def test_a_quote_can_itself_be_passed_on(alice: Member, bob: Member, carol: Member) -> None:
-    """A repost of a quote has the quote as its original, and the quoted post counts nothing of it."""
+    """A repost of a quote has the quote as its original, and the quoted post does not count it."""
     post = await alice.post("hello")
     quote = await bob.repost(post, "see")
     payload = await carol.do("repost", "original { id repostCount }", postId=quote)
@@ -114,7 +114,7 @@ async def test_a_quote_can_itself_be_passed_on(alice: Member, bob: Member, carol
 async def test_reposting_a_plain_repost_reposts_its_original(
     alice: Member, bob: Member, carol: Member, text: str
 ) -> None:
-    """A repost or quote of a plain repost is one of the post that it passes on."""
+    """A repost or quote of a plain repost is one of its original."""
     post = await alice.post("hello")
     passed_on = await bob.repost(post)
     payload = await carol.do("repost", "repost { id original { id } } original { id }", postId=passed_on, text=text)
@@ -126,7 +126,7 @@ async def test_reposting_a_plain_repost_reposts_its_original(
 
 
 async def test_acting_on_a_plain_repost_acts_on_its_original(alice: Member, bob: Member, carol: Member) -> None:
-    """Likes, comments and quotes of a plain repost go to its original, whose numbers, flags and lists it shows."""
+    """Likes, comments and quotes of a plain repost go to its original, whose counts, flags and lists it shows."""
     post = await alice.post("hello")
     repost = await bob.repost(post)
     liked = await carol.do("like", "post { id likeCount viewerHasLiked }", postId=repost)
@@ -145,7 +145,7 @@ async def test_acting_on_a_plain_repost_acts_on_its_original(alice: Member, bob:
 
 
 async def test_members_may_repost_their_own(alice: Member) -> None:
-    """A member can pass on and quote what they wrote; the plain repost brings nothing twice to their home."""
+    """Members can repost and quote their own posts; the plain repost lists nothing twice in their home."""
     post = await alice.post("hello")
     repost, quote = await alice.repost(post), await alice.repost(post, "again")
     assert await counts(alice, post) == (0, 1, 1, 0)
@@ -155,7 +155,7 @@ async def test_members_may_repost_their_own(alice: Member) -> None:
 
 @pytest.mark.parametrize("by", ["original", "repost"])
 async def test_unrepost_takes_the_plain_repost_back(alice: Member, bob: Member, by: str) -> None:
-    """Named by its original or by itself, a plain repost is taken back and leaves no number behind."""
+    """Named by its original or by itself, a plain repost is undone and leaves no count behind."""
     post = await alice.post("hello")
     repost, quote = await bob.repost(post), await bob.repost(post, "see")
     named = post if by == "original" else repost
@@ -170,7 +170,7 @@ async def test_unrepost_takes_the_plain_repost_back(alice: Member, bob: Member, 
 
 
 async def test_unrepost_of_nothing_changes_nothing(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Taking a repost back twice, or one that was never made, is no error and writes nothing."""
+    """Undoing a repost twice, or one that was never made, is no error and writes nothing."""
     post = await alice.post("hello")
     await bob.repost(post, "a quote")
     others = await carol.repost(post)
@@ -184,7 +184,7 @@ async def test_unrepost_of_nothing_changes_nothing(db: Database, alice: Member, 
 
 
 async def test_a_post_can_be_reposted_again(alice: Member, bob: Member) -> None:
-    """After it was taken back, a plain repost is a new one, and counted once."""
+    """A plain repost after an undone one is new, and counted once."""
     post = await alice.post("hello")
     first = await bob.repost(post)
     await bob.do("unrepost", postId=post)

@@ -1,4 +1,4 @@
-"""Stored scores: which posts a timeline ranks, written at most once a second per post and never for ever wrong."""
+"""Stored scores: which posts a timeline ranks, written at most once a second per post and never wrong for long."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ async def due(db: Database, post: int) -> float | None:
 
 
 async def a_second_passes(db: Database, *things: int) -> None:
-    """Make scores due that were to be due a second later."""
+    """Make scores due now that would be due a second later."""
     for post in things:
         await db.one("ZADD", keys.rescore(partition(post)), "XX", 0, post)
 
 
 async def ranked(db: Database, key: str) -> list[int]:
-    """Return the posts ranked of a timeline, best first."""
+    """Return the ranked posts of a timeline, best first."""
     return [int(post) for post in await db.one("ZRANGE", key, 0, -1, "REV")]
 
 
 async def score(db: Database, post: int) -> tuple[float, float]:
-    """Return the score stored of a post, and the one that its numbers give."""
+    """Return the stored score of a post, and the score of its present counts."""
     (record,) = await importance.posts(db, [post])
     stored = [float(await db.one("ZSCORE", key, post)) for key in (TAG, PUBLIC)]
     assert stored[0] == stored[1]
@@ -80,7 +80,7 @@ async def test_at_most_once_a_second(db: Database, alice: Member, bob: Member) -
 
 
 async def test_every_change_of_numbers(db: Database, alice: Member, bob: Member) -> None:
-    """Whatever changes a number of a post, and takes it back, makes its score due; what changes nothing does not."""
+    """Every change of a post's counts, and its undoing, makes its score due; other acts do not."""
     post = number(identity := await alice.post("a post #tea"))
     made: dict[str, str] = {}
 
@@ -127,12 +127,12 @@ async def test_a_change_while_a_score_is_written(db: Database, alice: Member, bo
 
 
 async def test_a_worker_that_dies(db: Database, alice: Member, bob: Member) -> None:
-    """What a dead worker has taken is taken again after its lease, and the late end of the first changes nothing."""
+    """Posts leased by a dead worker are leased again after its lease, and its late finish changes nothing."""
     post = number(identity := await alice.post("a post #tea"))
     await bob.do("like", postId=identity)
     await a_second_passes(db, post)
     taken = await importance.take_due(db)
-    await a_second_passes(db, post)  # the lease has run out
+    await a_second_passes(db, post)  # the lease has expired
     assert [one.post for one in await importance.take_due(db)] == [post]
     await importance.finish(db, [Due(post, taken[0].lease - 1)])
     assert await due(db, post) is not None
@@ -144,7 +144,7 @@ async def test_a_worker_that_dies(db: Database, alice: Member, bob: Member) -> N
 
 @pytest.mark.parametrize("key", [PUBLIC, TAG])
 async def test_the_best_are_kept(db: Database, alice: Member, bob: Member, key: str) -> None:
-    """A full ranking lets its lowest go, takes it back once it is better, and has only what its timeline has."""
+    """A full ranking drops its lowest post, takes it back once it is better, and only has posts of its timeline."""
     made = [await alice.post(f"post {i} #tea") for i in range(RANKED + 1)]
     things = [number(post) for post in made]
     assert await ranked(db, key) == things[:0:-1]
@@ -162,7 +162,7 @@ async def test_the_best_are_kept(db: Database, alice: Member, bob: Member, key: 
 
 
 async def test_a_deleted_post(db: Database, alice: Member, bob: Member) -> None:
-    """A deleted post is ranked no more, and neither a score still due nor a delivery come late brings it back."""
+    """A deleted post is no longer ranked, and neither a due score nor a late delivery ranks it again."""
     post = number(identity := await alice.post("soon gone #tea"))
     await bob.do("like", postId=identity)
     await alice.do("deletePost", postId=identity)
@@ -174,7 +174,7 @@ async def test_a_deleted_post(db: Database, alice: Member, bob: Member) -> None:
 
 
 async def test_a_delete_while_a_score_is_written(db: Database, alice: Member, bob: Member) -> None:
-    """A score worked out before its post was deleted is not written after."""
+    """A score computed before its post was deleted is not written afterwards."""
     post = number(identity := await alice.post("soon gone #tea"))
     records = await importance.posts(db, [post])
     await alice.do("deletePost", postId=identity)
@@ -183,7 +183,7 @@ async def test_a_delete_while_a_score_is_written(db: Database, alice: Member, bo
 
 
 async def test_a_delivery_done_again(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
-    """A delivery that is done again leaves the score that the post has come to in between."""
+    """A repeated delivery keeps the score that the post has got in between."""
     _, post, job = await posts.create(services.db, Draft(number(alice.id), "a post #tea", hashtags=("tea",)))
     assert job
     await dispatch.perform(services.db, job, Budget(9))
@@ -205,7 +205,7 @@ async def test_plain_reposts_and_quotes(db: Database, alice: Member, bob: Member
 
 
 async def test_the_worker_sees_to_it(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
-    """A running worker writes scores that are due, also when no other work comes."""
+    """A running worker writes due scores, even without other work."""
     post = number(identity := await alice.post("a post #tea"))
     await bob.do("like", postId=identity)
     await a_second_passes(services.db, post)

@@ -19,9 +19,9 @@ from tests.support.people import Member, shrunk
 
 TRENDING = "query($first: Int) { trendingHashtags(first: $first) { name postCount } }"
 SIZE = 40
-WINDOWS = BEFORE / RECENT  # recent times that fit in the time before
+WINDOWS = BEFORE / RECENT  # recent periods that fit in the period before
 HOUR = timedelta(hours=1)
-SEQUENCE = count()  # makes ids differ that name one millisecond
+SEQUENCE = count()  # makes ids differ within one millisecond
 
 
 @pytest.fixture
@@ -52,12 +52,12 @@ def settings(settings: Settings) -> Settings:
     ],
 )
 def test_score(uses: Uses, expected: float) -> None:
-    """The score is (recent - usual) / √(usual + 1), usual being scaled from what is known of the time before."""
+    """The score is (recent - usual) / √(usual + 1), usual being scaled from the known part of the time before."""
     assert score(uses) == pytest.approx(expected)
 
 
 def test_more_is_higher() -> None:
-    """One more recent post ranks a tag higher, one more earlier post lower, whatever the numbers."""
+    """One more recent post ranks a tag higher, one more earlier post lower, for any counts."""
     for recent in (0, 1, 10, 1000):
         for earlier in (0, 1, 28, 10_000):
             assert score(Uses(recent + 1, earlier)) > score(Uses(recent, earlier))
@@ -65,7 +65,7 @@ def test_more_is_higher() -> None:
 
 
 def test_best() -> None:
-    """The best scores come first, equal ones by name; too little use and no more than usual do not trend."""
+    """The best scores come first, equal ones by name; tags used too little or no more than usual do not trend."""
     usual = round(WINDOWS)
     tags = {
         "rare": Uses(LEAST - 1, 0),
@@ -85,12 +85,12 @@ def test_best() -> None:
 
 
 async def trending(member: Member, first: int | None = 10) -> list[str]:
-    """Return the tags that trend."""
+    """Return the trending tags."""
     return [tag["name"] for tag in await member.ask(TRENDING, first=first)]
 
 
 async def used(db: Database, tag: str, ages: Iterable[timedelta]) -> None:
-    """Have posts of some ages carry a tag, which is then worth looking at."""
+    """Create posts of several ages that carry a tag, enough for it to be considered."""
     now = datetime.now(UTC)
     posts = [first_of(now - age) + next(SEQUENCE) % 4096 for age in ages]
     await hashtags.count_uses(db, [(post, [tag]) for post in posts])
@@ -98,7 +98,7 @@ async def used(db: Database, tag: str, ages: Iterable[timedelta]) -> None:
 
 
 async def test_nothing(anonymous: Member) -> None:
-    """Where nothing is used nothing trends."""
+    """Without any use nothing trends."""
     assert await trending(anonymous) == []
 
 
@@ -116,7 +116,7 @@ async def test_what_trends(alice: Member, anonymous: Member) -> None:
 
 
 async def test_against_the_usual(db: Database, alice: Member) -> None:
-    """A tag used as ever does not trend however much it is, one used more than it was does."""
+    """A steadily used tag does not trend however much it is used; one used more than before does."""
     daily = LEAST * round(WINDOWS)
     await used(db, "daily", [*([HOUR] * LEAST), *(RECENT + BEFORE * n / (daily + 1) for n in range(1, daily + 1))])
     await used(db, "risen", [*([HOUR] * 6), *(HOUR * 24 * day for day in range(1, 6))])
@@ -127,7 +127,7 @@ async def test_against_the_usual(db: Database, alice: Member) -> None:
 
 
 async def test_windows(db: Database, alice: Member) -> None:
-    """Only what is younger than six hours is recent, and what is older than a week more is forgotten."""
+    """Only posts younger than six hours are recent, and those older than a week more are ignored."""
     second = timedelta(seconds=5)
     await used(db, "over", [RECENT + second] * LEAST)
     await used(db, "young", [RECENT - second] * LEAST)
@@ -137,10 +137,10 @@ async def test_windows(db: Database, alice: Member) -> None:
 
 
 async def test_a_trimmed_tag(db: Database, alice: Member) -> None:
-    """Of a tag whose older posts are not kept, as much of the time before is taken as its oldest post tells of."""
+    """If a tag's older posts were trimmed, the time before begins at its oldest post."""
     recent = 10
     earlier = SIZE - recent
-    # Thirty in seventeen hours are more than ten in six. Were the whole week taken for known, they would be one.
+    # Thirty in seventeen hours are more than ten in six. If the whole week counted as known, they would be one.
     ages = [HOUR] * recent + [RECENT + 17 * HOUR * n / earlier for n in range(1, earlier + 1)]
     await used(db, "full", ages[:-1])
     assert await trending(alice) == ["full"]
@@ -151,7 +151,7 @@ async def test_a_trimmed_tag(db: Database, alice: Member) -> None:
 
 
 async def test_what_is_gone_or_hidden(alice: Member) -> None:
-    """Posts that are deleted or hidden do not count, those shown again do."""
+    """Deleted or hidden posts do not count, posts shown again do."""
     posts = [await alice.post("#tea") for _ in range(LEAST)]
     assert await trending(alice) == ["tea"]
     await alice.do("hidePost", postId=posts[0])
@@ -174,7 +174,7 @@ async def test_reposts(alice: Member, bob: Member) -> None:
 
 
 async def test_uses_counted_twice(db: Database, alice: Member) -> None:
-    """Uses counted too often, or of posts that are gone, choose what is looked at and rank nothing."""
+    """Uses counted too often, or of deleted posts, select tags to consider and rank nothing."""
     for text in ("#tea", "#tea", "#tea #rain", "#rain", "#rain", "#rain"):
         await alice.post(text)
     hour = hashtags.hour_of(datetime.now(UTC))
@@ -184,7 +184,7 @@ async def test_uses_counted_twice(db: Database, alice: Member) -> None:
 
 
 async def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch, db: Database) -> None:
-    """Of an hour the tags used most are kept, once there are twice too many, and all of them for eight hours."""
+    """The most used tags of an hour are kept, once there are twice too many, and all of them for eight hours."""
     monkeypatch.setattr(hashtags, "TAGS_KEPT", 2)
     made = [(first_of(datetime.now(UTC)), tags) for tags in (["a", "b"], ["b", "c"], ["c", "d"])]
     await hashtags.count_uses(db, made)
@@ -197,14 +197,14 @@ async def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch, db: Database) -
 
 @pytest.mark.parametrize("first", [0, -1, 101])
 async def test_no_number(anonymous: Member, first: int) -> None:
-    """A number of tags that no page may have is bad input, and named."""
+    """A number of tags out of range is bad input, and the argument is named."""
     (error,) = (await anonymous.send(TRENDING, first=first))["errors"]
     assert error["extensions"]["code"] == "BAD_USER_INPUT"
     assert error["message"].startswith("first: ")
 
 
 async def test_round_trips(services: Services, alice: Member) -> None:
-    """However many tags are looked at, two round trips find those that trend."""
+    """For any number of considered tags, two round trips find those that trend."""
     for tags in ("#a", " ".join(f"#t{i}" for i in range(90))):
         for _ in range(LEAST):
             await alice.post(tags)
@@ -214,7 +214,7 @@ async def test_round_trips(services: Services, alice: Member) -> None:
 
 
 async def test_a_tag_that_trends_is_a_tag(alice: Member) -> None:
-    """What trends can be read on from, as any tag."""
+    """A trending tag's timeline can be paged like any tag's."""
     newest = [await alice.post("#tea") for _ in range(LEAST)][-1]
     query = "{ trendingHashtags { timeline(first: 1) { nodes { ... on Node { id } } } } }"
     assert await alice.ask(query) == [{"timeline": {"nodes": [{"id": newest}]}}]

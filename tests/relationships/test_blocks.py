@@ -1,4 +1,4 @@
-"""Blocking and muting: who is gone for whom, and what comes back."""
+"""Blocking and muting: who disappears for whom, and what returns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_blocking(alice: Member, bob: Member) -> None:
 
 
 async def test_muting(alice: Member, bob: Member, carol: Member) -> None:
-    """What a muted member writes or passes on is gone from timelines, not from their profile, and comes back."""
+    """A muted member's posts and reposts leave timelines, not their profile, and return after the mute."""
     await alice.follow(bob, carol)
     theirs = await carol.post("by carol")
     await bob.repost(theirs)
@@ -44,7 +44,7 @@ async def test_muting(alice: Member, bob: Member, carol: Member) -> None:
 
 
 async def test_answering_the_unseen(alice: Member, bob: Member, carol: Member) -> None:
-    """A comment that is not seen cannot be answered, exactly as one that is not there; a retry has its first result."""
+    """An unseen comment cannot be answered, exactly like a missing one; a retry gets the first result."""
     post = await carol.post("talk below")
     remark = (await alice.do("comment", "comment { id }", postId=post, text="mine"))["comment"]["id"]
     answer = {"postId": post, "text": "so?", "replyToId": remark, "idempotencyKey": "1"}

@@ -1,4 +1,4 @@
-"""Requests and blocks on both sides: whatever order their changes arrive in, they end equal."""
+"""Requests and blocks on both sides: their changes arrive in any order, and both sides end equal."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ STEPS: dict[str, Act] = {
     "block-back": _block_back,
 }
 
-# What happens, where `done` lets all that was begun be finished, and how it ends: a follow, request, block or nothing.
+# Acts, where `done` finishes all jobs begun, and the relationship at the end: a follow, request, block or nothing.
 HISTORIES = {
     "ask unfollow": "",
     "ask unfollow ask": "request",
@@ -94,7 +94,7 @@ HISTORIES = {
     "ask done public": "follow",
     "ask public": "follow",
     "ask done public unfollow": "",
-    "ask done public private": "request",  # nobody was let in before it ended
+    "ask done public private": "request",  # nobody was approved before it ended
     "ask done block": "block",
     "ask block": "block",
     "ask done approve block": "block",
@@ -110,7 +110,7 @@ HISTORIES = {
 
 
 async def _sides(db: Database, follower: int, member: int) -> str:
-    """Return how the two stand to each other, which both sides must say alike."""
+    """Return the relationship of the two, on which both sides must agree."""
     mirrors = (
         ("follow", keys.following(follower), member, keys.followers(member), follower),
         ("request", keys.requested(follower), member, keys.requests(member), follower),
@@ -139,7 +139,7 @@ async def _run(db: Database, worker: Worker, order: tuple[Job, ...]) -> None:
 async def test_jobs_in_every_order(
     services: Services, alice: Member, bob: Member, worker: Worker, history: str
 ) -> None:
-    """Requests, approvals and blocks that crash before they are told end alike, in whatever order they are told."""
+    """Requests, approvals and blocks that crash before delivery end alike, delivered in any order."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     await make_private(bob)
     post = await bob.post("for friends")
@@ -158,7 +158,7 @@ async def test_jobs_in_every_order(
 
 
 async def test_old_jobs_done_again(services: Services, alice: Member, bob: Member, worker: Worker) -> None:
-    """Whatever job of two members is done once more, how they stand to each other stays as it is."""
+    """Repeating any job of two members leaves their relationship as it is."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     await make_private(bob)
     told: list[Job] = []
@@ -176,7 +176,7 @@ async def test_old_jobs_done_again(services: Services, alice: Member, bob: Membe
 async def test_an_approval_of_what_was_withdrawn(
     services: Services, alice: Member, bob: Member, worker: Worker
 ) -> None:
-    """A request withdrawn while its approval is under way: the approval takes out what was delivered in between."""
+    """When a request is withdrawn during its approval, the approval removes the posts delivered in between."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     await make_private(bob)
     assert await alice.home() == []

@@ -58,7 +58,7 @@ async def pages(viewer: Member, one: Member, other: Member, field: str, first: i
 
 
 async def test_whom_both_follow(anonymous: Member, alice: Member, bob: Member, carol: Member) -> None:
-    """The list has those whom both follow, in the order of the first one's follows, newest first."""
+    """The list has members whom both follow, in the order of the first one's follows, newest first."""
     dave, erin = await crowd(anonymous, 2)
     await alice.follow(carol)
     await alice.follow(dave)
@@ -73,7 +73,7 @@ async def test_whom_both_follow(anonymous: Member, alice: Member, bob: Member, c
 
 
 async def test_who_follows_both(anonymous: Member, alice: Member, bob: Member) -> None:
-    """List and count have those who follow both, in the order in which they came to the first one, newest first."""
+    """List and count have the members who follow both, in order of their follow of the first one, newest first."""
     many = await crowd(anonymous, 4)
     for member in many:
         await member.follow(alice)
@@ -92,7 +92,7 @@ async def test_who_follows_both(anonymous: Member, alice: Member, bob: Member) -
 @pytest.mark.parametrize("first", [1, 2, 3, 5])
 @pytest.mark.parametrize("field", ["commonFollowing", "commonFollowers"])
 async def test_pages_over_gaps(anonymous: Member, alice: Member, bob: Member, field: str, first: int) -> None:
-    """Pages are full, whatever lies between what is common, and joined they are the whole list."""
+    """Pages are full, whatever lies between common entries, and all pages together are the whole list."""
     many = await crowd(anonymous, 23)
     shared = many[2:4] + many[11:14] + many[20:22]
     for member in many:
@@ -108,10 +108,10 @@ async def test_pages_over_gaps(anonymous: Member, alice: Member, bob: Member, fi
 async def test_a_gap_wider_than_what_one_page_scans(
     services: Services, anonymous: Member, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """A page whose scan reaches its bound is short or empty and says where to go on, and nothing is missed."""
+    """A page whose scan reaches its bound is short or empty, and has a cursor; no entry is missed."""
     dave, erin = await crowd(anonymous, 2)
     await alice.follow(carol)
-    wide = range(MOST_SCANS * COMMON_SCANNED + BATCH)  # follows that nobody has to be told of
+    wide = range(MOST_SCANS * COMMON_SCANNED + BATCH)  # follows that need no job
     services.db.settings = shrunk(services.settings, max_following=len(wide) + BATCH)
     await follows.follow(services.db, number(alice.id), list(wide))
     await alice.follow(dave)
@@ -125,7 +125,7 @@ async def test_a_gap_wider_than_what_one_page_scans(
 async def test_more_followers_than_are_counted(
     services: Services, anonymous: Member, alice: Member, bob: Member
 ) -> None:
-    """The count is null where the smaller set of followers is too large to be looked through."""
+    """The count is null when even the smaller set of followers is too large to scan."""
     for member in (alice, bob):
         await services.db.one("HSET", keys.user(number(member.id)), "followers", COMMON_COUNTED + 1)
     answer = await anonymous.ask(COMMON, **{"login": "alice", "with": bob.id, "first": 1})
@@ -144,7 +144,7 @@ NOTHING: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", ["nobody", "post"])
 async def test_with_nobody(anonymous: Member, alice: Member, bob: Member, kind: str) -> None:
-    """With a member who does not exist, or what is no member, nobody has anything in common."""
+    """Nobody has anything in common with a member who does not exist, or with an entity that is no member."""
     await alice.follow(bob)
     other = "user_00000000000001" if kind == "nobody" else await alice.post("a post")
     answer = await anonymous.ask(COMMON, **{"login": "alice", "with": other, "first": BATCH})
@@ -152,7 +152,7 @@ async def test_with_nobody(anonymous: Member, alice: Member, bob: Member, kind: 
 
 
 async def test_with_oneself(anonymous: Member, alice: Member, bob: Member) -> None:
-    """With oneself everybody is in common."""
+    """Everybody is in common with oneself."""
     await alice.follow(bob)
     await bob.follow(alice)
     answer = await anonymous.ask(COMMON, **{"login": "alice", "with": alice.id, "first": BATCH})

@@ -1,4 +1,4 @@
-"""Both sides of a follow: whatever order its changes arrive in, they end equal."""
+"""Both sides of a follow: its changes arrive in any order, and both sides end equal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HISTORIES = [
 
 
 async def _commit(db: Database, step: str, follower: int, member: int) -> None:
-    """Commit a step and die before its job is begun, or has done more than to tell the other side."""
+    """Commit a step and die before its job begins, or before it has done more than update the other side."""
     if step == "told":
         (job,) = await waiting(db)
         await follows.tell_followed(db, follower, follows.read_edges(job), "add")
@@ -59,7 +59,7 @@ async def _commit(db: Database, step: str, follower: int, member: int) -> None:
 
 
 async def _sides(follower: Member, member: Member) -> bool:
-    """Return whether one follows the other, which both sides must say alike."""
+    """Return whether one follows the other, on which both sides must agree."""
     answer = await follower.ask(SIDES, follower=follower.login, member=member.login)
     mine, theirs = answer["follower"], answer["member"]
     follows: bool = theirs["viewerIsFollowing"]
@@ -78,7 +78,7 @@ async def _sides(follower: Member, member: Member) -> bool:
 async def test_jobs_in_every_order(
     services: Services, alice: Member, bob: Member, worker: Worker, history: str
 ) -> None:
-    """Follows and ends that crash before they are told leave both sides equal, in whatever order they are told."""
+    """Follows and unfollows that crash before delivery leave both sides equal, delivered in any order."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     post = await bob.post("a post")
     for step in history.split():
@@ -109,7 +109,7 @@ async def _run(db: Database, order: tuple[Job, ...]) -> None:
 async def test_an_old_job_done_again_after_newer_ones(
     services: Services, alice: Member, bob: Member, worker: Worker
 ) -> None:
-    """A follow, unfollow or removal that is done once more after newer ones changes nothing."""
+    """A follow, unfollow or removal that is repeated after newer ones changes nothing."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     post = await bob.post("a post")
     told: list[Job] = []
@@ -130,7 +130,7 @@ async def test_an_old_job_done_again_after_newer_ones(
 async def test_a_follow_that_crashed_is_finished_when_it_is_repeated(
     services: Services, alice: Member, bob: Member, worker: Worker
 ) -> None:
-    """After a crash the follow stands for the follower, repeating it is no error, and the worker tells the rest."""
+    """After a crash the follower's side has the follow, repeating it is no error, and the worker completes it."""
     await follows.follow(services.db, number(alice.id), [number(bob.id)])
     await alice.follow(bob)
     assert await alice.ask("{ viewer { user { followingCount } } }") == {"user": {"followingCount": 1}}
@@ -141,7 +141,7 @@ async def test_a_follow_that_crashed_is_finished_when_it_is_repeated(
 async def test_a_follower_removed_while_their_unfollow_is_under_way(
     services: Services, alice: Member, bob: Member, worker: Worker
 ) -> None:
-    """A follow anew, after an end that both sides asked for, is not undone by the end that is told late."""
+    """A new follow is not undone by the late delivery of an earlier end that both sides asked for."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     await alice.follow(bob)
     await follows.unfollow(db, follower, [member])

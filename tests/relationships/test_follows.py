@@ -40,18 +40,18 @@ async def standing(who: Member, viewer: Member) -> Any:
 
 
 def logins(connection: Any) -> list[str]:
-    """Return whom a list names."""
+    """Return the members of a list."""
     return [node["login"] for node in connection["nodes"]]
 
 
 def refusals(payload: Any) -> list[tuple[str, str]]:
-    """Return place in the input and code of each refusal, all of which must explain themselves."""
+    """Return place in the input and code of each refusal, all of which must have a message."""
     assert all(error["message"] and error["field"][0] == "userIds" for error in payload["userErrors"])
     return [(error["field"][1], error["code"]) for error in payload["userErrors"]]
 
 
 async def test_follow_and_unfollow(alice: Member, bob: Member) -> None:
-    """A follow shows on both sides and in the payload at once, and its end too."""
+    """A follow and its end show on both sides and in the payload at once."""
     payload = await alice.do("follow", PAYLOAD, userIds=[bob.id])
     assert payload["users"] == [{"login": "bob", "followerCount": 1, "viewerIsFollowing": True}]
     assert payload["viewer"] == {"user": {"followingCount": 1, "followerCount": 0}}
@@ -64,7 +64,7 @@ async def test_follow_and_unfollow(alice: Member, bob: Member) -> None:
 
 
 async def test_a_follower_removed(alice: Member, bob: Member) -> None:
-    """A member can end another's follow to them; their own follow of that member stays."""
+    """A member can remove a follower; their own follow of that member stays."""
     await alice.follow(bob)
     await bob.follow(alice)
     payload = await alice.do("removeFollowers", PAYLOAD, userIds=[bob.id])
@@ -96,7 +96,7 @@ async def test_a_hundred_at_once(anonymous: Member, alice: Member) -> None:
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 async def test_what_can_be_done_is_done(alice: Member, bob: Member, carol: Member, mutation: str) -> None:
-    """Each refusal is named by its place in the input, and what is not refused is done, once however often named."""
+    """Each refusal is named by its place in the input; valid follows happen once, however often named."""
     post = await bob.post("a post")
     if mutation == "unfollow":
         await alice.follow(bob, carol)
@@ -113,7 +113,7 @@ async def test_what_can_be_done_is_done(alice: Member, bob: Member, carol: Membe
 
 
 async def test_the_limit_on_follows(anonymous: Member, alice: Member, bob: Member) -> None:
-    """Follows stop at MAX_FOLLOWING; each one over it is refused by its place, and an unfollow makes room again."""
+    """Follows stop at MAX_FOLLOWING; each further one is refused by its place, and an unfollow makes room again."""
     many = await crowd(anonymous, MOST_FOLLOWED)
     await alice.follow(*many[:100])
     ids = [member.id for member in many[95:]] + [bob.id]
@@ -121,7 +121,7 @@ async def test_the_limit_on_follows(anonymous: Member, alice: Member, bob: Membe
     assert refusals(payload) == [("25", "LIMIT_REACHED")]
     assert [user["login"] for user in payload["users"]] == [member.login for member in many[95:]]
     assert payload["viewer"]["user"]["followingCount"] == MOST_FOLLOWED
-    await alice.follow(many[0])  # who is followed already takes no room
+    await alice.follow(many[0])  # a member followed already takes no room
     await alice.unfollow(many[0])
     await alice.follow(bob)
     assert (await standing(alice, alice))["followingCount"] == MOST_FOLLOWED
@@ -166,7 +166,7 @@ async def test_an_anonymous_request(services: Services, anonymous: Member, bob: 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 async def test_twice(services: Services, alice: Member, bob: Member, worker: Worker, mutation: str) -> None:
-    """Doing it twice changes nothing, not even the moment, is no error, and makes no work."""
+    """Repeating a follow or unfollow changes nothing, not even its time, is no error, and commits no job."""
     await alice.follow(bob)
     await bob.follow(alice)
     await alice.do(mutation, userIds=[bob.id])
@@ -180,7 +180,7 @@ async def test_twice(services: Services, alice: Member, bob: Member, worker: Wor
 
 
 async def test_counts_when_many_act_at_once(anonymous: Member, alice: Member, bob: Member) -> None:
-    """Counts are the sizes of their lists after any number of follows and unfollows at the same moment."""
+    """Counts equal the sizes of their lists after any number of simultaneous follows and unfollows."""
     many = await crowd(anonymous, 12)
     for turn in range(4):
         await asyncio.gather(
@@ -199,7 +199,7 @@ async def test_counts_when_many_act_at_once(anonymous: Member, alice: Member, bo
 
 
 async def test_order_of_followers_and_following(alice: Member, bob: Member, carol: Member) -> None:
-    """Both lists run newest follow first, and both name the same moment for one follow."""
+    """Both lists have the newest follow first, and both give the same time for one follow."""
     before = (await alice.ask("{ viewer { user { createdAt } } }"))["user"]["createdAt"]
     await alice.follow(bob)
     await alice.follow(carol)

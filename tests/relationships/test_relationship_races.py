@@ -1,4 +1,4 @@
-"""Requests, blocks and standings that race: in whatever order their calls come, all sides agree in the end."""
+"""Requests, blocks and account states that race: their calls come in any order, and all sides agree in the end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.work import Turns, photograph, put_back, work_off
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Batches of one follower, so that others come in between."""
+    """Batches of one follower, so that other calls come in between."""
     return shrunk(settings, fanout_batch=1)
 
 
@@ -75,7 +75,7 @@ def unblocking(who: str, whom: str) -> Act:
 
 
 def cat_is(what: str, *, holds: bool) -> Act:
-    """Return the act by which cat becomes private or suspended, or is so no longer."""
+    """Return the act by which cat becomes private or suspended, or ends that."""
 
     async def act(db: Database, s: Scene) -> None:
         await _finish(db, await accounts.set_account_state(db, s.cat, what, holds=holds))
@@ -170,7 +170,7 @@ RACES: dict[str, tuple[Act, tuple[Act, ...]]] = {
 
 @pytest.mark.parametrize("race", RACES)
 async def test_race(services: Services, anonymous: Member, worker: Worker, race: str) -> None:
-    """In whatever order the calls of racing requests come, all sides agree once the worker has finished."""
+    """The calls of racing requests come in any order, and all sides agree once the worker has finished."""
     before, acts = RACES[race]
     s = await scene(services.db, anonymous, set())
     await before(services.db, s)

@@ -1,4 +1,4 @@
-"""Private members: who asks, who is let in, and what only they see."""
+"""Private members: who asks, who is approved, and what only followers see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def requests(member: Member) -> list[str]:
 
 
 async def test_asking(alice: Member, bob: Member, carol: Member) -> None:
-    """Who follows a private member asks, sees nothing, and is let in or turned away by them alone."""
+    """A new follower of a private member asks, sees nothing, and is approved or refused by that member alone."""
     await make_private(bob)
     secret = await bob.post("for friends")
     await alice.follow(bob)
@@ -41,7 +41,7 @@ async def test_asking(alice: Member, bob: Member, carol: Member) -> None:
 
 
 async def test_going_public(services: Services, alice: Member, bob: Member, carol: Member) -> None:
-    """Going private takes posts out of tags and public and keeps followers; going public lets everybody in."""
+    """Going private removes posts from tags and public and keeps followers; going public approves all requests."""
     old = await bob.post("before #tea")
     await alice.follow(bob)
     await make_private(bob)
@@ -62,7 +62,7 @@ async def test_going_public(services: Services, alice: Member, bob: Member, caro
 
 
 async def test_passing_on(alice: Member, bob: Member) -> None:
-    """A private member's post is passed on by nobody but themselves."""
+    """Only private members themselves can repost their posts."""
     await make_private(bob)
     await alice.follow(bob)
     await bob.do("approveFollowRequests", userIds=[alice.id])

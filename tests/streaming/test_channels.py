@@ -1,4 +1,4 @@
-"""Channels: what waits for a slow client, and writing that is cancelled."""
+"""Channels: messages that wait for a slow client, and cancelled writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from serving.streaming.websocket import MESSAGES_WAITING, Channel
 
 
 class Slow:
-    """A websocket, its view, request and transport, of which the client reads only when it is told to."""
+    """A websocket, its view, request and transport, of which the client reads only on demand."""
 
     def __init__(self) -> None:
         self.transport = self
@@ -36,10 +36,10 @@ class Slow:
         """A connection without a socket."""
 
     def get_protocol(self) -> None:
-        """A connection of which nobody is told."""
+        """A connection that reports to nobody."""
 
     def set_protocol(self, _: object) -> None:
-        """Nothing is told to it."""
+        """Ignore the notification."""
 
     def encode_json(self, message: object) -> str:
         return dumps(message)
@@ -59,7 +59,7 @@ async def turns_of_the_loop() -> None:
 
 
 async def test_sender_waits_for_a_slow_client(slow: tuple[Slow, Channel]) -> None:
-    """A few messages wait for a client that does not read; whoever sends more waits with them, in order."""
+    """A few messages wait for a client that does not read; further senders wait with them, in order."""
     socket_, channel = slow
     messages = [{"n": number} for number in range(MESSAGES_WAITING + 10)]
     sending = [asyncio.create_task(channel.send_json(message)) for message in messages]
@@ -73,7 +73,7 @@ async def test_sender_waits_for_a_slow_client(slow: tuple[Slow, Channel]) -> Non
 
 
 async def test_sender_that_is_cancelled_disturbs_nobody(slow: tuple[Slow, Channel]) -> None:
-    """An operation cancelled while it waits to send takes its message along, and no other."""
+    """Cancelling an operation that waits to send drops its message, and no other."""
     socket_, channel = slow
     sending = [asyncio.create_task(channel.send_json({"n": number})) for number in range(MESSAGES_WAITING + 3)]
     await turns_of_the_loop()
@@ -87,7 +87,7 @@ async def test_sender_that_is_cancelled_disturbs_nobody(slow: tuple[Slow, Channe
 
 
 async def test_writing_outlives_a_cancelled_neighbour(slow: tuple[Slow, Channel]) -> None:
-    """All who wait for aiohttp to make room are cancelled when one of them is: the writer goes on."""
+    """The writer goes on when one of several waiters for aiohttp is cancelled, which cancels all of them."""
     socket_, channel = slow
     await channel.send_json({})
     await channel.send_json({"n": 1})
@@ -98,7 +98,7 @@ async def test_writing_outlives_a_cancelled_neighbour(slow: tuple[Slow, Channel]
 
 
 async def test_who_reads_is_written_to_at_once(slow: tuple[Slow, Channel]) -> None:
-    """Where nothing waits a message is written without a turn of the loop; one that finds others waiting comes last."""
+    """A message that finds none waiting is written in the same turn of the loop; others are written in order."""
     socket_, channel = slow
     socket_.unread = 0
     for _ in range(4):
@@ -114,7 +114,7 @@ async def test_who_reads_is_written_to_at_once(slow: tuple[Slow, Channel]) -> No
 
 
 async def test_nothing_is_sent_to_a_closed_socket(slow: tuple[Slow, Channel]) -> None:
-    """Who sends to a closed socket is told so."""
+    """Sending to a closed socket fails."""
     socket_, channel = slow
     socket_.closed = True
     with pytest.raises(WebSocketDisconnected):

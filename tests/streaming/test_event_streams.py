@@ -29,7 +29,7 @@ services = clients.services
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_subscription(client: Client, services: PlainServices, method: str) -> None:
-    """Each event is a `next`; the end of the source is `complete`, and the connection is of use again."""
+    """Each event is a `next`; the end of the source is `complete`, and the connection can be used again."""
     asked: dict[str, Any] = {"params" if method == "GET" else "json": {"query": EVENTS}}
     response = await client.request(method, "/graphql", headers=wanting(), **asked)
     feed = await Feed(response).opened()
@@ -43,7 +43,7 @@ async def test_subscription(client: Client, services: PlainServices, method: str
 
 
 async def test_headers_of_a_stream(client: Client) -> None:
-    """Nobody on the way may keep, pack or hold back what is streamed."""
+    """No proxy may cache, compress or buffer a stream."""
     feed = await subscribe(client)
     headers = feed.response.headers
     assert headers["Content-Type"] == "text/event-stream; charset=utf-8"
@@ -54,7 +54,7 @@ async def test_headers_of_a_stream(client: Client) -> None:
 
 
 async def test_heartbeat(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """Comments keep a stream open in which nothing happens."""
+    """Comments keep a stream without events open."""
     feed = await subscribe(await aiohttp_client(services.app(heartbeat_seconds=1)))
     assert [await feed.block(), await feed.block()] == [COMMENT, COMMENT]
     feed.response.close()
@@ -84,7 +84,7 @@ async def test_mutation_by_get(client: Client) -> None:
 
 
 async def test_token_of_a_stream(client: Client) -> None:
-    """The token comes in the header, as with any request."""
+    """The token is sent in the header, as with any request."""
     assert await (await ask(client, "{ viewer }", "alice-phone")).hear() == {"data": {"viewer": ALICE}}
 
 
@@ -105,7 +105,7 @@ async def test_token_of_a_stream(client: Client) -> None:
     ],
 )
 async def test_wrong_operation(services: PlainServices, aiohttp_client: AiohttpClient, query: str, code: str) -> None:
-    """What is wrong with an operation is told in a stream of status 200, as the protocol wants."""
+    """An error of an operation is sent in a stream of status 200, as the protocol requires."""
     feed = await ask(await aiohttp_client(services.app()), query)
     assert (feed.response.status, feed.response.content_type) == (200, EVENT_STREAM)
     assert await feed.refused() == code
@@ -123,7 +123,7 @@ async def test_wrong_operation(services: PlainServices, aiohttp_client: AiohttpC
 async def test_refused_before_it_begins(
     client: Client, services: PlainServices, query: str, error: RequestError, status: int, header: str
 ) -> None:
-    """Who may not ask, or not now, gets the status that says so to any client, and the error in the stream's form."""
+    """A client that may not ask, or not now, gets the fitting status, and the error in the stream's form."""
     services.fatal = error
     feed = await ask(client, query, "alice-phone")
     assert (feed.response.status, feed.response.content_type) == (status, EVENT_STREAM)
@@ -143,7 +143,7 @@ async def test_refused_before_it_begins(
     ],
 )
 async def test_request_that_is_none(client: Client, request_: dict[str, Any], status: int, code: str) -> None:
-    """What is no GraphQL request, or has no token to be trusted, has its HTTP status as ever."""
+    """A malformed GraphQL request or an invalid token has its usual HTTP status."""
     headers = wanting(**request_.pop("headers", {}))
     response = await client.post("/graphql", headers=headers, **request_)
     assert (response.status, response.content_type) == (status, EVENT_STREAM)
@@ -151,7 +151,7 @@ async def test_request_that_is_none(client: Client, request_: dict[str, Any], st
 
 
 async def test_subscription_as_json(client: Client, services: PlainServices) -> None:
-    """Who does not name event streams is told what a subscription needs; nothing begins."""
+    """A client that does not accept event streams is refused with the required type; nothing begins."""
     for accept in (JSON, GRAPHQL, "*/*", f"{JSON}, text/*", f"{JSON}, {EVENT_STREAM};q=0"):
         status, body = await post(client, EVENTS, headers={"Accept": accept})
         assert (status, first_code(body)) == (400, "BAD_USER_INPUT")
@@ -160,7 +160,7 @@ async def test_subscription_as_json(client: Client, services: PlainServices) -> 
 
 
 async def test_client_that_takes_either(client: Client, services: PlainServices) -> None:
-    """Where JSON is taken as well, JSON answers all that has one result, and a stream the rest."""
+    """If JSON is accepted too, operations with one result are answered in JSON, and others in a stream."""
     accept = {"Accept": f"{GRAPHQL}, {JSON}, {EVENT_STREAM}"}
     response = await client.post("/graphql", json={"query": "{ square }"}, headers=accept)
     assert response.content_type == GRAPHQL
@@ -173,7 +173,7 @@ async def test_client_that_takes_either(client: Client, services: PlainServices)
 
 
 async def test_each_event_has_a_context_of_its_own(client: Client, services: PlainServices) -> None:
-    """No two events share loaders, each is checked, and only the subscription counts as a request."""
+    """Events share no data loaders, each is checked, and only the subscription counts as a request."""
     feed = await subscribe(client, "subscription { events { contextNumber } }")
     numbers = set()
     for number in range(3):
@@ -219,7 +219,7 @@ async def test_fatal_error_of_an_event(client: Client, services: PlainServices) 
 
 
 async def test_one_line_per_stream(client: Client, services: PlainServices) -> None:
-    """A stream is logged in one line when it has ended, which tells neither token nor variables."""
+    """An ended stream is logged in one line with neither token nor variables."""
     with logged() as lines:
         feed = await subscribe(client, "subscription Live { events { number } }", "alice-phone")
         await services.events.put(None)

@@ -1,4 +1,4 @@
-"""Event streams: whose one is, for how long, and how it ends, whoever ends it."""
+"""Event streams: their sessions, their limits, and every way in which they end."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.support.transport.small import ALICE, Event, PlainContext, PlainServi
 client = clients.client
 services = clients.services
 
-AT_ONCE = 2  # s, less than any patience of the server
-TURNS = 200  # of the loop, after which what does not go on is stuck
+AT_ONCE = 2  # s, less than any time-out of the server
+TURNS = 200  # of the loop; a stream that still has not moved is stuck
 FLOOD = "subscription { flood(size: 100000) }"
 
 
@@ -30,7 +30,7 @@ FLOOD = "subscription { flood(size: 100000) }"
 
 
 async def test_client_closes(client: Client, services: PlainServices) -> None:
-    """When the client closes, its subscription lets go at once of what it holds, and no fault is logged."""
+    """When the client closes, its subscription releases its resources at once, and no fault is logged."""
     feed = await subscribe(client)
     async with within_patience():
         await services.started.wait()
@@ -42,7 +42,7 @@ async def test_client_closes(client: Client, services: PlainServices) -> None:
 
 
 async def test_client_vanishes_amid_a_flood(client: Client, services: PlainServices) -> None:
-    """When the connection breaks while much is being written, the same happens."""
+    """When the connection breaks during a large write, the same happens."""
     with logged() as lines:
         feed = await subscribe(client, FLOOD)
         await feed.hear()
@@ -70,7 +70,7 @@ async def test_client_closes_its_side_only(client: Client, services: PlainServic
 async def test_client_gone_before_the_answer(
     client: Client, services: PlainServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who leaves while the session is looked up leaves nothing behind; no subscription begins."""
+    """A client that leaves during the session check leaves nothing behind; no subscription begins."""
     looking, gone = asyncio.Event(), asyncio.Event()
 
     async def close(_: PlainContext) -> None:
@@ -93,19 +93,19 @@ async def test_client_gone_before_the_answer(
 
 
 async def test_client_that_does_not_read(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """What a client does not read is not produced without end; after some heartbeats it is let go of."""
+    """A client that does not read limits what is produced; after some heartbeats it is disconnected."""
     client = await aiohttp_client(services.app(heartbeat_seconds=1))
     feed = await subscribe(client, FLOOD)
     async with within_patience():
         await services.stopped.wait()
     await until_empty(services)
-    assert services.advanced < 300  # 30 MB; the buffers of the kernel take some of it
+    assert services.advanced < 300  # 30 MB; the kernel's buffers take some of it
     feed.response.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no such option")
 async def test_client_gone_without_a_word(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """The kernel is told to give up a client that acknowledges nothing for three heartbeats."""
+    """The kernel is set to give up a client that acknowledges nothing for three heartbeats."""
     client = await aiohttp_client(services.app(heartbeat_seconds=7))
     feed = await subscribe(client)
     (connection,) = cast("Any", client.server).handler.connections
@@ -115,7 +115,7 @@ async def test_client_gone_without_a_word(services: PlainServices, aiohttp_clien
 
 
 async def test_no_task_outlives_its_stream(client: Client, services: PlainServices) -> None:
-    """However streams end, nothing of them goes on."""
+    """However streams end, nothing of them keeps running."""
     before = asyncio.all_tasks()
     left = await subscribe(client)
     left.response.close()
@@ -155,7 +155,7 @@ async def test_streams_end_with_their_session(client: Client, services: PlainSer
 async def test_session_that_ends_while_it_is_looked_up(
     client: Client, services: PlainServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A session that ends before its stream has begun ends it all the same."""
+    """A session that ends before its stream has begun still ends it."""
 
     async def close(_: PlainContext) -> None:
         services.end_session(ALICE, "phone")
@@ -176,14 +176,14 @@ async def test_session_of_a_client_that_does_not_read(client: Client, services: 
 
 
 async def test_lost_message_of_an_ended_session(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """Should nobody tell that a session has ended, the next heartbeat finds out."""
+    """If no message says that a session has ended, the next heartbeat finds out."""
     feed = await subscribe(await aiohttp_client(services.app(heartbeat_seconds=1)), EVENTS, "alice-phone")
     services.ended_sessions.add((ALICE, "phone"))
     assert await feed.refused() == "UNAUTHENTICATED"
 
 
 async def test_store_away_at_a_heartbeat(services: PlainServices, aiohttp_client: AiohttpClient) -> None:
-    """A stream survives that its session cannot be looked up for a while."""
+    """A stream survives a time in which its session cannot be checked."""
     feed = await subscribe(await aiohttp_client(services.app(heartbeat_seconds=1)), EVENTS, "alice-phone")
     services.is_away = True
     async with within_patience():
@@ -234,7 +234,7 @@ async def test_streams_per_anonymous_address(services: PlainServices, aiohttp_cl
 
 
 async def test_shutdown_completes(client: Client, services: PlainServices) -> None:
-    """When the process stops, open streams are completed, and none begins any more."""
+    """When the process stops, open streams are completed, and no new ones begin."""
     feeds = [await subscribe(client, EVENTS, "alice-phone") for _ in range(3)]
     assert services.served is not None
     async with within_patience():
@@ -250,13 +250,13 @@ async def test_shutdown_completes(client: Client, services: PlainServices) -> No
 
 
 async def until_empty(services: PlainServices) -> None:
-    """Wait until every connection is forgotten."""
+    """Wait until the server has no more connections."""
     connections = cast("web.Application", services.served)[CONNECTIONS]
     await until(lambda: not len(connections))
 
 
 async def until_stuck(services: PlainServices) -> None:
-    """Wait until a flood has filled every buffer that nobody empties."""
+    """Wait until a flood has filled every buffer that nobody reads."""
     advanced, turns = -1, 0
     while turns < TURNS:
         turns = turns + 1 if services.advanced == advanced else 0
@@ -265,7 +265,7 @@ async def until_stuck(services: PlainServices) -> None:
 
 
 def leaving(session: ClientSession, client: Client) -> Any:
-    """Return somebody who asks over connections of their own."""
+    """Return a client that uses connections of its own."""
 
     class Leaving:
         async def post(self, path: str, **rest: Any) -> Any:

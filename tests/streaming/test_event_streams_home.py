@@ -21,7 +21,7 @@ END = Callable[[Member, Member], Awaitable[Any]]
 
 @pytest.fixture
 def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
-    """The settings, shrunk as a test's parameter says."""
+    """The settings, with limits from the test's parameter."""
     return shrunk(settings, **getattr(request, "param", {}))
 
 
@@ -35,7 +35,7 @@ async def event(feed: Feed) -> dict[str, Any]:
 
 
 async def test_a_home_that_is_resumed(db: Database, alice: Member, bob: Member) -> None:
-    """A client that comes back with its last cursor hears what it has missed, once, and then goes on live."""
+    """A client that resumes with its last cursor gets the missed events, once, and then live ones."""
     await bob.follow(alice)
     async with following(bob, HOME, after=await now(db)) as feed:
         post = await alice.post("heard")
@@ -49,7 +49,7 @@ async def test_a_home_that_is_resumed(db: Database, alice: Member, bob: Member) 
 
 
 async def test_last_event_id_is_nothing(db: Database, alice: Member) -> None:
-    """Cursors are `after` alone: events have no ids, and a header with one changes nothing."""
+    """Only `after` takes cursors: events have no ids, and a header with one changes nothing."""
     post = await alice.post("mine")
     params = {"query": HOME.replace("after: $after", 'after: "event.0-0"').replace("($after: String)", "")}
     headers = wanting(alice.token, **{"Last-Event-ID": await now(db)})
@@ -62,7 +62,7 @@ async def test_last_event_id_is_nothing(db: Database, alice: Member) -> None:
 
 
 async def test_anonymous(anonymous: Member) -> None:
-    """A home needs a member: who is nobody is told so in the stream."""
+    """A home needs a member: an anonymous viewer gets an error in the stream."""
     async with following(anonymous, HOME) as feed:
         assert await feed.refused() == "UNAUTHENTICATED"
 
@@ -93,7 +93,7 @@ async def _delete_account(_: Member, laptop: Member) -> None:
 
 @pytest.mark.parametrize("end", [_log_out, _log_out_everywhere, _change_password, _delete_account])
 async def test_end_of_the_session(services: Services, anonymous: Member, alice: Member, end: END) -> None:
-    """Whatever ends a session ends its streams at once, and they leave no place in the log."""
+    """Every end of a session ends its streams at once, and they leave no subscriber of the log."""
     phone = await log_in(anonymous, "alice")
     async with following(phone, HOME) as feed:
         await until(lambda: followers(services, alice))
@@ -104,7 +104,7 @@ async def test_end_of_the_session(services: Services, anonymous: Member, alice: 
 
 @pytest.mark.parametrize("settings", [{"heartbeat_seconds": 1}], indirect=True)
 async def test_session_that_expires(db: Database, settings: Settings, services: Services, alice: Member) -> None:
-    """A session that runs out ends its stream with the next heartbeat, though nobody tells and nothing happens."""
+    """A session that expires ends its stream with the next heartbeat, even without any message or event."""
     async with following(alice, HOME) as feed:
         await until(lambda: followers(services, alice))
         await end_by_time(db, alice, settings)

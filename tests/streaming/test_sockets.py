@@ -48,7 +48,7 @@ async def test_subscription(connect: Connect, services: PlainServices) -> None:
 
 
 async def test_events_are_not_counted_as_requests(connect: Connect, services: PlainServices) -> None:
-    """A subscription counts once towards the rate limit, and its events know which fields are asked for."""
+    """A subscription counts once towards the rate limit, and its events know the requested fields."""
     talk = await (await connect()).greet()
     await talk.ask(EVENTS)
     await services.events.put(Event(number=1, text=""))
@@ -61,7 +61,7 @@ async def test_events_are_not_counted_as_requests(connect: Connect, services: Pl
 async def test_each_operation_and_each_event_has_a_context_of_its_own(
     connect: Connect, services: PlainServices
 ) -> None:
-    """No two operations and no two events share loaders; each is checked, a subscription before it begins."""
+    """Operations and events share no data loaders; each is checked, a subscription before it begins."""
     talk = await (await connect()).greet()
     await talk.ask("subscription { events { contextNumber } }")
     numbers = set()
@@ -141,7 +141,7 @@ async def test_fault_of_a_source(connect: Connect, services: PlainServices) -> N
 
 @pytest.mark.parametrize("error", [ServiceUnavailable("away"), RateLimited("too many", 9), Unauthenticated("ended")])
 async def test_fatal_error_of_a_query(connect: Connect, services: PlainServices, error: Any) -> None:
-    """When the whole operation fails, it is answered by `error` and no data."""
+    """If the whole operation fails, it is answered by `error` and no data."""
     talk = await (await connect()).greet()
     services.fatal = error
     expected = {"message": error.message, "extensions": error.extensions}
@@ -190,7 +190,7 @@ async def test_complete_of_nothing(connect: Connect) -> None:
 
 
 async def test_too_many_operations(connect: Connect, services: PlainServices) -> None:
-    """One operation more than allowed gets an error under its id; when one has ended there is room again."""
+    """One operation above the limit gets an error under its id; when one has ended there is room again."""
     talk = await (await connect(subscriptions_per_socket=1)).greet()
     await talk.ask(EVENTS)
     await talk.ask("{ square }", id_="2")
@@ -204,7 +204,7 @@ async def test_too_many_operations(connect: Connect, services: PlainServices) ->
 
 @pytest.mark.parametrize("payload", [None, {}, {"any": "thing"}])
 async def test_ping_and_pong(connect: Connect, payload: Any) -> None:
-    """A ping is answered by a pong, before the handshake too; a pong is answered by nothing."""
+    """A ping is answered by a pong, even before the handshake; a pong gets no answer."""
     talk = await connect()
     await talk.say(type="ping", payload=payload)
     assert await talk.hear() == {"type": "pong"}

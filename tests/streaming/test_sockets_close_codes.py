@@ -1,4 +1,4 @@
-"""Websockets: what the server closes a socket for, and with which code."""
+"""Websockets: the close codes of the server, and the reasons for each."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ services = clients.services
 )
 @pytest.mark.parametrize("greeted", [False, True])
 async def test_malformed_messages_close_with_4400(connect: Connect, message: str, greeted: bool) -> None:
-    """What is no message of the protocol closes the socket, before and after the handshake."""
+    """A message outside the protocol closes the socket, before and after the handshake."""
     talk = await connect()
     if greeted:
         await talk.greet()
@@ -70,7 +70,7 @@ async def test_malformed_messages_close_with_4400(connect: Connect, message: str
 
 
 async def test_binary_message_closes_with_4400(connect: Connect) -> None:
-    """Messages are text."""
+    """Messages must be text."""
     talk = await connect()
     await talk.socket.send_bytes(b'{"type": "ping"}')
     assert await talk.close_code() == 4400
@@ -107,13 +107,13 @@ async def test_refused_token_closes_with_4403(connect: Connect, services: PlainS
 
 @pytest.mark.parametrize("protocols", [(), ("graphql-ws",), ("chat",)])
 async def test_other_subprotocols_close_with_4406(connect: Connect, protocols: tuple[str, ...]) -> None:
-    """Only graphql-transport-ws is spoken, not its predecessor."""
+    """Only graphql-transport-ws is supported, not its predecessor."""
     talk = await connect(protocols=protocols)
     assert await talk.close_code() == 4406
 
 
 async def test_silence_closes_with_4408(connect: Connect) -> None:
-    """Who never introduces itself is closed."""
+    """A client that never sends `connection_init` is closed."""
     talk = await connect(socket_init_seconds=0)
     assert await talk.close_code() == 4408
 
@@ -129,21 +129,21 @@ async def test_id_in_use_closes_with_4409(connect: Connect, services: PlainServi
 
 
 async def test_second_handshake_closes_with_4429(connect: Connect) -> None:
-    """A socket is opened once."""
+    """A socket is initialised once."""
     talk = await (await connect()).greet()
     await talk.say(type="connection_init")
     assert await talk.close_code() == 4429
 
 
 async def test_large_message_closes_with_1009(connect: Connect) -> None:
-    """A message larger than a body may be is not read."""
+    """A message larger than a body's limit is not read."""
     talk = await (await connect(max_body=2048)).greet()
     await talk.say(type="ping", payload={"x": "x" * 3000})
     assert await talk.close_code() == 1009
 
 
 async def test_store_away_at_the_handshake_closes_with_1013(connect: Connect, services: PlainServices) -> None:
-    """While the session cannot be checked, the client is asked to come again."""
+    """While the session cannot be checked, the client is asked to try again."""
     services.is_away = True
     talk = await connect()
     await talk.say(type="connection_init", payload=token("alice-phone"))
@@ -153,7 +153,7 @@ async def test_store_away_at_the_handshake_closes_with_1013(connect: Connect, se
 async def test_fault_while_a_message_is_handled_closes_with_1011(
     connect: Connect, services: PlainServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fault outside every operation closes the socket, tells nothing, and is logged once."""
+    """A fault outside every operation closes the socket, reveals nothing, and is logged once."""
 
     def broken(_: str) -> None:
         raise RuntimeError(SECRET_TEXT)

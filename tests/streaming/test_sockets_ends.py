@@ -1,4 +1,4 @@
-"""Websockets: how they end, whoever ends them."""
+"""Websockets: every way in which they end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ services = clients.services
 
 
 async def test_client_closes(connect: Connect, services: PlainServices) -> None:
-    """When the client closes, its subscriptions let go of what they hold, and no fault is logged."""
+    """When the client closes, its subscriptions release their resources, and no fault is logged."""
     talk = await (await connect()).greet()
     await talk.ask(EVENTS)
     async with within_patience():
@@ -44,7 +44,7 @@ async def test_client_vanishes(connect: Connect, services: PlainServices) -> Non
 
 
 async def test_clean_up_is_not_broken_off(connect: Connect, services: PlainServices) -> None:
-    """A subscription that is ending when its client leaves lets go of everything in peace."""
+    """A subscription that is ending when its client leaves releases everything in peace."""
     talk = await (await connect()).greet()
     await talk.ask(EVENTS)
     async with within_patience():
@@ -59,7 +59,7 @@ async def test_clean_up_is_not_broken_off(connect: Connect, services: PlainServi
 
 
 async def test_client_without_a_heartbeat(connect: Connect, services: PlainServices) -> None:
-    """A client that answers no ping is given up."""
+    """A client that answers no ping is disconnected."""
     talk = await (await connect(heartbeat_seconds=1, autoping=False)).greet()
     await talk.ask(EVENTS)
     async with within_patience():
@@ -67,17 +67,17 @@ async def test_client_without_a_heartbeat(connect: Connect, services: PlainServi
 
 
 async def test_client_that_does_not_read(connect: Connect, services: PlainServices) -> None:
-    """What a client does not read is not produced without end; in the end it is given up."""
+    """A client that does not read limits what is produced; in the end it is disconnected."""
     talk = await (await connect(heartbeat_seconds=1)).greet()
     for number in range(20):
         await talk.ask("subscription { flood(size: 100000) }", id_=str(number))
     async with within_patience():
         await services.stopped.wait()
-    assert 20 <= services.advanced < 1000  # 100 MB; the buffers of the kernel take some tens
+    assert 20 <= services.advanced < 1000  # 100 MB; the kernel's buffers take some tens
 
 
 async def test_shutdown_closes_with_1001(connect: Connect, services: PlainServices) -> None:
-    """When the process stops, open sockets are told that it goes away, and their subscriptions end."""
+    """When the process stops, open sockets are closed as going away, and their subscriptions end."""
     talks = [await (await connect()).greet() for _ in range(3)]
     await talks[0].ask(EVENTS)
     async with within_patience():
@@ -92,7 +92,7 @@ async def test_shutdown_closes_with_1001(connect: Connect, services: PlainServic
 
 
 async def test_no_task_outlives_its_socket(connect: Connect, services: PlainServices) -> None:
-    """However clients leave, and in the middle of whatever, nothing of their sockets goes on."""
+    """However and whenever clients leave, nothing of their sockets keeps running."""
     before = asyncio.all_tasks()
     leaving: list[Callable[[Talk], Any]] = [
         lambda talk: talk.socket.close(),
@@ -115,7 +115,7 @@ async def test_no_task_outlives_its_socket(connect: Connect, services: PlainServ
 
 
 async def test_socket_while_the_process_stops(connect: Connect, services: PlainServices) -> None:
-    """A socket that comes during the shutdown is asked to come again elsewhere."""
+    """A socket opened during the shutdown is asked to try again elsewhere."""
     await (await connect()).greet()
     assert services.served is not None
     await services.served.shutdown()

@@ -1,4 +1,4 @@
-"""Websockets: whose a socket is, and for how long, and from which origin it may come."""
+"""Websockets: the session of a socket, its end, and the origins that may open one."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ connect = clients.connect
 services = clients.services
 
 
-# ------------------------------------------------------------ whose it is, and for how long
+# ------------------------------------------------------------ the session
 
 
 @pytest.mark.parametrize("key", ["Authorization", "authorization", "AUTHORIZATION"])
 async def test_token_in_the_payload(connect: Connect, key: str) -> None:
-    """The token comes as a key of the first message, whatever its case."""
+    """The token is a key of the first message, in any case."""
     talk = await (await connect()).greet({key: "Bearer alice-phone"})
     assert await talk.answer("{ viewer }") == {"next": {"data": {"viewer": ALICE}}}
 
 
 async def test_token_in_the_handshake(connect: Connect) -> None:
-    """A client that can send headers may send the token there; the payload counts more."""
+    """A client that can send headers may send the token there; the payload takes precedence."""
     talk = await (await connect(headers=token("alice-phone"))).greet()
     assert await talk.answer("{ viewer }") == {"next": {"data": {"viewer": ALICE}}}
     talk = await (await connect(headers=token("alice-phone"))).greet(token("bob-phone"))
@@ -36,7 +36,7 @@ async def test_token_in_the_handshake(connect: Connect) -> None:
 
 @pytest.mark.parametrize("payload", [None, {}, {"Authorization": None}])
 async def test_anonymous_socket(connect: Connect, payload: Any) -> None:
-    """Without a token the socket is nobody's."""
+    """Without a token the socket is anonymous."""
     talk = await (await connect()).greet(payload)
     assert await talk.answer("{ viewer }") == {"next": {"data": {"viewer": None}}}
 
@@ -65,7 +65,7 @@ async def test_sockets_end_with_their_session(connect: Connect, services: PlainS
 async def test_session_that_ends_during_the_handshake(
     connect: Connect, services: PlainServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A session that ends while it is being looked up closes the socket all the same."""
+    """A session that ends during its check still closes the socket."""
 
     async def ends_meanwhile(_: object) -> bool:
         services.end_session(ALICE, "phone")
@@ -81,14 +81,14 @@ async def test_session_that_ends_during_the_handshake(
 
 
 async def test_lost_message_of_an_ended_session(connect: Connect, services: PlainServices) -> None:
-    """Should nobody tell that a session has ended, the next heartbeat finds out."""
+    """If no message says that a session has ended, the next heartbeat finds out."""
     talk = await (await connect(heartbeat_seconds=1)).greet(token("alice-phone"))
     services.ended_sessions.add((ALICE, "phone"))
     assert await talk.close_code() == 4403
 
 
 async def test_store_away_at_a_heartbeat(connect: Connect, services: PlainServices) -> None:
-    """A socket survives that its session cannot be looked up for a while."""
+    """A socket survives a time in which its session cannot be checked."""
     talk = await (await connect(heartbeat_seconds=1)).greet(token("alice-phone"))
     services.is_away = True
     services.checked.clear()
@@ -98,7 +98,7 @@ async def test_store_away_at_a_heartbeat(connect: Connect, services: PlainServic
 
 
 async def test_sockets_per_member(connect: Connect) -> None:
-    """One socket more than a member may have is refused; another member's, and one after closing, is not."""
+    """One socket above a member's limit is refused; another member's, and one after closing, is not."""
     first = await (await connect(sockets_per_member=2)).greet(token("alice-phone"))
     await (await connect()).greet(token("alice-laptop"))
     third = await connect()
@@ -121,7 +121,7 @@ async def test_sockets_per_anonymous_address(connect: Connect) -> None:
 
 
 async def test_sockets_per_ipv6_prefix(connect: Connect) -> None:
-    """All addresses of an IPv6 /64 are one client: it can choose any of them."""
+    """All addresses of an IPv6 /64 count as one client, which can choose any of them."""
     trusting: dict[str, Any] = {"sockets_per_member": 1, "trusted_proxies": ("127.0.0.0/8",)}
     await (await connect(headers={"X-Forwarded-For": "2001:db8::1"}, **trusting)).greet()
     second = await connect(headers={"X-Forwarded-For": "2001:db8::ffff:2"})

@@ -9,9 +9,9 @@
 -- every listed post whose place is not its own id. It also has posts whose place is at or below the floor: such a post
 -- is listed again when its first source is gone.
 --
--- `newest` is a buffer of entries to append to the list, each at its own id. It begins with a place that no entry of the
--- list is above. Place and entries are equally wide. So one MGET reads the ends of many homes, and one MSET appends to
--- them. Every other operation on a home first appends the buffer to the list and deletes `newest`.
+-- `newest` is a buffer of entries to append to the list, each at its own id. It begins with a place that no entry of
+-- the list is above. Place and entries are equally wide. So one MGET reads the ends of many homes, and one MSET appends
+-- to them. Every other operation on a home first appends the buffer to the list and deletes `newest`.
 local function home_of(stems, tag)
   return {
     member = string.match(tag, '%d+$'),
