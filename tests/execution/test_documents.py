@@ -1,4 +1,4 @@
-"""Documents: read once, and forgotten in time."""
+"""Documents: parsed once, and dropped in time."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_documents_are_read_once() -> None:
 
 
 def test_documents_longest_unused_are_dropped() -> None:
-    """Documents that together take more memory than the setting make room, those asked for longest ago first."""
+    """Documents that together exceed the memory setting are dropped, least recently used first."""
     documents = cache(documents_kept_mib=1)
     first, second = documents.get("{ user { id } }"), documents.get("{ user { name } }")
     for number in range(300):  # some 10 KB each
@@ -103,7 +103,7 @@ def test_documents_longest_unused_are_dropped() -> None:
 
 
 def test_refused_documents_keep_no_nodes() -> None:
-    """Of a text that is refused only the errors are kept."""
+    """Only the errors of a refused text are cached."""
     for text in ("{", "{ nothing }", "{ user { " + "id " * 100 + "} }", "{ user { id } }" + " " * 20_000):
         document = cache().get(text)
         assert document.errors
@@ -112,9 +112,9 @@ def test_refused_documents_keep_no_nodes() -> None:
 
 @pytest.mark.parametrize("name", ZOO)
 def test_documents_take_no_more_than_estimated(name: str) -> None:
-    """What a document, its plan and its variables take is at most the estimate, and at least a sixth of it."""
+    """A document, its plan and its variables take at most the estimated memory, and at least a sixth of it."""
     of = zoo_schema()
-    for text in (ZOO[name][0], ZOO[name][0] + " "):  # the first time, what belongs to the schema is looked up, too
+    for text in (ZOO[name][0], ZOO[name][0] + " "):  # the first execution also looks up parts of the schema
         gc.collect()
         tracemalloc.start()
         try:
@@ -130,7 +130,7 @@ def test_documents_take_no_more_than_estimated(name: str) -> None:
 
 
 def test_dropped_documents_are_freed_at_once() -> None:
-    """A document that is dropped is freed with its plans, without the garbage collector."""
+    """A dropped document is freed with its plans, without the garbage collector."""
     of = zoo_schema()
     cache = DocumentCache(of._schema, Settings())  # noqa: SLF001  graphql-core's own
     text, variables = ZOO["aliases"]
@@ -149,12 +149,12 @@ def test_dropped_documents_are_freed_at_once() -> None:
 
 
 def test_documents_belong_to_one_schema() -> None:
-    """A text that one schema knows means nothing to another."""
+    """A text parsed for one schema is not cached for another."""
     other: GraphQLSchema = build_schema("type Query { user: String }")
     assert not cache().get("{ user { id } }").errors
     assert DocumentCache(other, Settings()).get("{ user { id } }").errors
 
 
 def test_failures_are_kept_without_the_frames_they_passed() -> None:
-    """An error that is kept keeps no stack alive."""
+    """A cached error keeps no stack alive."""
     assert cache().get("{").errors[0].__traceback__ is None

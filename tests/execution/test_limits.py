@@ -1,4 +1,4 @@
-"""Limits on queries: what is refused before it is executed, and what must pass."""
+"""Limits on queries: which are refused before they are executed, and which must pass."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def code(query: str, **turned: Any) -> str | None:
     ],
 )
 def test_depth_is_of_fields_within_fields(query: str, depth: int) -> None:
-    """As deep as the deepest operation's fields stand inside one another, wherever fragments hold them."""
+    """The depth is that of the operation's deepest field, through any fragments."""
     assert code(query, max_depth=depth) is None
     assert code(query, max_depth=depth - 1) == "QUERY_TOO_COMPLEX"
 
@@ -44,14 +44,14 @@ def test_depth_is_of_fields_within_fields(query: str, depth: int) -> None:
     ],
 )
 def test_aliases_and_repeated_fields_are_counted_together(query: str, count: int) -> None:
-    """An alias counts, and a field that stands again in the same place; the same name on two types does not."""
+    """An alias counts, and so does a repeated field in the same place; the same name on two types does not."""
     assert code(query, max_aliases=count) is None
     if count:
         assert code(query, max_aliases=count - 1) == "QUERY_TOO_COMPLEX"
 
 
 def test_tokens_are_counted() -> None:
-    """A query of more tokens than allowed is refused, of just as many it is not."""
+    """A query with more tokens than allowed is refused; one with exactly as many is not."""
     query = "{ user { id } }"  # six tokens
     assert code(query, max_tokens=6) is None
     assert code(query, max_tokens=5) == "QUERY_TOO_COMPLEX"
@@ -71,7 +71,7 @@ def test_comments_are_counted() -> None:
     ],
 )
 def test_nesting_that_no_parser_stands_is_refused(query: str) -> None:
-    """Nesting without end is refused as too complex."""
+    """Endless nesting is refused as too complex."""
     assert code(query) == "QUERY_TOO_COMPLEX"
 
 
@@ -82,7 +82,7 @@ def test_cycles_of_fragments_are_a_validation_error() -> None:
 
 
 def test_parse_and_validation_failures_have_their_codes() -> None:
-    """What is no GraphQL, and what does not fit the schema, are told apart by code."""
+    """A syntax error and a query that does not fit the schema have different codes."""
     assert code("{ user(") == "GRAPHQL_PARSE_FAILED"
     assert code("{ nothing }") == "GRAPHQL_VALIDATION_FAILED"
     assert code("{ user(login: 7) { id } }") == "GRAPHQL_VALIDATION_FAILED"
@@ -90,7 +90,7 @@ def test_parse_and_validation_failures_have_their_codes() -> None:
 
 @pytest.mark.parametrize("type_depth", [7, 9, 12])
 def test_introspection_passes(type_depth: int) -> None:
-    """What GraphiQL and code generators ask of the schema passes even a strict limit on depth and cost."""
+    """The introspection of GraphiQL and code generators passes even a strict limit on depth and cost."""
     query = get_introspection_query(
         specified_by_url=True,
         directive_is_repeatable=True,
@@ -104,7 +104,7 @@ def test_introspection_passes(type_depth: int) -> None:
 
 
 def test_introspection_is_bounded_in_number() -> None:
-    """The schema may be asked for twice in one document, and not three times, fragments or not."""
+    """The schema may be requested twice in one document, and not three times, fragments or not."""
     whole = get_introspection_query()
     fragments = "fragment Schema on __Schema { types { ...FullType } } " + whole[whole.index("fragment FullType") :]
     asked = "a: __schema { ...Schema } b: __schema { ...Schema }"
@@ -131,7 +131,7 @@ def test_introspection_is_bounded_in_depth() -> None:
     ],
 )
 def test_reading_a_hostile_document_takes_bounded_time(query: str) -> None:
-    """Documents made to keep validation busy are dealt with in well under a second."""
+    """Documents made to keep validation busy take well under a second."""
     documents_ = cache()
     started = time.perf_counter()
     documents_.get(query)

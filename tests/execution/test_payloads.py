@@ -1,4 +1,4 @@
-"""Tests of what mutations answer: the schema's payloads show what resolvers return."""
+"""Tests of mutation payloads: the schema's payloads show what resolvers return."""
 
 import pytest
 import strawberry

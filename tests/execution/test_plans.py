@@ -1,4 +1,4 @@
-"""What runs by plan is what graphql-core answers, and what is unusual is answered by graphql-core."""
+"""Plans answer like graphql-core, and leave unusual cases to graphql-core."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("query", QUERIES)
 async def test_usual(query: str) -> None:
-    """Whatever the shape of a selection, it runs by plan and is answered as graphql-core would."""
+    """A selection of any shape runs by plan and is answered as by graphql-core."""
     await by_plan(query)
 
 
@@ -86,7 +86,7 @@ UNUSUAL = [
 
 @pytest.mark.parametrize("query", UNUSUAL)
 async def test_unusual(query: str) -> None:
-    """What raises, is null, does not fit, or comes in an unusual form is given up and answered by graphql-core."""
+    """A field that raises, is null, has a wrong type or an unusual form makes the plan give up for graphql-core."""
     assert await differ(query, name="nobody") == 1
 
 
@@ -114,7 +114,7 @@ async def test_introspection(query: str) -> None:
     ],
 )
 async def test_a_mutation_runs_once(field: str, arguments: str, payload: str, unusual: int) -> None:
-    """A mutation runs by plan; where it or its payload fails, graphql-core answers so, and does nothing again."""
+    """A mutation runs by plan; if it or its payload fails, graphql-core answers so, and does nothing again."""
     kinds = {"$name": "String!", "$skip": "Boolean!"}
     used = ", ".join(f"{name}: {kind}" for name, kind in kinds.items() if name in arguments + payload)
     query = f"mutation {f'({used})' if used else ''} {{ {field}{arguments} {{ {payload} }} }}"
@@ -139,7 +139,7 @@ async def test_several_mutations() -> None:
 
 @pytest.mark.parametrize("skip", [True, False])
 async def test_switches_by_variables(skip: bool) -> None:
-    """A document has a plan for each choice of what @skip and @include switch, and for its operations."""
+    """A document has a plan for each choice that @skip and @include make, and for each operation."""
     query = """
         query A($skip: Boolean!, $with: Boolean = true) {
           animals { number @skip(if: $skip) ... @include(if: $with) { late } ...F @include(if: $skip) } }
@@ -150,7 +150,7 @@ async def test_switches_by_variables(skip: bool) -> None:
 
 
 async def test_switches_of_several_operations() -> None:
-    """Each operation of a document goes by the switches it has itself, whichever of them was the first to run."""
+    """Each operation of a document uses its own switches, in any order of execution."""
     query = "query A { animals { number } } query B($skip: Boolean!) { animals { number late @skip(if: $skip) } }"
     for name, skip in (("A", None), ("B", True), ("B", False), ("B", True)):
         variables = {} if skip is None else {"skip": skip}
@@ -159,14 +159,14 @@ async def test_switches_of_several_operations() -> None:
 
 
 async def test_arguments_by_variables() -> None:
-    """Variables, given, left out or null, are arguments of each run anew."""
+    """Variables, given, omitted or null, are evaluated as arguments in each run."""
     query = "query($times: Int! = 3, $wish: Wish) { animals { double(times: $times, wish: $wish) keeper } }"
     for variables in ({}, {"times": 4}, {"wish": {"atLeast": 2}}, {"wish": {"colour": "BLUE"}}, {"wish": None}):
         await by_plan(query, **variables)
 
 
 async def test_plans_of_one_document_are_bounded() -> None:
-    """More choices than are kept begin anew, and are answered all the same."""
+    """Choices beyond the bound get new plans, and are still answered."""
     names = [f"v{i}" for i in range(PLANS_KEPT)]
     query = _switched(names)
     for chosen in [*names, names[0]]:
@@ -190,7 +190,7 @@ async def test_a_batched_resolver_is_called_once_a_level() -> None:
 
 
 async def test_what_never_changes_is_looked_at_once() -> None:
-    """What depends on a steady object alone is kept, for each selection of its own, and what else is asked is not."""
+    """Results that depend only on a steady object are cached, for each selection separately, and others are not."""
     statue = STATUES[0]
     queries = ['{ animals(name: "steady") { name keeper } }', '{ animals(name: "steady") { n: name late } }']
     for times, query in enumerate(queries, 1):
@@ -198,12 +198,12 @@ async def test_what_never_changes_is_looked_at_once() -> None:
         context = Context()
         answers = [answer(await FAST.execute(query, context_value=context)) for _ in range(3)]
         assert answers == [answer(await SLOW.execute(query, context_value=Context()))] * 3
-        assert len(statue.looks) == 2 + 2  # it stands there twice; graphql-core looks again
+        assert len(statue.looks) == 2 + 2  # two lists have it; graphql-core looks again
         assert context.calls == (3 if times == 1 else 0)
 
 
 def test_what_is_kept_is_bounded() -> None:
-    """All forget what they keep when it is more than may be kept together; who is gone keeps nothing."""
+    """All caches are cleared when they exceed their common bound; a deleted one counts no more."""
     memory, keepers = Memory(10), [Keeper(), Keeper(), Keeper()]
     for keeper in keepers:
         memory.take(keeper, 3)
@@ -217,7 +217,7 @@ def test_what_is_kept_is_bounded() -> None:
 
 
 class Keeper:
-    """Counts how often it was told to forget."""
+    """Counts its calls of `forget`."""
 
     forgot = 0
 

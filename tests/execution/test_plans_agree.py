@@ -1,4 +1,4 @@
-"""Whatever is asked of a site is answered by plan as by graphql-core alone."""
+"""Every query of a site is answered by plan as by graphql-core alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROOTS = ("homeTimeline", "publicTimeline", "nodes", "user", "viewer", "hashtag",
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """No limit on what a query may cost, and none of aliases."""
+    """No limit on a query's cost or aliases."""
     return replace(
         settings, max_cost=10**9, max_aliases=10**6, max_tokens=10**6, max_query=10**6, max_fields=10**6, max_depth=100
     )
@@ -42,27 +42,27 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 def both(settings: Settings) -> list[Schema]:
-    """The schema run by plan where it can, and never."""
+    """The schema with plans where possible, and without any."""
     bare = replace(settings, data_dir=Path())
     return [schema.build(replace(bare, fast_execution=fast)) for fast in (True, False)]
 
 
 async def agree(both: Sequence[Schema], services: Services, member: Member, query: str, **variables: object) -> None:
-    """Assert that a query of a member's is answered equally by both."""
+    """Assert that a member's query is answered equally by both."""
     claims = services.tokens.read(member.token) if member.token else None
     answers = []
     for one in both:
         context = services.context(claims, address="::1", user_agent="", request_id="request")
         data, errors = answer(await one.execute(query, variables, context))
         answers.append((data, Counter(map(repr, errors))))  # the specification gives errors no order
-        # graphql-core leaves behind what it no longer needs.
+        # graphql-core leaves garbage behind.
         for _ in range(10):
             await asyncio.sleep(0)
     assert answers[0] == answers[1], query
 
 
 async def site(anonymous: Member, alice: Member) -> list[str]:
-    """Fill a site with what is seen by everybody, by some and by nobody; return ids of all of it."""
+    """Fill a site with entities seen by everybody, by some and by nobody; return all their ids."""
     many = await crowd(anonymous, 8)
     await alice.follow(*many[:5])
     await test_round_trips.everything(alice, many)
@@ -140,7 +140,7 @@ async def test_pages(both: list[Schema], services: Services, anonymous: Member, 
 async def test_what_is_kept_is_right_for_whoever_looks(
     both: list[Schema], services: Services, anonymous: Member, alice: Member, bob: Member
 ) -> None:
-    """Rows that were written for one viewer are others for another, and again others once something has changed."""
+    """Rows written for one viewer differ for another, and differ again after a change."""
     post = await alice.post("one")
     await bob.post("two")
     query = (
@@ -162,7 +162,7 @@ async def test_what_is_kept_is_right_for_whoever_looks(
 
 
 async def test_events(both: list[Schema], services: Services, alice: Member, bob: Member) -> None:
-    """Events of a subscription run by plan, too, and say what graphql-core says."""
+    """Events of a subscription run by plan, too, and equal those of graphql-core."""
     await bob.post("one")
     told = []
     for one in both:

@@ -1,4 +1,4 @@
-"""Operations that are sent again are prepared once, and never with what other variables come to."""
+"""Repeated operations are prepared once, and never share results that depend on variables."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def prepared(query: str, variables: dict[str, Any] | None, name: str | None = No
 
 @pytest.mark.parametrize("variables", [None, {}, {"times": 2}, {"wish": None}, {"times": 1, "wish": None}])
 def test_the_usual_is_prepared_once(variables: dict[str, Any] | None) -> None:
-    """The same variables are looked at once."""
+    """The same variables are coerced once."""
     assert prepared(DOUBLE, variables) is prepared(DOUBLE, variables and dict(variables))
 
 
 @pytest.mark.parametrize("variables", [{"wish": {"atLeast": 2}}, {"times": [2]}, {"times": "two"}, {"times": True}])
 def test_what_can_be_changed_is_prepared_anew(variables: dict[str, Any]) -> None:
-    """Objects and lists are made for one operation each, and so are errors."""
+    """Each operation gets its own objects and lists, and its own errors."""
     assert prepared(DOUBLE, variables) is not prepared(DOUBLE, variables)
 
 
 async def test_equal_is_not_the_same() -> None:
-    """Python takes 1, 1.0 and true for equal; they are not the same to a type, whichever came first."""
+    """Python takes 1, 1.0 and true for equal; a type tells them apart, in any order."""
     for values in ((1, 1.0, True), (True, 1, 1.0)):
         for value in values:
             await differ(DOUBLE, times=value)
@@ -41,21 +41,21 @@ async def test_equal_is_not_the_same() -> None:
 
 
 async def test_errors_are_told_again() -> None:
-    """Variables that do not fit are refused alike each time, with the code of a client's mistake."""
+    """Variables of a wrong type are refused alike each time, with the code of a client's error."""
     found = [answer(await SCHEMA.execute(DOUBLE, {"times": "two"}, Context())) for _ in range(2)]
     assert found[0] == found[1]
     assert found[0][1][0][-1] == "BAD_USER_INPUT"
 
 
 def test_operations_are_told_apart() -> None:
-    """Each operation of a document is prepared for itself."""
+    """Each operation of a document is prepared separately."""
     query = "query A { animals { number } } query B { animals { late } }"
     assert [prepared(query, None, name).operation.name.value for name in "ABA"] == ["A", "B", "A"]  # type: ignore[union-attr]
     assert SCHEMA.documents.get(query).prepared(None, None) is None
 
 
 def test_what_is_prepared_is_bounded() -> None:
-    """No more than so many are kept, and nothing with a long text."""
+    """The number of prepared operations is bounded, and none with a long text is kept."""
     query = "query($name: String!) { animals(name: $name) { number } }"
     first = prepared(query, {"name": "0"})
     assert prepared(query, {"name": "0"}) is first

@@ -1,4 +1,4 @@
-"""What a query costs: its fields, times the entries asked for."""
+"""The cost of a query: its fields, times the requested entries."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from tests.support.execution.documents import cache, cost
     ],
 )
 def test_cost_counts_fields_times_the_entries_asked_for(query: str, variables: dict[str, Any], expected: int) -> None:
-    """A query costs one per field, times what `first`, `last` or a list of ids asks of the lists above."""
+    """A query costs one per field, times the number that `first`, `last` or a list of ids requests above it."""
     assert cost(query, variables) == expected
 
 
 def test_cost_of_fragments() -> None:
-    """A fragment costs as much as if its fields stood where it is spread, each time it is spread."""
+    """A fragment costs as much as its fields in its place, each time it is spread."""
     plain = "query($n: Int) { home(first: $n) { total nodes { ... on User { id followers(first: $n) { total } } } } }"
     spread = """
       query($n: Int) { home(first: $n) { total ...Nodes } }
@@ -75,7 +75,7 @@ def test_defaults_belong_to_their_operation() -> None:
 
 
 def test_cost_leaves_larger_pages_to_their_fields() -> None:
-    """More entries or ids than a field takes cost no more than the maximum: the field itself refuses them."""
+    """More entries or ids than a field allows cost no more than the maximum: the field itself refuses them."""
     assert cost("{ home(first: 1000000) { total } }", max_page=100) == 1 + 100
     assert cost("query($u: [ID!]!) { nodes(ids: $u) { id } }", {"u": ["1"] * 500}, max_ids=50) == 1 + 50
 

@@ -1,4 +1,4 @@
-"""The limit on requests comes first: what is over it is refused before its text is read."""
+"""The limit on requests is checked first: a request over it is refused before its text is parsed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 def documents(app: web.Application) -> DocumentCache:
-    """The documents that the server has read; none yet."""
+    """The documents that the server has parsed; none yet."""
     views: list[Any] = [route.handler for route in app.router.routes() if isinstance(route.handler, View)]
     cache: DocumentCache = views[0].schema.documents
     cache.forget()
@@ -40,26 +40,26 @@ def documents(app: web.Application) -> DocumentCache:
 
 
 def counters(member: Member) -> list[str]:
-    """Return where a member's requests are counted, now and should the minute end meanwhile."""
+    """Return the keys that count a member's requests, for this minute and the next."""
     minute = int(time.time()) // MINUTE_SECONDS
     return [keys.rate(number(member.id), minute + later) for later in range(2)]
 
 
 async def use_up(db: Database, member: Member) -> None:
-    """Let a member have sent as many requests as they may."""
+    """Use up all requests that a member may send."""
     await db.ask(*(("SET", key, LIMIT) for key in counters(member)))
 
 
 @pytest.mark.parametrize("query", [NEW, "{", "{ nothing }", NEW + " " * 20_000])
 async def test_new_texts_are_not_read(db: Database, documents: DocumentCache, alice: Member, query: str) -> None:
-    """Over the limit, a text that is new is refused as any other, and stays new."""
+    """Over the limit, a new text is refused like any other, and stays unparsed."""
     await use_up(db, alice)
     assert await alice.fail(query) == "RATE_LIMITED"
     assert documents.find(query) is None
 
 
 async def test_known_texts_are_refused_as_well(db: Database, documents: DocumentCache, alice: Member) -> None:
-    """Over the limit, a text that was read before is refused."""
+    """Over the limit, a text that was parsed before is refused."""
     await alice.ask(NEW)
     await use_up(db, alice)
     assert documents.find(NEW)
@@ -67,7 +67,7 @@ async def test_known_texts_are_refused_as_well(db: Database, documents: Document
 
 
 async def test_sockets(db: Database, documents: DocumentCache, alice: Member) -> None:
-    """On a websocket, too, the text of an operation over the limit is not read."""
+    """On a websocket, too, the text of an operation over the limit is not parsed."""
     await use_up(db, alice)
     for query in (NEW, STREAM):
         async with subscribed(alice, query) as stream:
@@ -77,7 +77,7 @@ async def test_sockets(db: Database, documents: DocumentCache, alice: Member) ->
 
 @pytest.mark.parametrize("query", [NEW, STREAM])
 async def test_event_streams(db: Database, documents: DocumentCache, alice: Member, query: str) -> None:
-    """As an event stream, too, an operation over the limit is not read, and is answered with 429."""
+    """As an event stream, too, an operation over the limit is not parsed, and is answered with 429."""
     await use_up(db, alice)
     headers = wanting(alice.token)
     async with alice.client.post("/graphql", json={"query": query}, headers=headers) as response:

@@ -1,4 +1,4 @@
-"""Every scalar of the schema, wherever it can be given: no value, however odd, is the server's fault."""
+"""Every scalar of the schema, in every place: no value, however odd, causes a server error."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ ALL = list(places(schema.build(Settings())._schema))  # noqa: SLF001  graphql-co
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Cheap and unlimited."""
+    """Low costs and no limits."""
     return replace(settings, sign_ups_per_hour=10**6, log_in_attempts=10**6, log_in_attempts_per_address=10**6)
 
 
@@ -139,7 +139,7 @@ async def test_no_value_is_the_servers_fault(alice: Member, part: int) -> None:
     for place in ALL[part::8]:
         who = alice if not place.name.startswith("logOut") else Member(alice.client)
         token = {"Authorization": f"Bearer {who.token}"} if who.token else {}
-        # Where a stream is not accepted, a subscription is read, prepared and refused, and does not begin.
+        # If a stream is not accepted, a subscription is parsed, prepared and refused, and does not begin.
         headers = {"Content-Type": "application/json", "Accept": "application/json", **token}
         for body in bodies(place):
             async with who.client.post("/graphql", data=body.encode(), headers=headers) as response:

@@ -1,4 +1,4 @@
-"""Documents are validated as graphql-core does, and in few steps."""
+"""Validation agrees with graphql-core's, and takes few steps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def verdicts(of: GraphQLSchema, text: str) -> tuple[bool, bool]:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("of", [PERCH, SMALL], ids=["perch", "small"])
 def test_verdicts_are_those_of_graphql_core(of: GraphQLSchema, seed: int) -> None:
-    """Random documents with and without mistakes are valid where graphql-core says so, and nowhere else."""
+    """Random documents with and without errors are valid exactly when graphql-core says so."""
     made, counts = RandomDocuments(of, seed), {True: 0, False: 0}
     for _ in range(DOCUMENTS):
         text = made.document()
@@ -118,7 +118,7 @@ def test_rules_one_by_one(text: str) -> None:
 
 
 def test_errors_say_where_and_keep_nothing() -> None:
-    """Errors have messages and places, no more than are reported, and hold neither text nor nodes."""
+    """Errors have messages and places, are bounded in number, and hold neither text nor nodes."""
     (error,) = Validator(SMALL).check(parse("{\n  user { nane }\n}")).errors
     assert error.message == "Cannot query field 'nane' on type 'User'. Did you mean 'name', 'name2', or 'node'?"
     assert [tuple(place) for place in error.locations or ()] == [(2, 10)]
@@ -140,7 +140,7 @@ def test_merging_that_takes_too_long_is_given_up() -> None:
 
 
 def tokens(lexer: Lexer) -> list[object]:
-    """Return all tokens that a lexer reads, as far as it comes, and why it goes no further."""
+    """Return all tokens that a lexer reads before it stops, and why it stops."""
     found: list[object] = []
     try:
         while lexer.token.kind is not TokenKind.EOF:

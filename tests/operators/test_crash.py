@@ -110,7 +110,7 @@ async def test_store_killed_with_supervisor(tmp_path: Path, processes: int) -> N
 
 @pytest.mark.parametrize("damage", ["zeros", "noise", "half a command", "lost", "noise within"])
 async def test_damaged_log_is_repaired(tmp_path: Path, damage: str) -> None:
-    """A store killed under load, with a damaged end of its log, has all writes before the damage; repair does the rest."""
+    """A store killed under load, with damage at the end of its log, has all writes before it; repair does the rest."""
     async with (
         perch(tmp_path, "serve", appendfsync="always", **LIMITS) as running,
         visiting(await running.url()) as anonymous,

@@ -1,4 +1,4 @@
-"""What filters take and refuse, what is in a box, and which of many filters an index finds."""
+"""Filters: accepted and refused values, the points in a box, and the index that finds matching filters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from store.records import Location
 
 @dataclass
 class Sent:
-    """A box as the API hands it on."""
+    """A box in the form that the API gives."""
 
     south: float
     west: float
@@ -30,7 +30,7 @@ LONGEST = "x" * 60
 
 
 def test_reads_all_parts() -> None:
-    """A filter keeps what it was given, the same phrase and the same box once."""
+    """A filter keeps its values, and equal phrases or boxes once."""
     found = read([1, 2, 1], ["Tea, cup", "cup tea", "#tea", LONGEST, "  " + "e\u0301" * 60 + " "], [WORLD, WORLD])
     phrases = frozenset(map(phrase_of, ["tea cup", "#tea", LONGEST, "é" * 60]))
     assert found == Filter(frozenset({1, 2}), phrases, frozenset({Box(-90, -180, 90, 180)}))
@@ -108,7 +108,7 @@ INSIDE = [
 
 @pytest.mark.parametrize(("box", "latitude", "longitude", "inside"), INSIDE)
 def test_boxes(box: Box, latitude: float, longitude: float, inside: bool) -> None:
-    """A box holds what lies in it, its edges, and what lies across the date line; its index finds the same."""
+    """A box holds the points in it, on its edges and across the date line; its index finds the same."""
     place, index = Location(latitude, longitude), BoxIndex[str]()
     index.add(box, "one")
     assert box.holds(place) is inside
@@ -117,7 +117,7 @@ def test_boxes(box: Box, latitude: float, longitude: float, inside: bool) -> Non
     assert index.match(place) == set()
 
 
-# Chance that can be repeated, no secret:
+# Repeatable chance, no secret:
 # ruff: noqa: S311
 
 
@@ -138,7 +138,7 @@ def around(box: Box) -> set[int]:
 
 
 def test_boxes_by_counting_meridians() -> None:
-    """A box holds the places whose meridian is met on the way east from its west to its east."""
+    """A box holds the places whose meridian lies on the way east from its west to its east."""
     dice = random.Random(3)
     for _ in range(1_000):
         box, place = some_box(dice), Location(some_degrees(dice, 90), some_degrees(dice, 180))
@@ -186,7 +186,7 @@ def some_facts(dice: random.Random, scale: float = 1) -> Facts:
 @pytest.mark.parametrize("scale", [1, 1 / 8, 1 / 512])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_index_finds_what_each_filter_passes(seed: int, scale: float) -> None:
-    """However filters come, change and go, those found for an event are exactly those that pass it."""
+    """However filters are added, changed and removed, those found for an event are exactly those that match it."""
     dice = random.Random(seed)
     filters, expected = Filters[int](), dict[int, Filter | None]()
     found = 0
@@ -202,17 +202,17 @@ def test_the_index_finds_what_each_filter_passes(seed: int, scale: float) -> Non
         passing = {one for one, wanted in expected.items() if wanted is None or wanted.passes(facts)}
         assert filters.match(facts) == passing
         found += len(passing)
-    assert found > 600  # or nothing was tried
+    assert found > 600  # or nothing was tested
 
 
 def test_nothing_is_left_behind() -> None:
-    """When all have gone, the indexes are as empty as they began."""
+    """After all are removed, the indexes are as empty as at the start."""
     dice, filters = random.Random(4), Filters[int]()
     for subscriber in range(200):
         filters.add(subscriber, some_filter(dice))
     for subscriber in range(200):
         filters.remove(subscriber)
-    filters.remove(7)  # once more changes nothing
+    filters.remove(7)  # a repetition changes nothing
     fresh = Filters[int]()
     assert (filters._filters, filters._all, filters._authors) == (fresh._filters, fresh._all, fresh._authors)  # noqa: SLF001
     assert vars(filters._phrases) == vars(fresh._phrases)  # noqa: SLF001
@@ -220,7 +220,7 @@ def test_nothing_is_left_behind() -> None:
 
 
 def test_any_part_is_enough_and_each_subscriber_has_an_event_once() -> None:
-    """Author, phrase and box each bring an event, all three together bring it once, and an event may have neither."""
+    """Author, phrase and box each select an event, all three together select it once, and an event may have neither."""
     filters = Filters[str]()
     filters.add("all three", read([1], ["tea", "cup"], [Sent(0, 0, 1, 1)]))
     filters.add("author", read([1], None, None))
@@ -241,7 +241,7 @@ def test_any_part_is_enough_and_each_subscriber_has_an_event_once() -> None:
 
 
 def test_phrases_that_share_a_word_are_filed_apart() -> None:
-    """Phrases with a word in common are filed under others, so that a text with that word looks at one of them."""
+    """Phrases with a common word are filed under other words, so that a text with that word checks one of them."""
     index = PhraseIndex[int]()
     for number in range(1_000):
         index.add(phrase_of(f"redis w{number}"), number)

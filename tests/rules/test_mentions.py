@@ -76,5 +76,5 @@ from tests.support.texts import LONG
     ],
 )
 def test_mentions(text: str, expected: str) -> None:
-    """Mentions are found in order and as often as they stand there, and not inside other things."""
+    """Mentions are found in order and as often as they occur, and not inside other text."""
     assert mentions(text) == tuple(expected.split())

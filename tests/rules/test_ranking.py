@@ -1,4 +1,4 @@
-"""The rule of importance: numbers against age."""
+"""The rule of importance: counts against age."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MADE = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def test_every_number_counts() -> None:
-    """One more of anything ranks a post higher, the first one too, however many there are."""
+    """One more of any reaction ranks a post higher, even the first one, for any counts."""
     for numbers in itertools.product((0, 1, 100), repeat=4):
         names = dict(zip(("likes", "reposts", "quotes", "comments"), numbers, strict=True))
         for name, value in names.items():
@@ -32,7 +32,7 @@ def test_every_number_counts() -> None:
     ],
 )
 def test_weights(more: dict[str, int], less: dict[str, int]) -> None:
-    """A comment is worth more than a like, a repost or quote more than a comment, and they add up."""
+    """A comment weighs more than a like, a repost or quote more than a comment, and they add up."""
     assert score(MADE, **more) > score(MADE, **less)
 
 
@@ -52,6 +52,6 @@ def test_age_against_numbers(younger: int, numbers: dict[str, int], *, ranks_hig
 
 
 def test_best_first() -> None:
-    """Posts are sorted by score, best first; of equal scores the newer first."""
+    """Posts are sorted by score, best first; posts with equal scores, newer first."""
     assert best_first({1: 0.5, 2: 2.0, 3: 0.5, 4: 1.0}) == [2, 4, 3, 1]
     assert ranking.best_first({}) == []

@@ -1,4 +1,4 @@
-"""Which posts a sample has."""
+"""The posts of a sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IDS = {
 @pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
 @pytest.mark.parametrize("percent", [1, 2, 10, 50, 99, 100])
 def test_a_sample_has_its_share(ids: range, percent: int) -> None:
-    """Of posts however their ids are spaced, a sample has its share, give or take five standard deviations."""
+    """A sample has its share of posts with any spacing of ids, give or take five standard deviations."""
     share = percent / 100
     taken = sum(in_sample(post, percent) for post in ids)
     assert abs(taken - MANY * share) <= 5 * (MANY * share * (1 - share)) ** 0.5
@@ -33,7 +33,7 @@ def test_every_partition_is_sampled_alike() -> None:
 
 
 def test_a_larger_sample_has_all_of_a_smaller_one() -> None:
-    """A post enters at one percentage and stays in at every greater one; none is in at nothing, all at a hundred."""
+    """A post enters at one percentage and stays at every greater one; none is in at nothing, all at a hundred."""
     for post in range(0, 1 << 53, 1 << 44):
         inside = [in_sample(post, percent) for percent in range(101)]
         assert inside == sorted(inside)
@@ -41,5 +41,5 @@ def test_a_larger_sample_has_all_of_a_smaller_one() -> None:
 
 
 def test_a_sample_is_the_same_for_ever() -> None:
-    """What a post's id decides is fixed: processes, restarts and releases agree."""
+    """A post's id alone decides: processes, restarts and releases agree."""
     assert [post for post in range(1, 400) if in_sample(post, 1)] == [43, 372]

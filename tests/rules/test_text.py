@@ -42,7 +42,7 @@ def refusal(text: str, *, limit: int = 10, multiline: bool = True) -> TextRefuse
     ],
 )
 def test_normalises(text: str, expected: str) -> None:
-    """A text is composed, trimmed, its line ends are unified and its length counts code points after that."""
+    """A text is composed and trimmed, its line ends are unified, and its length then counts code points."""
     assert normalise(text, limit=10) == expected
     assert normalise(expected, limit=10) == expected
 
@@ -66,7 +66,7 @@ def test_normalises(text: str, expected: str) -> None:
     ],
 )
 def test_blank(text: str) -> None:
-    """A text of nothing but invisible characters is blank, which is an answer where a text may be empty."""
+    """A text of invisible characters alone is blank, which is valid if a text may be empty."""
     assert refusal(text).code == "BLANK"
     assert str(refusal(text, multiline=False)) == "must not be blank"
     assert normalise(text, limit=10, may_be_empty=True) == ""
@@ -82,14 +82,14 @@ def test_too_long(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a" * 41, "a" * LONG, "a\0" * LONG, "e\u0301" * LONG, FAMILY * LONG])
 def test_far_too_long(text: str) -> None:
-    """A text that no normalisation could bring under the limit is refused by its raw length, whatever it holds."""
+    """A text that no normalisation could bring under the limit is refused by its raw length alone."""
     error = refusal(text)
     assert error.code == "TOO_LONG"
     assert str(error) == "must be at most 10 characters, is far longer"
 
 
 def test_too_long_by_composition() -> None:
-    """The length is taken after NFC also where that makes a text longer."""
+    """The length is taken after NFC even if that makes a text longer."""
     assert normalise("\ufb2c" * 3, limit=9) == "\u05e9\u05bc\u05c1" * 3
     assert str(refusal("\ufb2c" * 4)) == "must be at most 10 characters, is 12"
 
@@ -143,7 +143,7 @@ def test_invalid_at_the_ends(text: str) -> None:
     ],
 )
 def test_invalid_in_a_single_line(character: str, rule: str) -> None:
-    """A name neither breaks the line nor turns the direction of what stands around it; longer texts may."""
+    """A name neither breaks the line nor reverses the text around it; longer texts may."""
     error = refusal(f"a{character}b", multiline=False)
     assert error.code == "INVALID"
     assert str(error) == f"must not contain the {rule}"
@@ -152,7 +152,7 @@ def test_invalid_in_a_single_line(character: str, rule: str) -> None:
 
 @pytest.mark.parametrize("name", ["Ann O'Perch", "\u0646\u06cc\u200c\u0645\u0627", "\u200fabc", f"Ann {FAMILY}"])
 def test_single_line_keeps(name: str) -> None:
-    """Joiners and marks of direction are part of names."""
+    """Joiners and direction marks are allowed in names."""
     assert normalise(name, limit=20, multiline=False) == name
     assert normalise(f" {name}\r\n", limit=20, multiline=False) == name
 
@@ -183,5 +183,5 @@ def test_is_login(login: str) -> None:
     ],
 )
 def test_is_no_login(login: str) -> None:
-    """Anything else is no login, a line end after one included."""
+    """Any other text is no login, not even one with a line end after it."""
     assert not is_login(login)

@@ -1,4 +1,4 @@
-"""The rule of visibility by itself: what the pure function says of every cell of the table, without a store."""
+"""The rule of visibility by itself: the pure function in every cell of the table, without a store."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def member(cell: Cell) -> User:
 
 
 def sight(cell: Cell, *posts: Status, relationship: Relationship | None = None) -> Sight:
-    """Return the sight of a cell: of the member looked at and another one, public, whom nobody has anything against."""
+    """Return the sight of a cell: of its member and another one, public, whom nobody blocks or mutes."""
     viewer, is_moderator = VIEWERS.get(cell.relation, VIEWER_ID), cell.relation == "moderator"
     relationships = {MEMBER_ID: relationship or BONDS.get(cell.relation, NO_RELATIONSHIP), OTHER_ID: NO_RELATIONSHIP}
     users = [member(cell), OTHER]
@@ -49,7 +49,7 @@ def sight(cell: Cell, *posts: Status, relationship: Relationship | None = None) 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_the_rule(cell: Cell) -> None:
-    """Every function of the rule says of every cell what the table says, of things of all kinds."""
+    """Every function of the rule agrees with the table in every cell, for entities of all kinds."""
     mine, theirs = status(10, MEMBER_ID, hidden=cell.state.hidden), status(11, OTHER_ID)
     facts = sight(cell, mine, theirs)
     assert sees(facts, member(cell)) == MEMBER.is_seen(cell)
@@ -70,7 +70,7 @@ def test_the_rule(cell: Cell) -> None:
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_a_quote_stays(cell: Cell) -> None:
-    """What another member says about a post they quote is seen, whoever may see the post itself."""
+    """Another member's own text in a quote is seen, even by viewers who may not see the original."""
     mine = status(10, MEMBER_ID, hidden=cell.state.hidden)
     assert sees(sight(cell, mine), repost(11, OTHER_ID, mine, "words"))
 
@@ -93,7 +93,7 @@ def test_a_quote_stays(cell: Cell) -> None:
 def test_several_at_once(
     relationship: Relationship, state: State, expected: Permissions, *, is_moderator: bool
 ) -> None:
-    """Where several relations hold at once each takes away, also from moderators."""
+    """If several relations hold at once, each takes away permissions, even from moderators."""
     cell = Cell("moderator" if is_moderator else "stranger", state)
     facts = sight(cell, relationship=relationship)
     assert facts.of(MEMBER_ID) == expected
@@ -101,7 +101,7 @@ def test_several_at_once(
 
 
 def test_what_is_not_there() -> None:
-    """Nothing is seen of what is gone: a record, its author, the post below a comment, the original of a repost."""
+    """Nothing deleted is seen: a record, its author, the post below a comment, the original of a repost."""
     facts = sight(Cell("stranger", OPEN))
     gone = status(10, 99)
     assert not sees(facts, None)

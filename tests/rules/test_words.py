@@ -140,12 +140,12 @@ CASES = [case for cases in TABLE.values() for case in cases]
 
 @pytest.mark.parametrize(("phrase", "text", "matches"), CASES, ids=[f"{p}-{t}" for p, t, _ in CASES])
 def test_truth_table(phrase: str, text: str, matches: bool) -> None:
-    """A phrase matches a text when each of its words stands there, and otherwise not."""
+    """A phrase matches a text exactly when the text has each of its words."""
     assert phrase_of(phrase).stands_in(words_of(text)) is matches
 
 
 def test_the_table_can_be_read() -> None:
-    """The table is printed for who asks for it."""
+    """The table is printed on request."""
     for title, cases in TABLE.items():
         sys.stdout.write(f"\n{title}\n")
         for phrase, text, matches in cases:
@@ -153,7 +153,7 @@ def test_the_table_can_be_read() -> None:
 
 
 def padded(text: str, width: int) -> str:
-    """Return a text with so many spaces after it that it takes some columns of a terminal."""
+    """Return a text padded with spaces to some columns of a terminal."""
     return text + " " * max(0, width - sum(1 + (east_asian_width(character) in {"W", "F"}) for character in text))
 
 
@@ -179,7 +179,7 @@ PIECES = [
 
 
 def test_every_text_matches_itself() -> None:
-    """Whatever stands beside whatever, a phrase stands in the text that is the same, and in it amid others."""
+    """With any neighbours, a phrase matches the text that equals it, and the same text among others."""
     dice = random.Random(1)  # noqa: S311  the same texts each time
     for _ in range(3_000):
         text = "".join(dice.choices(PIECES, k=dice.randint(1, 12)))
@@ -192,5 +192,5 @@ def test_every_text_matches_itself() -> None:
     "text", ["数" * 100_000, "a\u200d" * 50_000, "@a#b" * 25_000, FAMILY * 20_000, "\ufdfa" * 50_000]
 )
 def test_reads_in_linear_time(text: str) -> None:
-    """A text at the limit of what one can be is read at once, whatever it holds."""
+    """Any text at the limit of length is read at once."""
     assert words_of(text).terms

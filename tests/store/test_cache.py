@@ -1,4 +1,4 @@
-"""What a process keeps of the store is never older than who asks: whoever changes it, and whatever breaks meanwhile."""
+"""Cached values are never older than their read: after changes by any process, and after any failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STEPS = 150
 
 
 class Reading:
-    """Commands about things, and what was said of them."""
+    """Commands that change keys, and the fields that they write."""
 
     def __init__(self, cached: Records, *things: int, also: tuple[Any, ...] = ()) -> None:
         self._shelf = cached
@@ -58,14 +58,14 @@ async def other(settings: Settings, services: Services) -> AsyncIterator[Databas
 
 
 async def current(db: Database) -> None:
-    """Hear of all that has changed before now."""
+    """Process all invalidations sent before now."""
     told = await db.cache.begin([])
     assert told
     await told
 
 
 async def test_kept_until_changed(db: Database, other: Database, cache: Cache) -> None:
-    """What was read is kept, and gone once who changed it has had their answer: each of a hundred times."""
+    """A read value is cached, and gone once its writer has the reply: each of a hundred times."""
     users = cache.records("user")
     for i in range(100):
         await other.one("HSET", keys.user(1), "name", f"name {i}")
@@ -79,10 +79,14 @@ async def test_kept_until_changed(db: Database, other: Database, cache: Cache) -
 
 
 async def test_what_changes_between_two_replies(db: Database, other: Database, cache: Cache) -> None:
-    """A change that is heard of behind one reply and before the next of the same batch is not covered up by these."""
+    """An invalidation between two replies of a batch is not undone by the later ones."""
     users = cache.records("user")
     await other.one("HSET", keys.user(1), "name", "before")
-    waits = ("BLPOP", "go on", 0)  # nobody else is served between two commands that come together, but while one waits
+    waits = (
+        "BLPOP",
+        "go on",
+        0,
+    )  # no other client is served between two commands sent together, except while one waits
     reading = Reading(users, 1, 2, also=waits)
     looked = asyncio.create_task(db.read([], [reading]))
     while not (await other.one("INFO", "clients")).partition("blocked_clients:")[2].startswith("1"):
@@ -95,13 +99,13 @@ async def test_what_changes_between_two_replies(db: Database, other: Database, c
 
 @pytest.mark.parametrize("end", ["cut", "flush", "close"])
 async def test_everything_goes(db: Database, other: Database, cache: Cache, end: str) -> None:
-    """With the connection, with the whole database and at the end nothing is left of what was kept."""
+    """A lost connection, a flushed database and the end of the cache each empty it."""
     users = cache.records("user")
     await db.read([], [Reading(users, 1)])
     assert users.find([1])
     if end == "cut":
         await other.one("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        with contextlib.suppress(RedisConnectionError):  # it may hear of its end only now
+        with contextlib.suppress(RedisConnectionError):  # the news of its end may arrive only now
             await current(db)
     elif end == "flush":
         await other.one("FLUSHDB")
@@ -116,7 +120,7 @@ async def test_everything_goes(db: Database, other: Database, cache: Cache, end:
 
 
 async def test_bounds(db: Database, settings: Settings) -> None:
-    """No more is kept than was allowed, and what was read longest ago goes first."""
+    """The cache is bounded, and the least recently read values go first."""
     small = Database(settings.redis_url, shrunk(settings, records_kept=3))
     users = small.cache.records("user")
     for i in range(5):
@@ -135,7 +139,7 @@ async def test_bounds(db: Database, settings: Settings) -> None:
 
 @pytest.fixture
 async def plain(db: Database, settings: Settings) -> AsyncIterator[str]:
-    """Where the store refuses to track what is read."""
+    """A store that refuses to track keys."""
     await db.one("ACL", "SETUSER", "plain", "reset", "on", "nopass", "~*", "&*", "+@all", "-client|tracking")
     yield settings.redis_url.replace("redis://", "redis://plain@").replace("unix://", "unix://plain@")
     await db.one("ACL", "DELUSER", "plain")
@@ -143,7 +147,7 @@ async def plain(db: Database, settings: Settings) -> AsyncIterator[str]:
 
 @pytest.mark.parametrize("how", ["off", "refused"])
 async def test_without(db: Database, settings: Settings, plain: str, how: str) -> None:
-    """Where it is turned off, or the store refuses to track, the same is read and nothing is kept."""
+    """If caching is off, or the store refuses to track, reads are the same and nothing is cached."""
     await db.one("HSET", keys.user(1), "name", "here")
     url, most = (settings.redis_url, 0) if how == "off" else (plain, 10)
     bare = Database(url, shrunk(settings, records_kept=most))
@@ -156,7 +160,7 @@ async def test_without(db: Database, settings: Settings, plain: str, how: str) -
 
 
 async def test_who_leaves_before_it_is_refused(settings: Settings, plain: str) -> None:
-    """Whoever opens the connection and leaves at whatever moment, nothing that is not tracked is ever kept."""
+    """For callers that open the connection and leave at any moment, no untracked value is ever cached."""
     is_open, turns = False, 0
     while not is_open:
         bare = Database(plain, settings)
@@ -174,7 +178,7 @@ async def test_who_leaves_before_it_is_refused(settings: Settings, plain: str) -
 
 
 async def test_away(db: Database, cache: Cache) -> None:
-    """A server that cannot answer yet is away for who reads what may be kept, as for everybody else."""
+    """A server that cannot answer yet is unavailable for cached reads, as for all others."""
     users = cache.records("user")
     loading = ("EVAL", "return redis.error_reply('LOADING the data')", 0)
     with pytest.raises(Unavailable, match="the data"):
@@ -182,7 +186,7 @@ async def test_away(db: Database, cache: Cache) -> None:
 
 
 async def test_other_news(db: Database, cache: Cache) -> None:
-    """Whatever else the server might push, and of however many parts, is passed over."""
+    """Other push messages of the server, of any length, are ignored."""
     users = cache.records("user")
     await db.read([], [Reading(users, 1)])
     assert cache._tracked is not None  # noqa: SLF001  no server that is tested with has other news for this connection
@@ -192,7 +196,7 @@ async def test_other_news(db: Database, cache: Cache) -> None:
 
 
 async def test_a_page_read_again(services: Services, db: Database, alice: Member, bob: Member) -> None:
-    """A page that has been read before takes one round trip, and one more once something in it has changed."""
+    """A page that was read before takes one round trip, and one more after a change to it."""
     await alice.follow(bob)
     post = await bob.post("hello")
     query = "{ homeTimeline(first: 50) { nodes { ... on Post { text likeCount author { name } } } } }"
@@ -212,7 +216,7 @@ async def test_a_page_read_again(services: Services, db: Database, alice: Member
 async def test_two_processes_agree(
     settings: Settings, services: Services, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """Whatever is done in one process, another that keeps what it reads answers at once as one that keeps nothing."""
+    """After any act in one process, another process with a cache at once answers like one without."""
     members = [alice, bob, carol]
     dice = random.Random(7)  # noqa: S311  as much at random as can be done again
     things = [await member.post("first") for member in members]
@@ -228,7 +232,7 @@ async def test_two_processes_agree(
 
 
 async def _act(dice: random.Random, actor: Member, another: Member, things: list[str], i: int) -> None:
-    """Do something at random; what is refused changes nothing, which is fine, too."""
+    """Do a random act; a refused one changes nothing, which is fine, too."""
     thing = dice.choice(things)
     acts: list[Callable[[], Any]] = [
         lambda: actor.do("like", postId=thing),

@@ -1,4 +1,4 @@
-"""What a process keeps to find its way, sessions and lists, is as it is everywhere: whoever changes it elsewhere."""
+"""Cached sessions, lists and logins are right in every process after a change in another one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROFILE = f'{{ user(login: "bob") {{ name timeline(first: 5) {{ {PAGE} }} }} }}'
 
 @pytest.fixture
 async def elsewhere(settings: Settings, services: Services) -> AsyncIterator[Elsewhere]:
-    """Another process, which is asked for a member and keeps what it reads."""
+    """Another process, which answers queries and caches its reads."""
     async with process(settings) as ask:
         yield ask
 
@@ -36,7 +36,7 @@ def code(answer: Any) -> str | None:
 
 @pytest.mark.parametrize("end", ["log out", "expiry", "deletion"])
 async def test_sessions(services: Services, elsewhere: Elsewhere, alice: Member, end: str) -> None:
-    """A session that has ended in one process is good in no other, though it was a moment before."""
+    """A session that has ended in one process is refused in every other, even if it was valid a moment before."""
     assert code(await elsewhere(alice, VIEWER)) is None
     assert code(await elsewhere(alice, HOME)) is None
     member = number(alice.id)
@@ -55,7 +55,7 @@ async def test_sessions(services: Services, elsewhere: Elsewhere, alice: Member,
 
 
 async def test_standing(services: Services, elsewhere: Elsewhere, alice: Member, bob: Member) -> None:
-    """Who is suspended may do nothing at once, and who is made a moderator sees what only they see."""
+    """A suspended member can do nothing at once, and a new moderator sees at once everything moderators see."""
     write = 'mutation { post(input: { text: "hello" }) { userErrors { code } } }'
     assert (await elsewhere(alice, write))["data"]["post"]["userErrors"] == []
     await services.db.one("HSET", keys.credentials(number(alice.id)), "suspended", "1")
@@ -67,7 +67,7 @@ async def test_standing(services: Services, elsewhere: Elsewhere, alice: Member,
 
 
 async def test_lists(elsewhere: Elsewhere, alice: Member, bob: Member) -> None:
-    """Posts stand in profiles and homes at once, and are gone from them as soon as they are deleted."""
+    """Posts are in profiles and homes at once, and leave them as soon as they are deleted."""
     await alice.follow(bob)
     made: list[str] = []
 
@@ -76,7 +76,7 @@ async def test_lists(elsewhere: Elsewhere, alice: Member, bob: Member) -> None:
         timelines = [pages[0]["data"]["homeTimeline"], pages[1]["data"]["user"]["timeline"]]
         return [[node["text"] for node in timeline["nodes"]] for timeline in timelines]
 
-    for i in range(12):  # more than wait beside a home's list
+    for i in range(12):  # more than the buffer `newest` beside a home's list holds
         assert await shown() == [[f"post {j}" for j in reversed(range(i))][:5]] * 2
         made.append(await bob.post(f"post {i}"))
     await bob.do("deletePost", postId=made.pop(10))
@@ -86,7 +86,7 @@ async def test_lists(elsewhere: Elsewhere, alice: Member, bob: Member) -> None:
 
 
 async def test_logins(elsewhere: Elsewhere, alice: Member, bob: Member, carol: Member) -> None:
-    """A login leads to whoever has it now."""
+    """A login leads to its present holder."""
     assert (await elsewhere(alice, PROFILE))["data"]["user"]["name"]
     await bob.do("updateProfile", login="robert")
     assert (await elsewhere(alice, PROFILE))["data"]["user"] is None
@@ -98,12 +98,12 @@ async def test_logins(elsewhere: Elsewhere, alice: Member, bob: Member, carol: M
 
 
 async def test_without_the_connection(services: Services, elsewhere: Elsewhere, alice: Member, bob: Member) -> None:
-    """Where the connection breaks that would have told of a change, nothing that was kept is shown any more."""
+    """If the connection for invalidations breaks, no cached value is shown any more."""
     await alice.follow(bob)
     post = await bob.post("secret")
     assert "secret" in str(await elsewhere(alice, HOME))
     await services.db.one("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-    for _ in range(3):  # a process may hear only now that a connection is gone
+    for _ in range(3):  # a process may learn only now that a connection is gone
         await bob.send(f'mutation {{ deletePost(input: {{ postId: "{post}" }}) {{ userErrors {{ code }} }} }}')
     while code(answer := await elsewhere(alice, HOME)) == "SERVICE_UNAVAILABLE":
         pass

@@ -1,4 +1,4 @@
-"""The connections that all share: replies find those who wait for them, whatever becomes of others."""
+"""Shared connections: replies find their callers, independent of other callers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from store.client.connection import RedisConnections
 from store.client.database import Database
 from store.settings import Settings
 
-SILENT = ("BLPOP", "nothing", 0)  # is answered when something comes, and nothing does
+SILENT = ("BLPOP", "nothing", 0)  # is answered when an element is pushed, and none is
 
 
 class Noting:
-    """Stands for a transport: it notes what it is to write."""
+    """A fake transport that records the writes."""
 
     def __init__(self, written: list[bytes]) -> None:
         self.write = written.append
@@ -34,7 +34,7 @@ class Noting:
 
 @pytest.fixture
 async def connections(settings: Settings, db: Database) -> AsyncIterator[RedisConnections]:
-    """Two connections at most, and half a second's patience."""
+    """Two connections at most, and a time-out of half a second."""
     pool = redis.ConnectionPool.from_url(settings.redis_url, protocol=2)
     made = RedisConnections(pool.make_connection, 2, 0.5)
     yield made
@@ -42,7 +42,7 @@ async def connections(settings: Settings, db: Database) -> AsyncIterator[RedisCo
 
 
 async def test_many_at_once(connections: RedisConnections) -> None:
-    """Each batch gets its own replies, in order, however many cross in the same packets; errors stand among them."""
+    """Each batch gets its own replies, errors included, in order, for any interleaving of packets."""
     batches = [[("ECHO", f"{i}"), ("NONSENSE",), ("ECHO", "é" * i)] for i in range(300)]
     for i, (first, error, last) in enumerate(await asyncio.gather(*map(connections.run, batches))):
         assert (first, last) == (f"{i}", "é" * i)
@@ -50,7 +50,7 @@ async def test_many_at_once(connections: RedisConnections) -> None:
 
 
 async def test_what_leaves_together(connections: RedisConnections) -> None:
-    """What is sent in one turn leaves in one write, and so does all that comes while its replies are awaited."""
+    """Batches sent in one turn of the loop leave in one write, and so do all those sent while replies are awaited."""
     await connections.run([("PING",)])
     (wire,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
     written: list[bytes] = []
@@ -66,7 +66,7 @@ async def test_what_leaves_together(connections: RedisConnections) -> None:
 
 
 async def test_who_leaves(connections: RedisConnections) -> None:
-    """Replies to a caller that was cancelled are dropped in their turn, and nobody gets another's."""
+    """Replies to a cancelled caller are dropped in their turn, and nobody gets another's."""
     leaving = [asyncio.create_task(connections.run([("ECHO", "gone")])) for _ in range(20)]
     staying = [asyncio.create_task(connections.run([("ECHO", f"{i}")])) for i in range(20)]
     await asyncio.sleep(0)
@@ -83,14 +83,14 @@ async def test_what_is_no_text(connections: RedisConnections) -> None:
 
 
 async def test_silence(connections: RedisConnections) -> None:
-    """A server that does not answer in time is given up by all who wait on that connection, and asked anew later."""
+    """A server that does not answer in time is given up by all callers of that connection, and asked again later."""
     with pytest.raises(RedisTimeoutError, match=r"no reply for 0\.5 s"):
         await asyncio.gather(*(connections.run([SILENT]) for _ in range(3)))
     assert await connections.run([("ECHO", "again")]) == ["again"]
 
 
 async def test_a_connection_that_is_cut(connections: RedisConnections, db: Database) -> None:
-    """Who waits learns that the connection is gone; the next one to ask opens another."""
+    """Waiting callers get an error when the connection is lost; the next caller opens another."""
     (own,) = await connections.run([("CLIENT", "ID")])
     waiting = asyncio.create_task(connections.run([SILENT]))
     await asyncio.sleep(0)
@@ -122,7 +122,7 @@ BAD: dict[str, Any] = {
 async def test_what_cannot_be_sent(
     connections: RedisConnections, db: Database, connection: str, kind: str, place: int
 ) -> None:
-    """A value that cannot be encoded is refused where it is given, and nothing of its batch is sent."""
+    """A value that cannot be encoded is refused when it is given, and nothing of its batch is sent."""
     send = await _sender(connections, db, connection)
     before = [asyncio.ensure_future(send([("ECHO", f"before {i}")])) for i in range(3)]
     for part in range(2):  # the name of the command, or its argument
@@ -136,7 +136,7 @@ async def test_what_cannot_be_sent(
 
 
 async def test_numbers_that_are_none(connections: RedisConnections) -> None:
-    """A float that is no number is a text like any other."""
+    """A float that is not a number is a text like any other."""
     assert await connections.run([("ECHO", float("nan")), ("ECHO", float("-inf"))]) == ["nan", "-inf"]
 
 
@@ -177,7 +177,7 @@ async def test_each_reply_belongs_to_its_command(connections: RedisConnections, 
 
 
 async def test_what_is_written(connections: RedisConnections) -> None:
-    """The connection writes the commands of the batches awaited, in order, and nothing of those refused."""
+    """The connection writes the commands of awaited batches, in order, and nothing of refused ones."""
     await connections.run([("PING",)])
     (wire,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
     written: list[bytes] = []
@@ -198,7 +198,7 @@ async def test_what_is_written(connections: RedisConnections) -> None:
 
 @pytest.mark.parametrize("is_asking", [False, True])
 async def test_a_reply_too_many(connections: RedisConnections, is_asking: bool) -> None:
-    """A reply that no command waits for ends the connection before the next command could take it for its own."""
+    """A reply without a command ends the connection before the next command could take it for its own."""
     (own,) = await connections.run([("CLIENT", "ID")])
     (wire,) = connections._connections  # noqa: SLF001  no server sends one
     asking = wire.send([("ECHO", "mine")]) if is_asking else None  # it has not left yet
@@ -211,7 +211,7 @@ async def test_a_reply_too_many(connections: RedisConnections, is_asking: bool) 
 
 
 async def test_closed(connections: RedisConnections) -> None:
-    """Closing waits for what is under way; afterwards nothing is opened any more."""
+    """Closing waits for running commands; afterwards no connection is opened."""
     under_way = asyncio.create_task(connections.run([("ECHO", "last")]))
     await asyncio.sleep(0)
     await connections.close()
@@ -229,7 +229,7 @@ Send = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
 
 
 async def _sender(connections: RedisConnections, db: Database, connection: str) -> Send:
-    """Return what sends commands through the connections that all share, or through the one that tracks."""
+    """Return the function that sends commands through the shared connections, or through the tracking one."""
     if connection == "shared":
         return connections.run
 

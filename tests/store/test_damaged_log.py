@@ -1,4 +1,4 @@
-"""A damaged append-only file: the store starts without the damaged end, and loses nothing that lies before it."""
+"""A damaged append-only file: the store starts without the damaged end, and loses nothing before it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def written(data_dir: Path) -> Path:
 
 @pytest.mark.parametrize("end", ENDS)
 async def test_end_is_cut(tmp_path: Path, end: str) -> None:
-    """The store starts; what was cut lies beside the file, for its owner alone, and one line tells of it."""
+    """The store starts; the cut part is a file beside it, for its owner alone, and one line reports it."""
     file = await written(tmp_path)
     whole = file.read_bytes()
     file.write_bytes(whole + ENDS[end])
@@ -81,7 +81,7 @@ async def test_end_is_cut(tmp_path: Path, end: str) -> None:
 
 @pytest.mark.parametrize("fill", [b"", bytes(100)], ids=["empty", "zeros"])
 async def test_nothing_is_whole(tmp_path: Path, fill: bytes) -> None:
-    """A newest file that has no command at all leaves what older files have."""
+    """A newest file without any command leaves the contents of older files."""
     async with attached(tmp_path) as (_, client):
         await client.set("a", "1")
         await client.bgrewriteaof()
@@ -93,7 +93,7 @@ async def test_nothing_is_whole(tmp_path: Path, fill: bytes) -> None:
 
 
 async def test_cut_while_held(tmp_path: Path) -> None:
-    """A server that dies, and leaves half a command, is started again without it."""
+    """A server that dies, and leaves half a command, is restarted without it."""
     file = await written(tmp_path)
     async with attached(tmp_path) as (attachment, client):
         server, run = await server_info(client)
@@ -107,7 +107,7 @@ async def test_cut_while_held(tmp_path: Path) -> None:
 
 
 async def test_much_is_refused(tmp_path: Path) -> None:
-    """An end above the limit is not cut off: one line says so, and which setting allows it."""
+    """An end above the limit is not cut off: one line says so, and names the setting that allows it."""
     file = await written(tmp_path)
     damaged = file.read_bytes() + bytes(2000)
     file.write_bytes(damaged)
@@ -175,7 +175,7 @@ DAMAGES = (_older, _base, _no_base, _manifest, _empty_manifest, _no_manifest, _m
 
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_other_damage_is_refused(tmp_path: Path, damage: Callable[[Path], str]) -> None:
-    """Damage anywhere but at the end is refused in one line that says what to do, and nothing is changed."""
+    """Damage before the end is refused in one line that says what to do, and nothing is changed."""
     folder = (await written(tmp_path)).parent
     reason = damage(folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -192,7 +192,7 @@ async def test_other_damage_is_refused(tmp_path: Path, damage: Callable[[Path], 
 
 @pytest.mark.parametrize("length", [0, 1, 5, (1 << 20) - 30, 1 << 20, (1 << 20) + 1, 3 << 20])
 def test_long_values(tmp_path: Path, length: int) -> None:
-    """Values of any length are stepped over, wherever a block that is read ends, and a cut finds their beginning."""
+    """Values of any length are skipped, across any block boundary, and a cut finds their beginning."""
     file = tmp_path / "log"
     begun = packed("SELECT", "0") + b"#TS:1795337099\r\n" + MULTI + packed("SET", "a", "b") + EXEC
     long = packed("SET", "long", "x" * length)
@@ -205,7 +205,7 @@ def test_long_values(tmp_path: Path, length: int) -> None:
 
 
 def test_every_cut(tmp_path: Path) -> None:
-    """Wherever a file ends, it is whole up to its last whole command or the transaction that was begun."""
+    """A file that ends anywhere is whole up to its last whole command or the transaction that was begun."""
     parts = [packed("SET", "a", "1"), MULTI + SET + packed("SET", "b", "2") + EXEC, packed("GET", "")]
     ends = [sum(map(len, parts[:count])) for count in range(len(parts) + 1)]
     file = tmp_path / "log"

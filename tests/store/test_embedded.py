@@ -30,7 +30,7 @@ from tests.support.servers.holders import (
 
 
 async def test_stop_and_start(tmp_path: Path) -> None:
-    """Data survive the clean stop that the last hold's end brings, and are there after the next start."""
+    """Data survive the clean stop at the last hold's end, and are there after the next start."""
     for expected in (1, 2, 3):
         async with attached(tmp_path / "data") as (attachment, client):
             assert attachment.started
@@ -42,7 +42,7 @@ async def test_stop_and_start(tmp_path: Path) -> None:
 
 
 async def test_configuration(tmp_path: Path) -> None:
-    """The server listens on no TCP port and runs as the store needs it."""
+    """The server listens on no TCP port and has the settings that the store needs."""
     async with attached(tmp_path, appendfsync="always") as (_, client):
         settings = await client.config_get("*")
     expected = {"port": "0", "save": "", "appendonly": "yes", "appendfsync": "always", "dir": str(tmp_path)}
@@ -60,7 +60,7 @@ async def test_private(tmp_path: Path) -> None:
 
 
 async def test_killed_holder(tmp_path: Path) -> None:
-    """What a process wrote just before kill -9 is kept, and its server stops without anyone's help."""
+    """Writes just before kill -9 of their process are kept, and its server stops by itself."""
     async with holder(tmp_path, "last words") as process:
         assert (await greeting(process))[0]
         process.kill()
@@ -71,7 +71,7 @@ async def test_killed_holder(tmp_path: Path) -> None:
 
 
 async def test_shared(tmp_path: Path) -> None:
-    """Processes that start at the same time get one server, which outlives each of them but the last."""
+    """Processes that start simultaneously share one server, which lives until the last of them ends."""
     async with holder(tmp_path, "a") as first, holder(tmp_path, "b") as second:
         greetings = [await greeting(first), await greeting(second)]
         assert sorted(started for started, _ in greetings) == [False, True]
@@ -89,7 +89,7 @@ async def test_shared(tmp_path: Path) -> None:
 
 
 async def test_attached_twice(tmp_path: Path) -> None:
-    """Two attachments of one process count as two, also when they are made at the same time."""
+    """Two attachments of one process count as two, even simultaneous ones."""
     one, two = await asyncio.gather(attach(tmp_path), attach(tmp_path))
     assert {one.started, two.started} == {True, False}
     await one.close()
@@ -101,7 +101,7 @@ async def test_attached_twice(tmp_path: Path) -> None:
 
 
 async def test_killed_server(tmp_path: Path) -> None:
-    """A killed server is started again and has everything it had answered."""
+    """A killed server is restarted and has everything it had answered."""
     async with attached(tmp_path, appendfsync="always") as (attachment, client):
         for number in range(100):
             await client.rpush("numbers", number)
@@ -119,7 +119,7 @@ async def test_killed_server(tmp_path: Path) -> None:
 
 
 async def test_killed_supervisor(tmp_path: Path) -> None:
-    """A server whose supervisor was killed is replaced at once by one that is supervised, with the same data."""
+    """A server whose supervisor was killed is replaced at once by a supervised one, with the same data."""
     async with attached(tmp_path) as (attachment, client):
         await client.set("key", "value")
         _, run = await server_info(client)
@@ -133,7 +133,7 @@ async def test_killed_supervisor(tmp_path: Path) -> None:
 
 
 async def test_killed_together(tmp_path: Path) -> None:
-    """When supervisor and server are killed at once, one of the processes that hold the store starts both again."""
+    """When supervisor and server are killed at once, one of the processes that hold the store restarts both."""
     async with holder(tmp_path, "a") as first, holder(tmp_path, "b") as second:
         greetings = [await greeting(first), await greeting(second)]
         async with attached(tmp_path) as (attachment, client):
@@ -150,7 +150,7 @@ async def test_killed_together(tmp_path: Path) -> None:
 
 
 async def test_killed_after_release(tmp_path: Path) -> None:
-    """A process that has given up its hold starts nothing again."""
+    """A process that has given up its hold restarts nothing."""
     async with attached(tmp_path) as (attachment, client):
         other = await attach(tmp_path)
         server, run = await server_info(client)
@@ -164,7 +164,7 @@ async def test_killed_after_release(tmp_path: Path) -> None:
 
 
 async def test_attach_during_shutdown(tmp_path: Path) -> None:
-    """Who attaches while the server stops waits for that, and gets a new server with the same data."""
+    """A process that attaches while the server stops waits for that, and gets a new server with the same data."""
     async with attached(tmp_path) as (attachment, client):
         await client.set("key", "value")
         server, run = await server_info(client)
@@ -193,7 +193,7 @@ async def test_cancelled(tmp_path: Path) -> None:
 
 
 async def test_loading(tmp_path: Path) -> None:
-    """A server that is loading may take longer than the timeout, a silent one may not."""
+    """A loading server may take longer than the time-out, a silent one may not."""
     replies = 30
     supervisor_lock = lock(tmp_path / "supervisor.lock")  # as if another process had started the server
 
@@ -234,7 +234,7 @@ async def test_long_path(tmp_path: Path) -> None:
 
 
 async def test_file_refused(tmp_path: Path) -> None:
-    """A file where the data directory or one above it should be is refused in one line that names it."""
+    """A file in place of the data directory or a parent of it is refused in one line that names it."""
     file = tmp_path / "data"
     file.touch()
     for data_dir in (file, file / "below"):
@@ -246,7 +246,7 @@ async def test_file_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 async def test_unwritable_refused(tmp_path: Path) -> None:
-    """A directory that may not be written to is refused in one line that names it."""
+    """A directory that is not writable is refused in one line that names it."""
     data_dir = tmp_path / "data"
     data_dir.mkdir(mode=0o500)
     with pytest.raises(EmbeddedStoreError, match="Permission denied"):
@@ -254,7 +254,7 @@ async def test_unwritable_refused(tmp_path: Path) -> None:
 
 
 async def test_windows_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Windows the error says what can be used instead."""
+    """On Windows the error names the alternative."""
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(EmbeddedStoreError, match="REDIS_URL"):
         await attach(tmp_path)

@@ -1,4 +1,4 @@
-"""A disk that is full or read-only: a store that has data serves them, and what cannot start says why in one line."""
+"""A disk that is full or read-only: a store with data serves them, and a failed start says why in one line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ except EmbeddedStoreError as error:
 
 
 class Disk:
-    """A small disk that only the processes see that are started within its namespace."""
+    """A small disk that only processes started within its namespace can see."""
 
     def __init__(self, keeper: int, folder: Path) -> None:
         self.folder = folder
@@ -48,7 +48,7 @@ class Disk:
         self._seen = Path(f"/proc/{keeper}/root{folder}")
 
     def path(self, name: str) -> Path:
-        """Return where this process sees a file of the disk."""
+        """Return the path of a file of the disk as this process sees it."""
         return self._seen / name
 
     def fill(self) -> None:
@@ -99,7 +99,7 @@ async def _can_post(member: Member) -> bool:
 
 @pytest.mark.parametrize("appendfsync", ["everysec", "always"])
 async def test_full_disk(disk: Disk, appendfsync: str) -> None:
-    """A server starts again on a full disk and serves what there is; once there is room, writes work again."""
+    """A server restarts on a full disk and serves its data; once there is room, writes work again."""
     async with disk.serving(appendfsync=appendfsync) as running, visiting(await running.url()) as anonymous:
         alice = await sign_up(anonymous, "alice")
         post = await alice.post("before")
@@ -120,7 +120,7 @@ async def test_full_disk(disk: Disk, appendfsync: str) -> None:
 
 
 async def test_full_disk_at_first_start(disk: Disk) -> None:
-    """Where there is no room for the first files, the server ends with one line that says so, and with status 1."""
+    """Without room for the first files, the server ends with one line that says so, and with status 1."""
     disk.fill()
     async with disk.serving() as running:
         assert await running.ended() == 1
@@ -147,7 +147,7 @@ async def test_read_only_disk(disk: Disk, has_data: bool) -> None:
 
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_secret_without_room(tmp_path: Path, is_kept: bool) -> None:
-    """A secret that is kept needs no room; one that cannot be made is refused in one line, and leaves nothing."""
+    """A stored secret needs no room; one that cannot be written is refused in one line, and leaves nothing."""
     path = tmp_path / "secret.key"
     if is_kept:
         path.write_text("s" * 43)

@@ -1,4 +1,4 @@
-"""Look-ups that fields of one operation share: whoever leaves, and whatever fails, nobody else waits in vain."""
+"""Shared data loaders of one operation: no caller waits in vain when others are cancelled or a read fails."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from store.client.database import Unavailable
 from tests.support.people import Member
 from tests.support.work import number
 
-NOBODY = 4096  # an id that nothing has
+NOBODY = 4096  # an id of no entity
 PATIENCE = 5  # seconds
 
 
-TURNS = 8  # of the event loop, after which a look-up is over, or waits for the store
-KINDS = ["user", "credentials"]  # of things: one that may be kept in the process, and one that may not
+TURNS = 8  # of the event loop, after which a look-up is done, or waits for the store
+KINDS = ["user", "credentials"]  # of records: one that the process may cache, and one that it may not
 
 
 def operation(services: Services) -> Context:
@@ -34,7 +34,7 @@ async def _ended(*tasks: asyncio.Task[Any]) -> list[Any]:
 @pytest.mark.parametrize("leaving", [0, 1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 async def test_who_leaves(services: Services, alice: Member, kind: str, leaving: int) -> None:
-    """Of three who want the same thing one leaves, at whatever moment: the other two get it."""
+    """Of three callers with the same key one is cancelled, at any moment: the other two get the record."""
     for turns in range(TURNS):
         loader: DataLoader[Any] = getattr(operation(services).load, kind)
         tasks = [asyncio.create_task(loader.load(number(alice.id))) for _ in range(3)]
@@ -47,7 +47,7 @@ async def test_who_leaves(services: Services, alice: Member, kind: str, leaving:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_all_leave(services: Services, alice: Member, kind: str) -> None:
-    """Where all leave, each of them is cancelled and nothing else, and who comes after them gets what they wanted."""
+    """If all callers are cancelled, only they are, and a later caller gets the record."""
     for turns in range(TURNS):
         loader: DataLoader[Any] = getattr(operation(services).load, kind)
         tasks = [asyncio.create_task(loader.load(number(alice.id))) for _ in range(3)]
@@ -62,7 +62,7 @@ async def test_all_leave(services: Services, alice: Member, kind: str) -> None:
 
 
 async def test_a_round_trip_that_fails(services: Services, monkeypatch: pytest.MonkeyPatch, alice: Member) -> None:
-    """Those who wait for each other's look-ups all hear that the store was away, and so does who asks later."""
+    """Callers that wait for each other's look-ups all fail when the store is away, and so does a later one."""
 
     async def fail(*_: object) -> None:
         await asyncio.sleep(0)

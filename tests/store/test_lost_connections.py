@@ -1,4 +1,4 @@
-"""Connections lost in the middle of a mutation: what it has begun is finished as soon as there is another."""
+"""Connections lost in the middle of a mutation: its job is finished as soon as there is another connection."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.support.servers.cutting import Proxy
 from tests.support.servers.processes import until
 from tests.support.work import waiting
 
-LEASE = 600  # s: nothing of this waits for it
-SCRIPTS = 6  # that a mutation runs here, or more than that
+LEASE = 600  # s: no test waits for it
+SCRIPTS = 6  # at least as many as a mutation's steps here
 
 
 @pytest.fixture
@@ -31,18 +31,18 @@ async def proxy(store_url: str, tmp_path: Path) -> AsyncIterator[Proxy]:
 
 @pytest.fixture
 def settings(settings: Settings, proxy: Proxy) -> Settings:
-    """The settings, by way of the proxy, with a lease that no test outlives."""
+    """The settings, through the proxy, with a lease longer than any test."""
     return shrunk(settings, redis_url=proxy.url, job_lease_seconds=LEASE)
 
 
 async def finished(db: Database, worker: Worker) -> bool:
-    """Have the worker do what it may take; return whether nothing is left."""
+    """Have the worker do all available work; return whether nothing is left."""
     await worker.run_once()
     return not await waiting(db)
 
 
 async def findings(db: Database) -> list[str]:
-    """Return what verify finds."""
+    """Return the findings of verify."""
     report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
     return [str(finding) for finding in report.findings]
 
@@ -63,7 +63,7 @@ async def test_the_second_step_of_a_block(
 async def test_a_commit_without_an_answer(
     db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member
 ) -> None:
-    """The answer to the commit is lost: the mutation says that it may have failed, and what it began is finished."""
+    """The reply to the commit is lost: the mutation says that it may have failed, and its job is finished."""
     await bob.follow(alice)
     await alice.post("hello")
     proxy.cut(DIGESTS["block"], after=True)
@@ -77,7 +77,7 @@ async def test_a_commit_without_an_answer(
 async def test_what_the_worker_was_at(
     services: Services, db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member, carol: Member
 ) -> None:
-    """The worker loses its connection in the middle of a delivery: it goes on once there is another."""
+    """The worker loses its connection in the middle of a delivery: it continues once there is another."""
     for follower in (bob, carol):
         await follower.follow(alice)
     services.db.settings = shrunk(services.db.settings, fanout_inline=1)
@@ -94,7 +94,7 @@ async def test_what_the_worker_was_at(
 async def test_each_script_lost(
     db: Database, proxy: Proxy, worker: Worker, alice: Member, bob: Member, mutation: str, after: bool
 ) -> None:
-    """A lost script of a mutation, executed or not, leaves nothing half done and nothing that waits for the lease."""
+    """A lost script of a mutation, executed or not, leaves nothing half done and no job that waits for the lease."""
     lost = 0
     for passing in range(SCRIPTS):
         await bob.follow(alice)

@@ -1,4 +1,4 @@
-"""What the operator is told of a store that refuses commands."""
+"""The log lines of a store that refuses commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def settings(settings: Settings, store: Redis) -> Settings:
 
 
 async def test_one_line_for_each_outage(settings: Settings, alice: Member, bob: Member) -> None:
-    """However many errors there are, the log has one line of each state, and no traceback."""
+    """For any number of errors, the log has one line of each state, and no traceback."""
     with logged() as lines:
         for state in ("OOM", "BUSY"):
             async with outage(state, settings.redis_url):

@@ -1,4 +1,4 @@
-"""A store that refuses commands: reads go on, refused writes change nothing, and the operator is told."""
+"""A store that refuses commands: reads go on, refused writes change nothing, and the operator is informed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def answer(member: Member, query: str, **variables: Any) -> tuple[int, str
 
 
 async def readiness(member: Member) -> tuple[int, str]:
-    """Return what /readyz answers, which it does within a second."""
+    """Return the answer of /readyz, which must come within a second."""
     began = time.monotonic()
     async with member.client.get("/readyz") as response:
         text = await response.text()
@@ -124,7 +124,7 @@ async def test_refused_writes(
 async def test_what_goes_on_without_memory(
     settings: Settings, db: Database, services: Services, worker: Worker, alice: Member, bob: Member
 ) -> None:
-    """With all memory used up, deletes and log-out go on. Their jobs finish once there is memory again."""
+    """If memory is used up, deletes and log-out still work. Their jobs finish once there is memory again."""
     await bob.follow(alice)
     liked = await bob.post("liked")
     await alice.follow(bob)
@@ -162,7 +162,7 @@ async def test_what_goes_on_without_memory(
 
 
 async def test_requests_are_limited_all_the_same(settings: Settings, alice: Member, bob: Member) -> None:
-    """The process counts requests while the store refuses to. Each member has a limit of their own."""
+    """The process counts requests while the store refuses to, with a separate limit for each member."""
     async with outage("OOM", settings.redis_url):
         for _ in range(RATE_LIMIT):
             await alice.ask("{ viewer { user { id } } }")
@@ -191,7 +191,7 @@ async def test_the_home_of_who_was_away(
 
 @pytest.mark.parametrize("state", SILENCED)
 async def test_a_server_that_answers_nothing(settings: Settings, alice: Member, bob: Member, state: str) -> None:
-    """While the store answers nothing, every operation says so. Afterwards all goes on, caches included."""
+    """While the store answers nothing, every operation says so. Afterwards all works again, caches included."""
     await alice.follow(bob)
     async with outage(state, settings.redis_url):
         status, retry_after, body = await answer(alice, READS)
@@ -206,7 +206,7 @@ async def test_a_server_that_answers_nothing(settings: Settings, alice: Member, 
 
 
 async def test_who_connects_while_it_is_busy(settings: Settings, alice: Member) -> None:
-    """A process whose connections begin while the store is busy caches like any other once it is not."""
+    """A process that connects while the store is busy caches like any other afterwards."""
     late = Database(settings.redis_url, settings)
     async with outage("BUSY", settings.redis_url):
         with pytest.raises(Unavailable, match="BUSY"):
@@ -229,7 +229,7 @@ async def test_a_live_home(settings: Settings, db: Database, alice: Member, bob:
 
 
 async def test_a_server_that_hangs(store: Redis, alice: Member) -> None:
-    """/readyz answers within a second also while the store hangs, and at once when that is over."""
+    """/readyz answers within a second even while the store hangs, and at once afterwards."""
     with store.frozen():
         assert await readiness(alice) == (503, "the database does not answer, or accepts no writes: SILENT")
     assert await readiness(alice) == (200, "ok")

@@ -98,7 +98,7 @@ async def test_writing_outlives_a_cancelled_neighbour(slow: tuple[Slow, Channel]
 
 
 async def test_who_reads_is_written_to_at_once(slow: tuple[Slow, Channel]) -> None:
-    """A message that finds none waiting is written in the same turn of the loop; others are written in order."""
+    """A message that finds none waiting is written in the same turn of the loop; one that finds others comes last."""
     socket_, channel = slow
     socket_.unread = 0
     for _ in range(4):

@@ -1,1 +1,1 @@
-"""Who sees what, by every path, stored and live."""
+"""Visibility in every query, mutation and stream, stored and live."""

@@ -1,4 +1,4 @@
-"""Visibility has no way around it: every field that leads to a member, post or comment, tried in every cell."""
+"""Visibility cannot be bypassed: every field that leads to a member, post or comment, in every cell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.visibility.writes import MENTION, WRITES
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Room for all ways in one query."""
+    """Room for all paths in one query."""
     return roomy(settings)
 
 
@@ -28,7 +28,7 @@ QUERIES = list(dict.fromkeys(query for *_, query in WAYS))
 
 
 def test_every_field_is_proved() -> None:
-    """Every field of the schema that leads to something of a member has a way through it in one of the tables."""
+    """Every field of the schema that leads to an entity of a member has a path through it in one of the tables."""
     served = schema.build(Settings(data_dir=FilePath()))._schema  # noqa: SLF001  strawberry shows it to nobody
     proved = set(ELSEWHERE)
     for live in LIVE:
@@ -46,7 +46,7 @@ def test_every_field_is_proved() -> None:
 
 
 async def test_every_way_in_every_cell(db: Database, anonymous: Member) -> None:
-    """Each way leads to each thing in exactly those cells of the table in which the viewer sees it."""
+    """Each path leads to each entity in exactly those cells of the table in which the viewer sees it."""
     site = await audience(db, anonymous)
     document = operation("query", QUERIES)
     wrong: list[tuple[Cell, Kind]] = []
@@ -65,7 +65,7 @@ async def test_every_way_in_every_cell(db: Database, anonymous: Member) -> None:
 
 
 async def test_a_count_of_what_is_not_shown(db: Database, anonymous: Member) -> None:
-    """How many follow two members is told to those only who see the lists of both."""
+    """Only viewers who see the lists of both members get the number of their common followers."""
     site = await audience(db, anonymous)
     count = "node(id: $ONE) { ... on User { commonFollowerCount(withUser: $OTHER) } }"
     pairs = (("member", "friend"), ("friend", "member"))
@@ -77,7 +77,7 @@ async def test_a_count_of_what_is_not_shown(db: Database, anonymous: Member) -> 
 
 
 def report(wrong: list[tuple[Cell, Kind]]) -> str:
-    """Return the table as it was found, and which ways its columns stand for."""
+    """Return the table as it was found, and the paths of its columns."""
     lines = ["", table(wrong), ""]
     for kind in KINDS:
         fields = sorted({path.field for path in PATHS if path.kind == kind})

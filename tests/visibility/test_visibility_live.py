@@ -1,4 +1,4 @@
-"""Visibility holds of what is live: events of a member reach those, and only those, who see them."""
+"""Visibility of live events: events of a member reach exactly the members who see them."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ TOLD = [path for path in PATHS if path.field == "Viewer.notifications"]
 
 
 async def act(site: Audience) -> tuple[dict[State, Things], str]:
-    """Have a public and a private member act; returns what they and their pals have posted, and the last post."""
+    """Have a public and a private member act; returns their posts and their pals' posts, and the last post."""
     made: dict[State, Things] = {}
     for state in (OPEN, PRIVATE):
         member, pal = site.subjects[state], site.pals[state]
         made[state] = {"post": await member.post("live"), "passed on": site.things[state]["late"]}
-        if state == OPEN:  # a private member's posts are passed on by nobody else
+        if state == OPEN:  # nobody else can repost a private member's posts
             await pal.repost(made[state]["passed on"])
         await member.repost(await site.friend.post("to be passed on"))
     return made, await site.friend.post("the end")
 
 
 def expected(cell: Cell) -> dict[str, bool]:
-    """Return what of a member must reach the home of a viewer in a cell."""
+    """Return the posts of a member that must reach the home of a viewer in a cell."""
     follows = cell.relation in FOLLOWING
     return {
         "post": TIMELINE.is_seen(cell) and (follows or cell.relation == SELF),
@@ -60,7 +60,7 @@ def expected(cell: Cell) -> dict[str, bool]:
 
 
 async def reached(stream: Stream, last: str) -> tuple[set[str], set[str]]:
-    """Return which posts come, and who is named as having passed them on, up to the last post."""
+    """Return the delivered posts, and their named reposters, up to the last post."""
     posts, logins = set(), set()
     while True:
         kind, post, *by = await stream.brief()
@@ -73,7 +73,7 @@ async def reached(stream: Stream, last: str) -> tuple[set[str], set[str]]:
 
 @pytest.mark.parametrize("is_live", [True, False])
 async def test_home_events(db: Database, anonymous: Member, *, is_live: bool) -> None:
-    """What members post and pass on comes to the homes of those who see and want it, live and replayed."""
+    """Posts and reposts are delivered to the homes of members who see and want them, live and replayed."""
     site = await audience(db, anonymous)
     before = await now(db)
     viewers = {id(viewer): viewer for viewer in map(site.viewer, LIVELY)}
@@ -94,7 +94,7 @@ async def test_home_events(db: Database, anonymous: Member, *, is_live: bool) ->
 
 
 async def name_all(site: Audience) -> tuple[dict[State, Things], str]:
-    """Have a public and a private member name all viewers; returns where, and what the friend says last."""
+    """Have a public and a private member mention all viewers; returns where, and the friend's last post."""
     viewers = {viewer.login for viewer in (*signed_in(site), *site.subjects.values())}
     names = " ".join(f"@{login}" for login in sorted(viewers))
     made = {
@@ -108,12 +108,12 @@ async def name_all(site: Audience) -> tuple[dict[State, Things], str]:
 
 
 def assert_whole(shown: dict[str, Any] | None) -> None:
-    """Assert that a notification shows who did what: one that may not is not there at all."""
+    """Assert that a notification shows its actor and act: a hidden one must not be delivered at all."""
     assert shown is None or (shown["actor"] and (shown["post"] or shown["kind"] == "FOLLOW_REQUEST")), shown
 
 
 async def told(stream: Stream, last: str) -> set[str]:
-    """Return the ids of all that a subscriber is told, up to a post."""
+    """Return the ids of all events for a subscriber, up to a post."""
     found: set[str] = set()
     while last not in found:
         event = await stream.next()
@@ -124,7 +124,7 @@ async def told(stream: Stream, last: str) -> set[str]:
 
 
 async def test_notification_events(db: Database, anonymous: Member) -> None:
-    """Where members name others, it is told live to those who see and want it."""
+    """Live mentions are delivered to the members who see and want them."""
     site = await audience(db, anonymous)
     viewers = {id(viewer): viewer for viewer in map(site.viewer, LIVELY)}
     async with AsyncExitStack() as stack:
@@ -142,13 +142,13 @@ async def test_notification_events(db: Database, anonymous: Member) -> None:
 
 
 async def test_notifications_again(db: Database, anonymous: Member) -> None:
-    """Who has all replayed that they were ever told gets what the list of notifications shows, and no more."""
+    """A replay of all of a member's events gives exactly the list of notifications."""
     site = await audience(db, anonymous)
     last = await site.friend.post("the end, " + " ".join(f"@{viewer.login}" for viewer in signed_in(site)))
     found: dict[str, set[str]] = {}
     for relation, viewer in site.viewers.items():
         if relation != ANONYMOUS:
-            start = paging.cursor(CURSOR, number(viewer.id))  # older than all they were told
+            start = paging.cursor(CURSOR, number(viewer.id))  # older than all their events
             async with subscribed(viewer, NOTIFICATIONS, after=start) as stream:
                 found[relation] = await told(stream, last)
             assert found[relation] == set(ids_in(await viewer.ask(LISTED)))
@@ -160,7 +160,7 @@ async def test_notifications_again(db: Database, anonymous: Member) -> None:
 
 
 async def test_post_activity(db: Database, anonymous: Member) -> None:
-    """A post's numbers are told to those who see it; to others it is as one that does not exist."""
+    """A post's counts are delivered to viewers who see it; for others it does not exist."""
     site = await audience(db, anonymous)
     friend = number(site.friend.id)
     for cell in CELLS:
@@ -179,7 +179,7 @@ async def test_post_activity(db: Database, anonymous: Member) -> None:
 
 
 async def heard(db: Database, post: str, *, by_anybody: bool) -> None:
-    """Wait until the store tells of a post's activity, or no longer."""
+    """Wait until the store delivers a post's activity, or no longer does."""
     channel = db.channel(keys.activity(number(post)))
     async with asyncio.timeout(10):
         while bool(await db.one("PUBSUB", "CHANNELS", channel)) != by_anybody:
@@ -187,14 +187,14 @@ async def heard(db: Database, post: str, *, by_anybody: bool) -> None:
 
 
 async def answer_to_nothing(viewer: Member) -> dict[str, Any]:
-    """Return what is answered to who asks for the activity of a post that does not exist."""
+    """Return the answer to a subscription to a post that does not exist."""
     async with subscribed(viewer, ACTIVITY, post="status_00000000000001") as stream:
         return await stream.hear()
 
 
 @pytest.mark.parametrize("what", ["block", "hide", "private", "suspend"])
 async def test_activity_out_of_sight(db: Database, alice: Member, bob: Member, carol: Member, what: str) -> None:
-    """At the next change of a post that the viewer sees no longer, the subscription ends with NOT_FOUND."""
+    """At the next change of a post that the viewer no longer sees, the subscription ends with NOT_FOUND."""
     post = await alice.post("for now")
     async with subscribed(bob, ACTIVITY, post=post) as stream:
         await heard(db, post, by_anybody=True)

@@ -1,4 +1,4 @@
-"""Visibility holds of the stream of the whole site: what is not for all is for nobody, and bonds are kept."""
+"""Visibility in the stream of the whole site: posts not public reach nobody, blocks and mutes are respected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.visibility.sights import TIMELINE, WANTED, Cell
 
 
 async def act(site: Audience) -> tuple[dict[object, Things], str]:
-    """Have a public and a private member post, delete and follow; returns what, and the last post."""
+    """Have a public and a private member post, delete and follow; returns their posts, and the last post."""
     made: dict[object, Things] = {}
     for state in (OPEN, PRIVATE):
         member = site.subjects[state]
@@ -33,7 +33,7 @@ async def act(site: Audience) -> tuple[dict[object, Things], str]:
 
 
 async def heard(stream: Stream, last: str) -> tuple[set[str], set[str]]:
-    """Return the ids of all posts that a subscriber hears of, up to the last one, and who follows somebody."""
+    """Return the ids of all posts delivered to a subscriber, up to the last one, and who follows somebody."""
     found, followers = set[str](), set[str]()
     while last not in found:
         event = await stream.next()
@@ -45,7 +45,7 @@ async def heard(stream: Stream, last: str) -> tuple[set[str], set[str]]:
 
 
 def expected(cell: Cell) -> dict[str, bool]:
-    """Return what a viewer in a cell must hear of a member."""
+    """Return the events of a member that a viewer in a cell must get."""
     is_open = cell.state == OPEN
     post = TIMELINE.is_seen(cell) and is_open
     return {"post": post, "gone": post, "passed on": post, "member": WANTED.is_seen(cell) and is_open}
@@ -53,7 +53,7 @@ def expected(cell: Cell) -> dict[str, bool]:
 
 @pytest.mark.parametrize("query", [STREAM, OWN_STREAM], ids=["rendered for all", "rendered for each"])
 async def test_stream(services: Services, db: Database, anonymous: Member, query: str) -> None:
-    """What a member does in public is told to those who see and want it, what a private one does to nobody."""
+    """Public acts of a member are delivered to those who see and want them, acts of a private one to nobody."""
     site = await audience(db, anonymous)
     viewers = {id(viewer): viewer for viewer in map(site.viewer, LIVELY)}
     async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Who is not to see a thing cannot name it: mutations answer as if it were not there, and change nothing."""
+"""Viewers cannot name an unseen entity: mutations answer as if it did not exist, and change nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.visibility.sights import CELLS, MEMBER, Cell
 from tests.support.visibility.writes import MENTION, WRITES, Write
 from tests.support.work import number
 
-LONG_AGO = 1 << 40  # taken off an id: three days earlier, when nothing was made
+LONG_AGO = 1 << 40  # subtracted from an id: three days earlier, before anything existed
 INDEXES = "discussed:"  # of posts commented on: a left-over entry names too much, and is harmless
 
 
@@ -27,7 +27,7 @@ def settings(settings: Settings) -> Settings:
 
 
 def made_up(site: Audience, cell: Cell) -> Things:
-    """Return ids of things of the same types and partitions that are not there, beside the friend's real ones."""
+    """Return ids of missing entities of the same types and partitions, beside the friend's real ones."""
     false = {name: _other(it) for name, it in site.things[cell.state].items() if name != "login"}
     return {**site.shared, **false}
 
@@ -37,12 +37,12 @@ def _other(identity: str) -> str:
 
 
 def acts(*named: Write) -> list[str]:
-    """Return mutations, each of every thing that it can be of."""
+    """Return mutations, each for every entity that it accepts."""
     return [write.text.replace("$it", f"${thing}") for write in named for thing in write.things.split()]
 
 
 async def compare(site: Audience, cell: Cell, fields: list[str]) -> list[tuple[str, Any, Any]]:
-    """Return mutations, each with its answers for the things of a cell and for made-up ones."""
+    """Return mutations, each with its answers for the entities of a cell and for invented ones."""
     document, viewer = operation("mutation", fields), site.viewer(cell)
     false, real = await viewer.send(document, **made_up(site, cell)), await viewer.send(document, **site.named(cell))
     assert false.get("errors") == real.get("errors"), cell
@@ -51,7 +51,7 @@ async def compare(site: Audience, cell: Cell, fields: list[str]) -> list[tuple[s
 
 
 async def remembered(db: Database) -> dict[str, Any]:
-    """Return all that the store holds and that matters."""
+    """Return all relevant contents of the store."""
     return {key: value for key, value in (await contents(db)).items() if not key.startswith(INDEXES)}
 
 
@@ -61,7 +61,7 @@ def can_act(cell: Cell) -> bool:
 
 
 async def test_what_is_not_seen(db: Database, anonymous: Member) -> None:
-    """A mutation of a thing that is not seen answers exactly as for one that does not exist, and changes nothing."""
+    """A mutation of an unseen entity answers exactly as for a missing one, and changes nothing."""
     site = await audience(db, anonymous)
     before = await remembered(db)
     for cell in CELLS:
@@ -72,7 +72,7 @@ async def test_what_is_not_seen(db: Database, anonymous: Member) -> None:
 
 
 async def test_what_is_seen(db: Database, anonymous: Member) -> None:
-    """A mutation of a thing that is seen answers otherwise than for one that does not exist."""
+    """A mutation of a visible entity answers otherwise than for a missing one."""
     site = await audience(db, anonymous)
     for cell in CELLS:
         taken = acts(*(write for write in WRITES if write.can_name(cell) and write.is_harmless(cell)))
@@ -81,7 +81,7 @@ async def test_what_is_seen(db: Database, anonymous: Member) -> None:
 
 
 async def test_names_in_a_text(db: Database, anonymous: Member) -> None:
-    """A post mentions the members its author sees, and has the others' names as mere text."""
+    """A post mentions the members its author sees, and has the others' names as plain text."""
     site = await audience(db, anonymous)
     document = operation("mutation", [MENTION.text])
     for cell in CELLS:
@@ -90,7 +90,7 @@ async def test_names_in_a_text(db: Database, anonymous: Member) -> None:
             named = [things["member"]] * MEMBER.is_seen(cell)
             status = (await site.viewer(cell).ask(document, logins=f"@{things['login']}"))["status"]
             assert list(ids_in(status["mentions"])) == named, cell
-            # Nor is it kept for others, who may see the member.
+            # The mention is not stored for others either, who may see the member.
             kept = await posts.post(db, number(status["id"]))
             assert kept
             assert kept.mentioned == tuple(map(number, named)), cell
