@@ -73,7 +73,7 @@ async def test_change_password_refuses(
 
 
 class TestSlowHashes:
-    """Password hashing slow enough for other requests to come in between."""
+    """Password hashing slow enough for other requests to run in between."""
 
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:

@@ -111,7 +111,7 @@ async def test_the_most_followed_first(
 async def test_a_hundred_at_most(
     monkeypatch: pytest.MonkeyPatch, services: Services, worker: Worker, anonymous: Member
 ) -> None:
-    """The most followed are found, however many there are and whatever their magnitudes."""
+    """The most followed are found, however many there are and in all magnitudes."""
     monkeypatch.setattr(search, "MOST", 4)
     many = sorted(await crowd(anonymous, 12), key=lambda member: number(member.id))
     followers = [0, 100, 12, 7, 15, 16, 13, 8, 40, 3, 14, 5]

@@ -203,7 +203,7 @@ async def test_what_never_changes_is_looked_at_once() -> None:
 
 
 def test_what_is_kept_is_bounded() -> None:
-    """All caches are cleared when they exceed their common bound; a deleted one counts no more."""
+    """All caches are cleared when they exceed their common bound; a freed cache no longer counts."""
     memory, keepers = Memory(10), [Keeper(), Keeper(), Keeper()]
     for keeper in keepers:
         memory.take(keeper, 3)

@@ -1,4 +1,4 @@
-"""Repeated operations are prepared once, and never share results that depend on variables."""
+"""Repeated operations are prepared once, and never with the values of other variables."""
 
 from __future__ import annotations
 

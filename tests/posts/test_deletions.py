@@ -137,7 +137,7 @@ async def test_a_post_is_deleted_once(alice: Member) -> None:
     assert await profile(alice, "alice") == (1, [kept])
 
 
-# Left-overs of a deleted post that may remain: the log of events, the newest minted id, finished jobs, the list of
+# A deleted post may leave these: the log of events, the newest minted id, finished jobs, the list of
 # withdrawn notifications, and short-lived keys.
 EXPIRING = ("withdrawn:", "idempotency:", "commented:", "tag-uses:")
 LEFT_OVER = ("minted:", "jobs:", "rescore:", "events:", "event-ids:", "withdrawn-notifications:", *EXPIRING)

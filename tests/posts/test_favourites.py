@@ -77,7 +77,7 @@ async def test_favourites(db: Database, alice: Member, bob: Member, carol: Membe
 
 
 async def test_pages(alice: Member, bob: Member) -> None:
-    """Favourites come in pages, which joined are the whole list; wrong cursors are refused."""
+    """All pages of favourites together are the whole list; wrong cursors are refused."""
     made = [await bob.post(f"post {i}") for i in range(3)]
     for post in made:
         await keep(alice, post)

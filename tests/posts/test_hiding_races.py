@@ -27,7 +27,7 @@ FACTS = """query($original: ID!) {
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Batches of one follower, so that other calls come in between."""
+    """Batches of one follower, so that other calls run in between."""
     return shrunk(settings, fanout_batch=1, fanout_inline=2, job_attempts=1000)
 
 

@@ -1,4 +1,4 @@
-"""What two members have in common: whom both follow, and who follows both."""
+"""Members in common: those whom both follow, and those who follow both."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def test_who_follows_both(anonymous: Member, alice: Member, bob: Member) -
 @pytest.mark.parametrize("first", [1, 2, 3, 5])
 @pytest.mark.parametrize("field", ["commonFollowing", "commonFollowers"])
 async def test_pages_over_gaps(anonymous: Member, alice: Member, bob: Member, field: str, first: int) -> None:
-    """Pages are full, whatever lies between common entries, and all pages together are the whole list."""
+    """Pages are full, however far apart the common entries are, and all pages together are the whole list."""
     many = await crowd(anonymous, 23)
     shared = many[2:4] + many[11:14] + many[20:22]
     for member in many:

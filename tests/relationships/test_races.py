@@ -1,4 +1,4 @@
-"""Writes that race: their calls come in any order, and all sides agree in the end."""
+"""Writes that race: their calls run in any order, and all sides agree in the end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.support.work import Turns, photograph, put_back, work_off
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Batches of one follower, so that other calls come in between."""
+    """Batches of one follower, so that other calls run in between."""
     return shrunk(settings, fanout_batch=1)
 
 
@@ -111,7 +111,7 @@ RACES: dict[str, tuple[set[str], tuple[Act, ...]]] = {
 
 @pytest.mark.parametrize("race", RACES)
 async def test_race(services: Services, anonymous: Member, worker: Worker, race: str) -> None:
-    """The calls of racing requests come in any order, and all sides agree once the worker has finished."""
+    """The calls of racing requests run in any order, and all sides agree once the worker has finished."""
     followed, acts = RACES[race]
     s = await scene(services.db, anonymous, followed)
     photo = await photograph(services.db)

@@ -28,7 +28,7 @@ STEPS = 150
 
 
 class Reading:
-    """Commands that change keys, and the fields that they write."""
+    """Commands that read records, and the replies, which it caches."""
 
     def __init__(self, cached: Records, *things: int, also: tuple[Any, ...] = ()) -> None:
         self._shelf = cached
@@ -82,11 +82,7 @@ async def test_what_changes_between_two_replies(db: Database, other: Database, c
     """An invalidation between two replies of a batch is not undone by the later ones."""
     users = cache.records("user")
     await other.one("HSET", keys.user(1), "name", "before")
-    waits = (
-        "BLPOP",
-        "go on",
-        0,
-    )  # no other client is served between two commands sent together, except while one waits
+    waits = ("BLPOP", "go on", 0)  # the server runs no other client between two joined commands, unless one waits
     reading = Reading(users, 1, 2, also=waits)
     looked = asyncio.create_task(db.read([], [reading]))
     while not (await other.one("INFO", "clients")).partition("blocked_clients:")[2].startswith("1"):

@@ -36,10 +36,10 @@ class Slow:
         """A connection without a socket."""
 
     def get_protocol(self) -> None:
-        """A connection that reports to nobody."""
+        """Return no protocol."""
 
     def set_protocol(self, _: object) -> None:
-        """Ignore the notification."""
+        """Ignore the protocol."""
 
     def encode_json(self, message: object) -> str:
         return dumps(message)

@@ -113,7 +113,7 @@ async def test_session_that_expires(db: Database, settings: Settings, services: 
 
 
 async def test_nothing_is_left_of_who_vanishes(db: Database, services: Services, alice: Member, bob: Member) -> None:
-    """A client that closes its connections leaves no place in the log behind, without an event to tell."""
+    """A client that closes its connections leaves no subscriber of the log, even without an event."""
     await bob.follow(alice)
     async with separate() as session, following(bob, HOME, session) as feed:
         await until(lambda: followers(services, alice))
