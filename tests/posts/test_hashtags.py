@@ -80,7 +80,7 @@ from tests.support.texts import FAMILY, LONG
         ("#" + "\u0130" * 50, "i\u0307" * 50),
         ("#" + "\u0130" * 51, ""),
         ("#" + "e\u0301" * 100, "\u00e9" * 100),
-        # much of one thing
+        # long repetitions
         ("#" * LONG + "a", "a"),
         ("#_" * LONG, ""),
         ("#" + "_" * LONG + "a #b", "b"),

@@ -64,7 +64,7 @@ from tests.support.texts import LONG
         ("(https://example.org/a)@ann", "ann"),
         ("https://example.org\u306e@ann", "ann"),
         ("no.Really?@ann yes/@bob", "ann bob"),
-        # much of one thing
+        # long repetitions
         ("@" * LONG, ""),
         ("@a" * LONG, ""),
         ("@a " * 1000, "a " * 1000),

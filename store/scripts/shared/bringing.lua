@@ -44,7 +44,7 @@ local function bring(at, floor, post)
 end
 
 -- Adds a plain repost by a followed member to the sources of its original. The original's place depends on its author:
--- - A followed author's post has its own id as place. The delivery of the author's posts puts it there, or a reader
+-- - A followed author's post has its own id as place. The step that adds the author's posts puts it there, or a reader
 --   pulls it.
 -- - Any other post has its first source as place. If that is at or below the floor, the home has already shown the
 --   post, and does not list it.
