@@ -15,7 +15,7 @@ ROLE = "{ viewer { role } }"
 
 
 async def test_set_role(tmp_path: Path) -> None:
-    """A first administrator is appointed beside a running server, in any case and repeatedly, and dismissed without it."""
+    """A first administrator is appointed beside a running server, in any case and repeatedly; dismissal needs none."""
     async with opened(tmp_path):
         async with perch(tmp_path, "serve") as running, visiting(await running.url()) as anonymous:
             alice = await sign_up(anonymous, "Alice")
