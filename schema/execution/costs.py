@@ -1,7 +1,7 @@
 """The cost of a query, or of one event of a subscription: one per field, times the entries asked of the lists above.
 
-The price is worked out once per document, as a sum with open factors, and is added up for each request with its
-variables. Fragments are priced once, however often they are spread, so both take linear time.
+The cost is computed once per document, as a sum whose factors may depend on variables. Each request evaluates that sum
+with its variables. A fragment is priced once, however often it is spread, so both steps take linear time.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from graphql import (
 from graphql.utilities.coerce_input_value import coerce_default_value
 
 INTROSPECTION = MappingProxyType({"__schema": "__Schema", "__type": "__Type"})  # field and its type
-DEFAULT_ENTRIES = 20  # of a connection that is asked for no number
-UNSIZED_ENTRIES = 5  # of a list of objects that takes no number: mentions, participants, user errors
+DEFAULT_ENTRIES = 20  # of a connection without `first` and `last`
+UNSIZED_ENTRIES = 5  # of a list of objects that takes no size: mentions, participants, user errors
 
 _SIZES = ("first", "last")
-_DIGITS = 20  # of a number that are read: Python refuses those of more than 4,300
-_PRESENT = object()  # stands for a literal that is neither number, list nor object
+_DIGITS = 20  # digits of an Int literal that are read: Python refuses to convert more than 4,300
+_PRESENT = object()  # placeholder of a literal that is neither number, list nor object
 
 Variables: TypeAlias = Mapping[str, Any]
 Factor: TypeAlias = Callable[[Variables], int]
@@ -50,7 +50,7 @@ Factor: TypeAlias = Callable[[Variables], int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cost:
-    """A number, and parts that count as often as their factor says once the variables are known."""
+    """A fixed number of fields, and parts that are multiplied by a factor of the variables."""
 
     fixed: int
     parts: tuple[tuple[Factor, Cost], ...] = ()
@@ -72,10 +72,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What prices depend on besides the document.
+    """The schema and the limits that costs depend on, apart from the document.
 
-    More entries or ids than the two maxima are refused by their fields, with the error that tells the client so;
-    they must not be refused here for what would never be read.
+    The two maxima cap the counted numbers. A field refuses larger numbers with an error of its own. The cost limit must
+    not refuse the operation first, for entries that are never read.
     """
 
     schema: GraphQLSchema
@@ -83,7 +83,7 @@ class Prices:
     most_ids: int
 
     def factors(self, declared: GraphQLField, node: FieldNode) -> Iterator[Factor]:
-        """Yield what multiplies the selection of a field: a number of entries, a number of ids, or nothing."""
+        """Yield the factors of a field's selection: its number of entries, its number of ids, or none."""
         given = {argument.name.value: argument.value for argument in node.arguments or ()}
         sizes = {name: declared.args[name] for name in _SIZES if name in declared.args}
         if sizes:
@@ -124,7 +124,7 @@ class Pricing:
         return Cost(cost.fixed, cost.parts, defaults)
 
     def introspection(self, selection_set: SelectionSetNode) -> int:
-        """Return what the selection of an operation asks of the schema about itself."""
+        """Return the cost of the introspection in the selection of an operation."""
         total = 0
         for selection in selection_set.selections:
             if isinstance(selection, FragmentSpreadNode):
@@ -160,7 +160,7 @@ class Pricing:
             fragment = self._fragments[name]
             kind = self._type(fragment.type_condition.name.value)
             cost = self._selection(fragment.selection_set, kind, sized=sized)
-            # What has open factors is kept whole, to be added up once however often it is spread.
+            # A cost that depends on variables stays one object, so `_add_up` evaluates it once for all its spreads.
             self._known[key] = Cost(0, ((_once, cost),)) if cost.parts else cost
         return self._known[key]
 
@@ -168,7 +168,7 @@ class Pricing:
         declared = self._prices.schema.get_field(parent, node.name.value)
         if declared is None or node.selection_set is None or node.name.value in INTROSPECTION:
             return _ONE
-        # What a subscription is given says which events come, and not how much each of them brings.
+        # The arguments of a subscription select events. They don't change the size of an event.
         is_source = parent is self._prices.schema.subscription_type
         factors = [] if is_source else list(self._prices.factors(declared, node))
         if not factors and not sized and _is_list(declared.type):
@@ -197,14 +197,14 @@ def _unsized(_: Variables) -> int:
 
 
 def _value(node: ValueNode | None, variables: Variables) -> object:
-    """Return the number, list or object that a value is, as far as sizes depend on it."""
+    """Return the Python value of a literal or variable, as far as sizes depend on it."""
     match node:
         case None:
             return None
         case VariableNode():
             return variables.get(node.name.value)
         case IntValueNode():
-            return int(node.value[:_DIGITS])  # cut off it is still more than anybody may ask for
+            return int(node.value[:_DIGITS])  # a truncated number is still above every maximum
         case ListValueNode():
             return list(node.values)
         case ObjectValueNode():
@@ -214,7 +214,7 @@ def _value(node: ValueNode | None, variables: Variables) -> object:
 
 
 def _whole(value: object) -> int | None:
-    """Return a value as GraphQL takes it for an Int, None where it does not."""
+    """Return a value coerced to a GraphQL Int, or None where GraphQL refuses it."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,4 +1,4 @@
-"""Query texts that were read before: parsed, validated and measured once."""
+"""A cache of query documents: each text is parsed, validated and measured once."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from schema.execution.weights import Total, Weight, weigh
 from store.settings import Settings
 
 _MIB = 1_048_576
-_PARSING_ABORTED = "Parsing aborted."  # ends the parser's message where a limit stopped it
+_PARSING_ABORTED = "Parsing aborted."  # the end of the parser's message when a limit stopped it
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A query text and all that can be said of it before its variables are known."""
+    """A query text and everything that is computed from it without variables."""
 
     node: DocumentNode | None = None
     errors: Sequence[GraphQLError] = ()
@@ -45,19 +45,19 @@ class Document:
     weight: Weight = field(default_factory=lambda: Weight(0))
 
     def operation(self, name: str | None) -> OperationDefinitionNode | None:
-        """Return the operation of a name, or the only one when none is asked for; None when there is none such."""
+        """Return the operation with this name, or the only operation where the name is None; None if there is none."""
         if name is None:
             return self.operations[0] if len(self.operations) == 1 else None
         return next((one for one in self.operations if one.name and one.name.value == name), None)
 
     def prepared(self, name: str | None, variables: Mapping[str, Any] | None) -> Prepared | None:
-        """Return an operation, found as `operation` does, with the variables that were sent."""
+        """Return an operation, found as by `operation`, prepared with the variables that the client sent."""
         operation = self.operation(name)
         return self.preparation.of(operation, variables or {}) if operation and self.preparation else None
 
 
 class DocumentCache:
-    """The documents of one schema, bounded by the memory they take; those longest unused are dropped first."""
+    """An LRU cache of the documents of one schema, bounded by their estimated memory."""
 
     def __init__(self, schema: GraphQLSchema, settings: Settings) -> None:
         self._schema = schema
@@ -75,14 +75,14 @@ class DocumentCache:
 
     @property
     def size(self) -> int:
-        """What the documents take, in bytes, as estimated."""
+        """The estimated memory of all documents, in bytes."""
         return self._total.size
 
     def __len__(self) -> int:
         return len(self._documents)
 
     def find(self, text: str) -> Document | None:
-        """Return the document of a query text that was read before."""
+        """Return the cached document of a query text."""
         document = self._documents.get(text)
         if document is not None:
             self._documents.move_to_end(text)
@@ -91,7 +91,7 @@ class DocumentCache:
         return document
 
     def get(self, text: str) -> Document:
-        """Return the document of a query text, with the errors that forbid to execute it; reads it where it is new."""
+        """Return the document of a query text, with the errors that forbid executing it; parses a new text."""
         document = self.find(text)
         if document is None:
             document = self._read(text)
@@ -107,7 +107,7 @@ class DocumentCache:
         self._documents.clear()
 
     def _drop(self) -> None:
-        """Drop documents until the others fit; all have grown since, those that were used."""
+        """Drop the least recently used documents until the rest fit. Documents grow while they are used."""
         while self._total.size > self._most:
             _, dropped = self._documents.popitem(last=False)
             dropped.weight.count_out()
@@ -141,7 +141,7 @@ class DocumentCache:
         if error.message.endswith(_PARSING_ABORTED):
             return QueryTooComplex(f"The query has more than {self._max_tokens} tokens, or nests too deeply")
         error.extensions = {"code": "GRAPHQL_PARSE_FAILED"}
-        return error.with_traceback(None)  # kept for as long as the text is: frames would keep much more
+        return error.with_traceback(None)  # the error is cached with its text; its frames would keep much more alive
 
 
 def _refused(text: str, *errors: GraphQLError) -> Document:

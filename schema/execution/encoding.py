@@ -1,4 +1,4 @@
-"""JSON as it crosses the wire, in both directions, and as the events of a stream."""
+"""Encodes and decodes JSON, and writes it as server-sent events."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NoReturn
 
 import msgspec
 
-COMPLETE = "event: complete\ndata:\n\n"  # a browser drops an event that has no data at all
+COMPLETE = "event: complete\ndata:\n\n"  # a browser drops an event without a data line
 
-# Text decoded from UTF-8 has no surrogates; only an escape can bring one in.
+# Text decoded from UTF-8 has no surrogates. Only an escape sequence can produce one.
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -26,13 +26,18 @@ def dumps(data: object) -> str:
 
 
 def next_event(result: str) -> str:
-    """Return a result, as JSON, as an event of a stream; JSON has no line breaks that would cut it."""
+    """Return a JSON result as a server-sent event. Compact JSON has no line breaks that would split the data."""
     return f"event: next\ndata: {result}\n\n"
 
 
 def loads(text: str) -> object:
-    """Return what JSON text says; raises JSONDecodeError, also for what Python alone would accept or choke on."""
-    with suppress(msgspec.MsgspecError, RecursionError, UnicodeError):  # what it refuses is read again, to say where
+    """Return the value of a JSON text.
+
+    Raises JSONDecodeError, also for what only Python accepts (NaN, lone surrogates) and for what it raises other errors
+    for (deep nesting, too many digits).
+    """
+    # The json module parses a refused text again, because its error has the position.
+    with suppress(msgspec.MsgspecError, RecursionError, UnicodeError):
         return msgspec.json.decode(text)
     try:
         value: object = json.loads(text, parse_constant=_refuse_constant)
@@ -50,7 +55,7 @@ def loads(text: str) -> object:
 
 
 def kind(value: object) -> str:
-    """Return what JSON calls the kind of a value, with its article."""
+    """Return the JSON type name of a value, with its article."""
     match value:
         case None:
             return "null"

@@ -1,4 +1,4 @@
-"""Errors as the client may see them: each with its code, and nothing of what went wrong inside."""
+"""Turns errors into what the client may see: each has a code, and none reveals an internal fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 def present(errors: Iterable[GraphQLError], context: Context | None, operation: str | None) -> list[GraphQLError]:
-    """Return errors as the client may see them, each with its code; log those that are the server's fault."""
+    """Return errors as the client may see them, each with its code, and log the server's faults."""
     shown, logged = [], set()
     for error in errors:
         if "code" not in (error.extensions or {}):
@@ -28,18 +28,18 @@ def present(errors: Iterable[GraphQLError], context: Context | None, operation: 
             elif is_input_error(error):
                 error.extensions = {**(error.extensions or {}), "code": BadUserInput.code}
             else:
-                # A loader that fails does so for everyone who waits for it: one fault, many errors.
+                # When a data loader fails, each of its callers gets the same exception. It is logged once.
                 if id(error.original_error or error) not in logged:
                     logged.add(id(error.original_error or error))
                     _log_fault(error, context, operation)
-                # The original goes no further than the log.
+                # The client never sees the original error.
                 error = internal_error(context, error)  # noqa: PLW2901
         shown.append(error)
     return shown
 
 
 def internal_error(context: Context | None, error: GraphQLError | None = None) -> GraphQLError:
-    """Return what the client sees of an error that is the server's fault: its place, and where to look it up."""
+    """Return the error that the client sees for a server's fault: its path, its locations and the request id."""
     extensions = {"code": RequestError.code} | ({"requestId": context.request_id} if context else {})
     return GraphQLError(
         "Internal error", error.nodes if error else None, path=error.path if error else None, extensions=extensions
@@ -47,15 +47,15 @@ def internal_error(context: Context | None, error: GraphQLError | None = None) -
 
 
 def is_request_error(result: ExecutionResult) -> bool:
-    """Return whether nothing was executed, or none of it counts: the answer has errors and no data entry at all."""
+    """Return whether a result is a request error: nothing was executed, or all is discarded, so `data` is left out."""
     return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
 
 
 def is_input_error(error: GraphQLError) -> bool:
     """Return whether a variable or an argument had a value that its type does not allow.
 
-    graphql-core raises the same class for these and for resolvers whose result does not fit its type. What has no
-    path never came to a resolver; of the rest, only the traceback tells arguments from results.
+    graphql-core raises the same class for these and for resolvers whose result does not fit its type. An error without
+    a path was raised before any resolver ran. For the others, only the traceback distinguishes arguments from results.
     """
     original = error.original_error
     if original is not None and not isinstance(original, GraphQLError):

@@ -1,12 +1,12 @@
-"""How large a query may be: measured on the document, before anything is executed.
+"""Limits on the size of a query, measured on the document before execution.
 
-Five limits, each for what the others let through:
+There are five limits, since each lets queries through that another one refuses:
 
 - aliases and repeated fields,
 - depth,
-- fields, those of a fragment counted wherever it is spread: so many a plan has to hold,
+- fields, where those of a fragment count at each spread, because a plan holds each of them,
 - cost,
-- introspection, which has a budget of its own: it needs more depth than any sensible query and reads no database.
+- introspection. It has a budget of its own, because it nests deeper than other queries and reads no database.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from store.settings import Settings
 
 Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
 
-_TYPE_LISTS = frozenset({"fields", "inputFields", "interfaces", "possibleTypes"})  # of what introspection tells
-_MOST_LISTS = 3  # of these within each other; graphql-core's own limit
-_INTROSPECTIONS = 2  # a document may ask for twice what the standard introspection query asks for
+_TYPE_LISTS = frozenset({"fields", "inputFields", "interfaces", "possibleTypes"})  # introspection fields that are lists
+_MOST_LISTS = 3  # nested introspection lists; graphql-core's own limit
+_INTROSPECTIONS = 2  # the budget, in costs of the standard introspection query
 
 
 class Limits:
@@ -48,7 +48,7 @@ class Limits:
         self._introspection_budget = _INTROSPECTIONS * self._standard_introspection()
 
     def refuse_shape(self, document: DocumentNode) -> QueryTooComplex | None:
-        """Return the refusal of a document with too many aliases or repeated fields; needs no validation before."""
+        """Return the refusal of a document with too many aliases or repeated fields. It need not be valid."""
         count = count_repetitions(document)
         if count > self._settings.max_aliases:
             return QueryTooComplex(
@@ -57,7 +57,7 @@ class Limits:
         return None
 
     def refuse_text(self, text: str) -> QueryTooComplex | None:
-        """Return the refusal of a text that is too long to be read."""
+        """Return the refusal of a text that is too long to be parsed."""
         if len(text) > self._settings.max_query:
             return QueryTooComplex(f"The query has {len(text)} characters, more than {self._settings.max_query}")
         return None
@@ -85,7 +85,7 @@ class Limits:
         return None
 
     def price(self, document: DocumentNode) -> Mapping[str | None, Cost]:
-        """Return what each operation of a valid document costs, by its name."""
+        """Return the cost of each operation of a valid document, by name."""
         pricing = Pricing(self._prices, _fragments(document))
         return {one.name.value if one.name else None: pricing.operation(one) for one in operations(document)}
 
@@ -114,9 +114,9 @@ def operations(document: DocumentNode) -> Sequence[OperationDefinitionNode]:
 
 
 def count_repetitions(document: DocumentNode) -> int:
-    """Return how many fields have an alias, or stand again where they already stand.
+    """Return how many fields have an alias, or repeat a field of the same selection set.
 
-    The same name under two type conditions is no repetition: members of a union have fields in common.
+    The same name under two type conditions is not a repetition, because members of a union have fields in common.
     """
     count = 0
     sets = [one.selection_set for one in document.definitions if isinstance(one, ExecutableDefinitionNode)]
@@ -143,7 +143,7 @@ def _fragments(document: DocumentNode) -> Fragments:
 
 
 def _count_fields(selection_set: SelectionSetNode, fragments: Fragments, known: dict[str, int]) -> int:
-    """Return how many fields there are with each fragment written out; `known` holds fragments counted."""
+    """Return the number of fields with all fragments expanded; `known` caches the counts of fragments."""
     count = 0
     for selection in selection_set.selections:
         if isinstance(selection, FragmentSpreadNode):
@@ -163,7 +163,7 @@ def _count_fields(selection_set: SelectionSetNode, fragments: Fragments, known: 
 def _list_depth(
     selection_set: SelectionSetNode, fragments: Fragments, known: dict[tuple[str, bool], int], *, inside: bool = False
 ) -> int:
-    """Return how many lists of introspection stand inside one another; `inside` means below `__schema` or `__type`."""
+    """Return how deep introspection lists are nested; `inside` means below `__schema` or `__type`."""
     deepest = 0
     for selection in selection_set.selections:
         if isinstance(selection, FragmentSpreadNode):
@@ -185,7 +185,7 @@ def _list_depth(
 
 
 def _depth(selection_set: SelectionSetNode, fragments: Fragments, known: dict[str, int]) -> int:
-    """Return how many fields stand inside one another, introspection apart; `known` holds fragments measured."""
+    """Return how deep fields are nested, introspection apart; `known` caches the depths of fragments."""
     deepest = 0
     for selection in selection_set.selections:
         if isinstance(selection, FragmentSpreadNode):

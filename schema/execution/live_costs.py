@@ -1,4 +1,4 @@
-"""What the open subscriptions of a member cost per event, all together, and the limit on that."""
+"""Limits the total cost per event of all open subscriptions of one member."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from msgspec import Struct
 
 from resolvers.operation.errors import RateLimited
 
-Owner: TypeAlias = int | str  # a member's id, or the address of somebody anonymous
+Owner: TypeAlias = int | str  # a member's id, or the address of an anonymous client
 K = TypeVar("K")
 
-EVENT_COST = 50  # fields that take as long as all else that is done for one event of one subscription
-SENDING_COST = 5  # fields that take as long as sending what is rendered already
-RETRY_SECONDS = 1  # an operation or a connection that ends makes room at any time
+EVENT_COST = 50  # overhead of one event of one subscription, in fields that take as long
+SENDING_COST = 5  # time to send an event that is already rendered, likewise in fields
+RETRY_SECONDS = 1  # room is made whenever an operation or a connection ends
 
 
 class EventCost(Struct, frozen=True, eq=False):
-    """What one event of a subscription costs, in fields; `selection` is set where it is rendered once for all."""
+    """The cost of one event of a subscription, in fields; `selection` is set where one rendering serves all."""
 
     fields: int
     selection: object | None
 
 
 class LiveCosts:
-    """The costs of the open subscriptions of this process, by whom they belong to."""
+    """The costs of the open subscriptions of this process, by owner."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -36,11 +36,11 @@ class LiveCosts:
 
     @contextmanager
     def held(self, owner: Owner, cost: EventCost | None) -> Iterator[None]:
-        """Count a subscription while it is open; raises RateLimited for one too many, and counts nothing then."""
+        """Count a subscription while it is open; raises RateLimited and counts nothing where it exceeds the limit."""
         if cost is None:
             yield
             return
-        # The id is of nothing else, as `cost` keeps the selection alive.
+        # `cost` keeps the selection alive, so no other object can have its id.
         sharing = (owner, id(cost.selection if cost.selection is not None else cost))
         price = self._price(cost, sharing)
         if self._costs[owner] + price > self._most:

@@ -1,4 +1,4 @@
-"""What a request asks to be executed, by whichever transport it comes."""
+"""The GraphQL parameters of a request, the same for all transports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9._~+/-]+=*) *")  # RFC 6750 §2.1
 
 
 class Parameters(Struct, frozen=True):
-    """What a request asks to be executed."""
+    """The GraphQL parameters of one request: query, operation name, variables and extensions."""
 
     query: str
     operation_name: str | None
@@ -21,7 +21,7 @@ class Parameters(Struct, frozen=True):
     extensions: dict[str, Any] | None
 
     def __repr__(self) -> str:
-        return f"Parameters(operation_name={self.operation_name!r})"  # all else may hold passwords
+        return f"Parameters(operation_name={self.operation_name!r})"  # the other parameters may hold passwords
 
 
 def bearer(authorization: str) -> str:

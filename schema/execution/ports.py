@@ -1,4 +1,4 @@
-"""What this layer asks of the application behind it, so that it can be run and tested without a database."""
+"""Protocols that this layer requires of the resolvers. With them it can be run and tested without a database."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from store.settings import Settings
 
 
 class Context(Protocol):
-    """What one operation knows; made anew for each operation and each event of a subscription."""
+    """The context of one operation. Each operation and each event of a subscription has a new one."""
 
     fields: frozenset[str] | None  # names of all fields in the document, where known
-    selection: object | None  # what is asked for, where others may be answered the same
-    room: AbstractAsyncContextManager[None]  # held by a subscription while it looks, and sends what it finds
+    selection: object | None  # key of the selection, where its rendering may be shared with other viewers
+    room: AbstractAsyncContextManager[None]  # held by a subscription while it renders and sends an event
 
     @property
     def looks(self) -> asyncio.Semaphore:
-        """Held by who looks at the data for one event of a subscription, and renders it."""
+        """Limits how many events of subscriptions read data and are rendered at the same time."""
 
     @property
     def request_id(self) -> str:
@@ -29,38 +29,38 @@ class Context(Protocol):
 
     @property
     def relationships(self) -> Mapping[int, object] | None:
-        """To whom a subscriber to the whole site stands in some way, kept up while it goes on; None for others."""
+        """The members to whom a site-wide subscriber has a relationship, kept up to date; None for others."""
 
     @property
     def fatal(self) -> RequestError | None:
-        """The error that the whole operation must be answered with, data and all."""
+        """The error that replaces the whole answer, data included."""
 
     def fail(self, error: RequestError) -> None:
-        """Have the whole operation answered with an error, unless it is with another one already."""
+        """Set the error that replaces the whole answer, unless one is set already."""
 
     def fresh(self, *, counted: bool = True) -> Self:
-        """Return a context of the same viewer that has read nothing yet, to be counted as a request or not."""
+        """Return a new context of the same viewer that has read nothing yet, counted as a request or not."""
 
     def would_have_heard(self) -> bool:
-        """Return whether the end of the session would have been heard of, since this was last asked."""
+        """Return whether an end of the session would have been noticed since the previous call."""
 
     async def close(self) -> None:
-        """Check the session unless that has happened; may set `fatal`. The context goes on being of use."""
+        """Check the session unless that was done already; may set `fatal`. The context stays usable."""
 
 
 class Tokens(Protocol):
     """Reads access tokens."""
 
     def read(self, token: str) -> Claims:
-        """Return what a token says; raises Unauthenticated."""
+        """Return the claims of a token; raises Unauthenticated."""
 
 
 class Services(Protocol):
-    """What a process has once."""
+    """The services of one process."""
 
     @property
     def settings(self) -> Settings:
-        """Every number an operator may turn."""
+        """The settings of the process."""
 
     @property
     def tokens(self) -> Tokens:
@@ -68,7 +68,7 @@ class Services(Protocol):
 
     @property
     def looks(self) -> asyncio.Semaphore:
-        """Held by who looks at the data for one event of a subscription, and renders it."""
+        """Limits how many events of subscriptions read data and are rendered at the same time."""
 
     def context(
         self, claims: Claims | None, *, address: str, user_agent: str, request_id: str, socket: bool = False
@@ -76,10 +76,10 @@ class Services(Protocol):
         """Return the context of one operation."""
 
     async def session_stands(self, claims: Claims) -> bool:
-        """Return whether a session has not been ended; raises ServiceUnavailable."""
+        """Return whether a session has not ended; raises ServiceUnavailable."""
 
     async def trouble(self) -> str:
-        """Return which state keeps the database from answering or from accepting writes, "" where nothing does."""
+        """Return the state that keeps the database from answering or from accepting writes, "" where none does."""
 
     def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
-        """Have a callback called with member and session, or None for all of the member's sessions."""
+        """Register a callback for ended sessions: it gets the member and the session, or None for all sessions."""

@@ -1,4 +1,4 @@
-"""Operations and their variables, looked at once for those that are sent again and again."""
+"""A cache of coerced variables and computed costs, for operations that are sent again with the same variables."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from msgspec import Struct
 
 from schema.execution.costs import Cost
 
-KEPT = 16  # of one document; they differ by the operation and by what is sent
-CHARACTERS_KEPT = 200  # of a variable: a cursor is shorter, a text that somebody writes is not sent again
+KEPT = 16  # cached entries of one document; the key is the operation and the variables sent
+CHARACTERS_KEPT = 200  # of a cached string: a cursor is shorter, and a text that a member writes is not sent again
 MOST_ERRORS = 50  # of the variables of one operation; graphql-core's own limit
 
-_ENTRY, _VARIABLE = 1_000, 700  # bytes of what is kept, and of a variable in it besides its value
+_ENTRY, _VARIABLE = 1_000, 700  # bytes of an entry, and of each variable in it without its value
 
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
 
 
 class Prepared(Struct, frozen=True):
-    """An operation, what it costs, and what its variables come to: their values, or why they have none."""
+    """An operation, its cost and its coerced variables, or the errors of coercing them."""
 
     operation: OperationDefinitionNode
     cost: int
@@ -32,25 +32,25 @@ class Prepared(Struct, frozen=True):
 
 
 class Preparation:
-    """What has been prepared of one document."""
+    """The cache of prepared operations of one document."""
 
     def __init__(
         self, schema: GraphQLSchema, costs: Mapping[str | None, Cost], grow: Callable[[int], None] = lambda _: None
     ) -> None:
-        """Prepare for a schema; `grow` is told of bytes that are kept, or no longer."""
+        """Begin with an empty cache; `grow` is called with the bytes of entries, negative for freed ones."""
         self._schema = schema
         self._costs = costs
         self._grow = grow
         self._kept: dict[Sequence[Any], Prepared] = {}
-        self._size = 0  # bytes of all kept, as estimated
+        self._size = 0  # estimated bytes of all entries
 
     def of(self, operation: OperationDefinitionNode, sent: Mapping[str, Any]) -> Prepared:
-        """Return an operation of the document prepared with variables as they were sent."""
+        """Return an operation of the document, prepared with the variables that the client sent."""
         name = operation.name.value if operation.name else None
-        key = (name, *sent.items(), *map(type, sent.values()))  # 1 is equal to true, and is no Boolean
+        key = (name, *sent.items(), *map(type, sent.values()))  # 1 equals true, but is no Boolean
         try:
             known = self._kept.get(key)
-        except TypeError:  # an object or a list: it has no hash, and could be changed by whoever is given it
+        except TypeError:  # an object or a list has no hash, and a resolver could change it
             return self._prepare(operation, name, sent)
         if known is None:
             known = self._prepare(operation, name, sent)
@@ -59,7 +59,7 @@ class Preparation:
         return known
 
     def _keep(self, key: Sequence[Any], known: Prepared, values: VariableValues, sent: Mapping[str, Any]) -> None:
-        # Variables that no operation declares would be kept for nothing, however many are sent.
+        # Undeclared variables are not cached: a client could send any number of them.
         if not _is_lasting(values.coerced) or not sent.keys() <= values.sources.keys():
             return
         if len(self._kept) == KEPT:
@@ -78,7 +78,7 @@ class Preparation:
 
 
 def _is_lasting(variables: Mapping[str, Any]) -> bool:
-    """Return whether nobody can change these values, and they take little room."""
+    """Return whether all values are immutable and small."""
     return all(
         isinstance(value, _IMMUTABLE) and not (isinstance(value, str) and len(value) > CHARACTERS_KEPT)
         for value in variables.values()

@@ -1,4 +1,4 @@
-"""Results that are JSON as soon as they are there."""
+"""Execution results that are encoded as JSON when they are made."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from schema.execution.encoding import encode, loads
 
 
 class NoResult(ExecutionResult):
-    """The result of an event that its subscriber no longer sees: nothing is sent."""
+    """The result of an event that its subscriber may not see any more. Nothing is sent."""
 
     def __init__(self) -> None:
         super().__init__(None, None)
 
 
 class JsonResult(ExecutionResult):
-    """A result without errors, written at once: parts of it are JSON already."""
+    """A result without errors, encoded at once, because parts of it are already JSON."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.json = encode({"data": data})
@@ -27,5 +27,5 @@ class JsonResult(ExecutionResult):
 
     @cached_property
     def data(self) -> dict[str, Any]:  # type: ignore[override]  # nobody replaces it
-        """The result for those that look into it, as clients do not: read from its JSON."""
+        """The data, decoded from the JSON, for callers within the process. Clients never need it."""
         return cast("dict[str, dict[str, Any]]", loads(self.json.decode()))["data"]

@@ -1,8 +1,9 @@
-"""What an event of the whole site looks like, rendered once for all who would get the same.
+"""Shared renderings of site-wide events: one rendering serves all viewers who would get the same result.
 
-A selection can be shared where nothing in it depends on who looks but whether they see it: then somebody looks who has
-nothing to do with anybody, and what they get is right for all who neither block, mute nor are blocked by any member
-whom the rendering has looked at, where none of these is private. For the others it is rendered for them alone.
+A selection can be shared when its fields depend on the viewer only through visibility. It is rendered for a viewer who
+has no relationships. The rendering notes the members that it read. It is right for every viewer who neither blocks nor
+mutes any of them, and whom none of them blocks, as long as none of them is private. Every other viewer gets a rendering
+of their own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from strawberry.types import ExecutionResult
 
 from schema.execution.encoding import dumps
 
-# Leaf fields and what leads to them; none of them takes an argument, so that variables make no difference.
+# Leaf fields and the fields above them. None takes an argument, so variables make no difference.
 SHARED_FIELDS = frozenset(
     {
         "__typename",
@@ -57,7 +58,7 @@ SHARED_FIELDS = frozenset(
 
 
 class SharedResult(ExecutionResult):
-    """A result that many get alike, and the JSON that all of them are sent, written once."""
+    """A result that many subscribers get, encoded as JSON once."""
 
     def __init__(self, data: dict[str, Any] | None) -> None:
         super().__init__(data, None)
@@ -66,7 +67,7 @@ class SharedResult(ExecutionResult):
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """A result and the members it was made of; `selection` keeps alive what it is known by."""
+    """A shared result and the members that it was rendered from; it is found by `selection`, which it keeps alive."""
 
     result: SharedResult
     members: frozenset[int]

@@ -1,4 +1,4 @@
-"""What documents take in memory, as estimated from above; tests compare the estimates with what is allocated."""
+"""Upper estimates of the memory that documents take. Tests compare them with the memory that is allocated."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from sys import getsizeof
 
 from graphql import DocumentNode, GraphQLError
 
-_DOCUMENT = 5_000  # bytes of a document without tokens, of its place in the cache and of its errors
-_TOKEN = 600  # bytes of a token with the nodes and prices made of it
+_DOCUMENT = 5_000  # bytes of a document without tokens, with its cache entry and its errors
+_TOKEN = 600  # bytes of a token with its nodes and costs
 
 
 class Total:
-    """What all kept documents take, in bytes."""
+    """The memory of all cached documents, in bytes."""
 
     __slots__ = ("size",)
 
@@ -21,7 +21,7 @@ class Total:
 
 
 class Weight:
-    """What one document takes, in bytes; it grows while the document is used, since plans are made later."""
+    """The memory of one document, in bytes. It grows while the document is used, since plans are made later."""
 
     __slots__ = ("_total", "size")
 
@@ -41,7 +41,7 @@ class Weight:
         total.size += self.size
 
     def count_out(self) -> None:
-        """Count towards no total any more."""
+        """Stop counting towards a total."""
         if self._total:
             self._total.size -= self.size
             self._total = None

@@ -1,29 +1,34 @@
-"""Runs queries by plan: each field once for all objects of a level, where graphql-core takes object after object.
+"""A compiled executor: it runs each field once for all objects of a level, not once per object as graphql-core does.
 
-A page of thirty posts with their authors has some three hundred values. What graphql-core does for each of them costs
-far more than to fetch it, and depends on the query alone. So it is done once per query text and kept, as a plan:
+A page of thirty posts with their authors has some three hundred values. For each value, graphql-core repeats work that
+depends on the query alone, and that costs far more than fetching the value. Here that work is done once per query text,
+and its result is cached as a plan:
 
-- A `Selection` is what is asked of the objects of one type, with fragments, aliases and directives resolved. It makes a
-  row for each object: a dict whose keys stand in it, in their order, from the beginning.
-- A `Field` fills one key of all rows. It takes a column of values, from attributes or resolvers, and has it completed.
-  A *batched* resolver gives the whole column at once: it is called with `Parents` in place of one parent.
-- What depends on *steady* objects alone, which never change and are met again and again, is kept with the selection.
-  Where all else in a row is such rows, booleans and nulls, the whole row is kept, as JSON: data are dicts and lists
-  with `msgspec.Raw` in them. Such a row is the same again where what it is made of is the same objects.
-- A `Completion` makes results of a column as its type says: leaves are serialised, lists laid end to end and cut again,
-  objects sorted by type and handed to a selection of their own, whose rows are the results.
-- A `Run` is one attempt. Where resolvers are asynchronous, rows are handed on all the same and filled later. So
-  whatever is asked for, on whichever level, begins in the same turn of the event loop, and look-ups can be gathered.
+- A `Selection` holds the fields of one object type, with fragments, aliases and directives resolved. It makes a row for
+  each object. A row is a dict that has all its keys, in order, from the beginning.
+- A `Field` fills one key of all rows. It reads a column of values from attributes or resolvers, and completes it. A
+  *batched* resolver returns the whole column at once: it is called with `Parents` in place of one parent.
+- Objects of a *steady* class never change and are met in many runs. The selection caches their rows, as far as these
+  depend on the object alone. Where the rest of a row is cached rows, booleans and nulls, it caches the whole row as
+  JSON. So the data are dicts and lists with `msgspec.Raw` in them. A cached row is used again while its parts are
+  identical objects.
+- A `Completion` turns a column of values into results of its type. Leaves are serialised. Lists are joined into one
+  column, completed, and split again. Objects are grouped by type, and each group goes to a selection of its own.
+- A `Run` is one attempt. Rows are returned before asynchronous resolvers have finished, and are filled later. So all
+  resolvers, of every level, begin in the same turn of the event loop, and data loaders can batch their reads.
 
-Errors are not handled here. Whatever is unusual - an exception, a null where none may be, a value that does not fit, a
-list that is neither list nor tuple - ends the attempt, and graphql-core runs the operation anew: errors, their places
-and what becomes null are its own. What has begun is not cancelled then, since others may wait for the same look-ups; it
-ends first. A mutation is not done again: what its field has come to is remembered, and graphql-core finds that in place
-of the resolver. Several in one operation would have to run one after another, and are left to graphql-core altogether.
-Its executor costs as much as a small query by plan, so it is made only where it has to execute, or to tell a resolver
-more than the context.
+Errors are not handled here. An exception ends the attempt. So does a null in a non-null place, a value that does not
+fit its type, or a list that is neither list nor tuple. Then graphql-core runs the operation from the beginning, and
+decides the errors, their paths, and what becomes null. Resolvers that have begun finish first. They are not cancelled,
+since others may wait for the same reads.
 
-Nothing here knows the schema. It depends on graphql-core, on what strawberry says of its fields, and on JSON.
+A mutation never runs twice. The run remembers the outcome of its field, and graphql-core gets that in place of the
+resolver. Several mutations in one operation must run one after another, so graphql-core runs the whole operation.
+
+Making graphql-core's executor costs as much as running a small query by plan. So it is made only where it has to
+execute, or where a resolver asks for more than the context.
+
+Nothing here knows Perch's schema. This package depends on graphql-core, on strawberry's field definitions and on JSON.
 """
 
 from __future__ import annotations
@@ -41,13 +46,13 @@ from schema.execution.plans.selection import BATCHED, STEADY, Parents, Selection
 
 __all__ = ["BATCHED", "BY_CLASS", "STEADY", "Parents", "PlannedOperation", "Planner", "Plans"]
 
-PLAN_BYTES = 6_000  # of a plan without its selections, and of the key it has
-PLANS_KEPT = 8  # of one document; they differ by operation and by the variables of @skip and @include
-ROWS_KEPT = 50_000  # of all plans together, some 600 bytes each
+PLAN_BYTES = 6_000  # of a plan and its key, without its selections
+PLANS_KEPT = 8  # of one document; the key is the operation and the variables of @skip and @include
+ROWS_KEPT = 50_000  # of all plans together; a row takes some 600 bytes
 
 
 class Planner:
-    """Runs operations by plan, and counts how that goes."""
+    """Runs operations by plan, and counts the runs and those given up."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -55,7 +60,7 @@ class Planner:
         self._memory = Memory(ROWS_KEPT)
 
     async def run(self, asked: PlannedOperation, plans: Plans) -> Row | None:
-        """Return the data of an operation; None where graphql-core's executor has to execute it."""
+        """Return the data of an operation, or None where graphql-core has to execute it."""
         selection = plans.get(asked)
         if selection is None:
             return None
@@ -72,7 +77,7 @@ class Plans:
     """The plans of one document, each made when it is first needed."""
 
     def __init__(self, grow: Callable[[int], None] = lambda _: None) -> None:
-        """Begin without plans; `grow` is told of the bytes that each one takes, or that are free again."""
+        """Begin without plans; `grow` is called with the bytes of new plans, negative for freed ones."""
         self._tally = _Tally(grow)
         self._plans: dict[object, Selection | None] = {}
         self._directives: dict[str | None, _Directives] = {}  # by the names of operations
@@ -81,7 +86,7 @@ class Plans:
         return len(self._plans)
 
     def get(self, asked: PlannedOperation) -> Selection | None:
-        """Return what an operation selects; None where that cannot be planned."""
+        """Return the plan of an operation, which is its root selection; None where it cannot be planned."""
         name = asked.operation.name.value if asked.operation.name else None
         directives = self._directives.get(name)
         if directives is None:
@@ -99,7 +104,7 @@ class Plans:
 
 
 class _Tally:
-    """Counts the bytes of plans; what plans consist of refers to it, and not to them in a circle."""
+    """Counts the bytes of plans. Parts of a plan refer to this object and not to `Plans`, which would be a cycle."""
 
     def __init__(self, grow: Callable[[int], None]) -> None:
         self.size = 0
@@ -111,7 +116,7 @@ class _Tally:
 
 
 class _Directives(Visitor):
-    """Whether all directives of a document are known, and the variables they depend on."""
+    """Finds out whether all directives of a document are known, and which variables they depend on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,9 +137,9 @@ def _plan(executor: Executor[Any], grow: Callable[[int], None]) -> Selection | N
         assert root is not None
         fields = collect_fields(schema, executor.fragments, variables, root, operation).grouped_field_set
         selection = Selection(executor, root, fields, grow)
-    except Exception:  # noqa: BLE001  graphql-core comes to the same, and says what it is
+    except Exception:  # noqa: BLE001  graphql-core raises the same error, and reports it
         return None
     if operation.operation is OperationType.MUTATION:
         selection.have_effects()
-        return selection if selection.size == 1 else None  # several would have to run one after another
+        return selection if selection.size == 1 else None  # several mutations must run one after another
     return selection

@@ -1,4 +1,4 @@
-"""Makes results of columns of values, as their types say."""
+"""Completes columns of values: turns resolved values into results of their GraphQL type."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from msgspec import Raw
 
 from schema.execution.plans.run import Paths, Row, Run, Unusual, close, is_odd
 
-BY_CLASS = "by_class"  # an attribute of an `is_type_of` that says the same of all values of a class
+BY_CLASS = "by_class"  # an attribute of an `is_type_of` function that depends on the class of the value alone
 
 _NO_RESULTS = frozenset({NoneType, UndefinedType})
 _LISTS = {list, tuple}
 _INTS = range(-(2**31), 2**31)
-_NATIVE: dict[str, tuple[type | None, Callable[[list[Any]], bool]]] = {  # what a scalar leaves as it is
+_NATIVE: dict[str, tuple[type | None, Callable[[list[Any]], bool]]] = {  # native classes and their range checks
     "String": (str, bool),
     "ID": (str, bool),
     "Boolean": (bool, bool),
@@ -44,15 +44,15 @@ Inform: TypeAlias = Callable[[Run], GraphQLResolveInfo[Any]]
 
 
 class Completion(ABC):
-    """Makes results of a column of values of one type."""
+    """Completes a column of values of one type."""
 
     is_nullable = False
 
     def __init__(self) -> None:
-        self._usual: set[type] = set()  # classes whose values can have results
+        self._usual: set[type] = set()  # classes seen before, whose values are neither null nor odd
 
     def complete(self, run: Run, values: list[Any], paths: Paths) -> list[Any]:
-        """Return a result for each value; raises when one has none."""
+        """Return a result for each value; raises Unusual, or a scalar's own error, where a value has none."""
         if not values:
             return []
         kinds = set(map(type, values))
@@ -71,11 +71,11 @@ class Completion(ABC):
 
     @abstractmethod
     def _complete(self, run: Run, values: list[Any], kinds: set[type], paths: Paths) -> list[Any]:
-        """Return the results of values, at least one, none of them null."""
+        """Return the results of a non-empty column without nulls."""
 
 
 class LeafCompletion(Completion):
-    """Serialises scalars and enums, but for values that their scalar leaves as they are."""
+    """Serialises scalars and enums. Columns that serialisation would not change are returned as they are."""
 
     def __init__(self, leaf: GraphQLLeafType) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class LeafCompletion(Completion):
 
 
 class ListCompletion(Completion):
-    """Completes the elements of all lists together."""
+    """Completes the elements of all lists as one column."""
 
     def __init__(self, element: Completion) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class ListCompletion(Completion):
 
 
 class ObjectCompletion(Completion):
-    """Finds out of which type each object is, and has selected what is asked of that."""
+    """Resolves the type of each object, and runs the selection of that type."""
 
     def __init__(
         self, declared: GraphQLObjectType | GraphQLAbstractType, schema: GraphQLSchema, select: Select, inform: Inform
@@ -124,7 +124,7 @@ class ObjectCompletion(Completion):
         self._abstract = None if isinstance(declared, GraphQLObjectType) else declared
         possible = [declared] if isinstance(declared, GraphQLObjectType) else schema.get_possible_types(declared)
         self._possible = {one.name: one for one in possible}
-        # An object of a declared type need not be asked where the type has no predicate.
+        # A value of a concrete type without `is_type_of` needs no check.
         is_given = self._abstract is None and possible[0].is_type_of is None
         self._goes_by_class = is_given or all(hasattr(one.is_type_of, BY_CLASS) for one in possible)
         self._names: dict[type, str] = {}
@@ -147,7 +147,7 @@ class ObjectCompletion(Completion):
         return rows
 
     def _name(self, run: Run, value: Any) -> str:
-        """Return the name of an object's type."""
+        """Return the name of an object's type; raises Unusual where it is not a possible type."""
         known = self._names.get(type(value))
         if known is not None:
             return known
@@ -166,7 +166,7 @@ class ObjectCompletion(Completion):
 
 
 def completion(kind: GraphQLOutputType, schema: GraphQLSchema, select: Select, inform: Inform) -> Completion:
-    """Return the completion of a type; objects are selected, and predicates of their types informed, as told."""
+    """Return the completion of a type. `select` runs selections of objects; `inform` makes the info of `is_type_of`."""
     made: Completion
     nullable: Any = get_nullable_type(kind)
     if isinstance(nullable, GraphQLList):

@@ -1,4 +1,4 @@
-"""Calls resolvers: strawberry's wrapping is left out where all it does is hand on what it is given."""
+"""Calls resolvers, without strawberry's wrapper where that would only pass on its arguments."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from schema.execution.plans.run import PlannedOperation
 
 Arguments: TypeAlias = dict[str, Any]
 
-CHARACTERS_KEPT = 200  # of a variable: what is longer is not sent again
-ENTRY_BYTES = 1_000  # of a variable's value where it is kept, and of the arguments it is part of
-ARGUMENTS_KEPT = 16  # of one field; they differ by the values of variables
+CHARACTERS_KEPT = 200  # of a cached string: a longer one is hardly ever sent again
+ENTRY_BYTES = 1_000  # of a cached entry, and again of each variable in it
+ARGUMENTS_KEPT = 16  # cached entries of one field; the key is the values of its variables
 
-_UNCHANGED = {int, float, str, bool, strawberry.ID}  # types of arguments that resolvers get as they are coerced
+_UNCHANGED = {int, float, str, bool, strawberry.ID}  # argument types that strawberry does not convert after coercion
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
 
 
 class LazyInfo:
-    """What a resolver is told of its field: the context at once, all else when it asks for it, as hardly any does."""
+    """The info of a resolver: the context at once, and the rest when it is asked for, which is rare."""
 
     __slots__ = ("_inform", "context")
 
@@ -59,7 +59,7 @@ class Resolver:
             argument.value.name.value for argument in node.arguments or () if isinstance(argument.value, VariableNode)
         ]
         self._kept: dict[tuple[Any, ...], Arguments | None] = {}
-        self._entry = ENTRY_BYTES * (1 + len(self._variables))  # bytes of one of these
+        self._entry = ENTRY_BYTES * (1 + len(self._variables))  # bytes of one cached entry
         declared = declaration(definition)
         self._declared = declared if declared and _is_bare(declared) else None
         if self._declared:
@@ -68,7 +68,7 @@ class Resolver:
             self._direct = _direct(self._declared, info_class)
 
     def bound(self, asked: PlannedOperation) -> Callable[[Any, Any], Any]:
-        """Return what resolves an object, told its info, with the arguments that the field has in an operation."""
+        """Return a function of object and info that calls the resolver with the field's arguments in this operation."""
         simple = self._simple(asked) if self._declared and self._names is not None else None
         if simple is not None:
             return partial(self._direct, simple)
@@ -76,7 +76,10 @@ class Resolver:
         return lambda one, info: resolve(one, info, **given(asked))
 
     def _simple(self, asked: PlannedOperation) -> Arguments | None:
-        """Return the arguments by the names that the resolver has for them; None where one of them may be changed."""
+        """Return the arguments by the resolver's parameter names; None where the cache cannot hold them.
+
+        The cache holds immutable values only, since a resolver may change what it gets.
+        """
         if not self._definition.args:
             return {}
         coerced = asked.variables.coerced
@@ -85,7 +88,7 @@ class Resolver:
             return self._kept[key]
         except KeyError:
             pass
-        except TypeError:  # a value that has no hash: a list, an input object
+        except TypeError:  # an unhashable value: a list or an input object
             return None
         given = self._coerced(asked)
         if any(isinstance(value, str) and len(value) > CHARACTERS_KEPT for value in key):
@@ -101,26 +104,26 @@ class Resolver:
         return simple
 
     def _coerced(self, asked: PlannedOperation) -> Arguments:
-        """Return the arguments, made anew each time: a resolver may change what it is given."""
+        """Return new arguments at each call, since a resolver may change what it gets."""
         if not self._definition.args:
             return {}
         return get_argument_values(self._definition, self._node, asked.variables)
 
 
 def declaration(definition: GraphQLField) -> StrawberryField | None:
-    """Return what strawberry knows of a field."""
+    """Return strawberry's definition of a field."""
     declared = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
     return declared if isinstance(declared, StrawberryField) else None
 
 
 def attribute(declared: StrawberryField) -> Callable[[Any], Any] | None:
-    """Return what takes the value of a field off an object, where it is nothing but an attribute."""
+    """Return an attribute getter for a field without a resolver; None for other fields."""
     is_one = declared.is_basic_field and declared.default_resolver is getattr and not declared.is_subscription
     return attrgetter(declared.python_name) if is_one else None
 
 
 def resolver_of_root(declared: StrawberryField) -> Callable[[Any], Any] | None:
-    """Return the function that resolves a field, where it wants nothing but the object."""
+    """Return the resolver of a field that takes the parent object as its only parameter; None for other fields."""
     resolver = declared.base_resolver
     if resolver is None or not _is_bare(declared) or len(resolver.signature.parameters) != 1:
         return None
@@ -131,7 +134,7 @@ def resolver_of_root(declared: StrawberryField) -> Callable[[Any], Any] | None:
 
 
 def _is_bare(declared: StrawberryField) -> bool:
-    """Return whether nothing stands between a field and its resolver, which is a function."""
+    """Return whether a field has a resolver function, without extensions around it."""
     resolver = declared.base_resolver
     return bool(
         resolver and not declared.extensions and not declared.is_subscription and callable(resolver.wrapped_func)
@@ -139,7 +142,7 @@ def _is_bare(declared: StrawberryField) -> bool:
 
 
 def _names(definition: GraphQLField) -> dict[str, str] | None:
-    """Return what the resolver calls its arguments; None where one of them is converted for it."""
+    """Return the resolver's parameter names by GraphQL argument name; None where strawberry converts an argument."""
     names: dict[str, str] = {}
     for name, argument in definition.args.items():
         declared = argument.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
@@ -159,7 +162,7 @@ def _is_unchanged(kind: Any) -> bool:
 def _direct(
     declared: StrawberryField, info_class: type[strawberry.Info[Any, Any]]
 ) -> Callable[[Arguments, Any, Any], Any]:
-    """Return what calls the resolver of a field with arguments, an object, and what it is told."""
+    """Return a function that calls the resolver of a field with arguments, object and info."""
     resolver: Any = declared.base_resolver
     function, informed = resolver.wrapped_func, resolver.info_parameter
     takers = [one.name for one in (resolver.parent_parameter, resolver.root_parameter) if one]

@@ -1,4 +1,4 @@
-"""Where the results of a selection's fields come: into rows, or together first, to see whether all are there."""
+"""Collects the results of a selection's fields, in rows or, until it is known whether all are final, in columns."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from msgspec import Raw
 
 from schema.execution.plans.run import Row
 
-_FINAL = {Raw, bool, NoneType}  # results that nothing comes into later, and that are met again as the same objects
+_FINAL = {Raw, bool, NoneType}  # results that are not filled later, and that later runs get as identical objects
 
 
 class Taker(Protocol):
-    """What takes the results of fields."""
+    """Collects the results of fields."""
 
     def take(self, key: str, results: list[Any]) -> None:
-        """Take what stands under a key in all rows."""
+        """Take the results of one key, one for each row."""
 
 
 class Filled:
-    """Rows that are there, to be filled."""
+    """Rows that exist and are filled at once."""
 
     __slots__ = ("rows",)
 
@@ -34,7 +34,7 @@ class Filled:
 
 
 class Columns:
-    """Results by their keys, until there are rows to be filled."""
+    """Results by key, held until there are rows to fill."""
 
     __slots__ = ("_filled", "found")
 
@@ -43,18 +43,18 @@ class Columns:
         self._filled: Filled | None = None
 
     def take(self, key: str, results: list[Any]) -> None:
-        """Keep results, or put them into the rows where there are some by now."""
+        """Hold the results of one key, or put them into the rows once these exist."""
         if self._filled:
             self._filled.take(key, results)
         else:
             self.found[key] = results
 
     def are_final(self, count: int) -> bool:
-        """Return whether as many columns are here, and no result in them is one that changes or comes only once."""
+        """Return whether this many columns are here, and every result in them is final."""
         return len(self.found) == count and all(set(map(type, results)) <= _FINAL for results in self.found.values())
 
     def fill(self, rows: list[Row]) -> list[Row]:
-        """Return rows with all results in them, those that come later, too."""
+        """Fill rows with all results so far, and return them. Later results go into the same rows."""
         self._filled = Filled(rows)
         for key, results in self.found.items():
             self._filled.take(key, results)

@@ -1,4 +1,4 @@
-"""One attempt to run an operation by plan: what is waited for, and whether it has been given up."""
+"""One attempt to run an operation by plan: it awaits resolvers, and notes whether the attempt was given up."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from strawberry.execution import optimized_is_awaitable
 Row: TypeAlias = dict[str, Any]
 Resolve: TypeAlias = "Callable[[Any, GraphQLResolveInfo[Any]], Any]"
 Then: TypeAlias = Callable[[list[Any]], None]
-_Step: TypeAlias = tuple[list[Any], list[int], Then]  # values, those of them to be awaited, and what is done then
-Paths: TypeAlias = Callable[[], Sequence[Path | None]]  # of a column; made only where they are asked for
+_Step: TypeAlias = tuple[list[Any], list[int], Then]  # values, the places of the awaitable ones, and the callback
+Paths: TypeAlias = Callable[[], Sequence[Path | None]]  # of a column; built only where they are needed
 
 
 class Unusual(Exception):
-    """Something that is left to graphql-core."""
+    """Ends an attempt; graphql-core runs the operation instead."""
 
 
 class Forgetful(Protocol):
-    """What keeps rows."""
+    """A cache of rows."""
 
     def forget(self) -> None:
-        """Let go of all of them."""
+        """Drop all rows."""
 
 
 class Memory:
-    """Counts the rows that are kept for later runs, and has all forgotten when there are too many."""
+    """Counts the rows that are cached for later runs, and drops all of them when there are too many."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -43,7 +43,7 @@ class Memory:
         self._keepers: WeakSet[Forgetful] = WeakSet()
 
     def take(self, keeper: Forgetful, rows: int) -> None:
-        """Note that somebody is about to keep some more rows."""
+        """Count rows that a selection is about to cache. Over the limit, all selections drop theirs first."""
         self._count += rows
         if self._count > self._most:
             self._count = rows
@@ -53,7 +53,7 @@ class Memory:
 
 
 class PlannedOperation:
-    """An operation, and what it is asked with."""
+    """An operation with its variables, root value and context."""
 
     def __init__(
         self,
@@ -71,24 +71,27 @@ class PlannedOperation:
 
     @cached_property
     def executor(self) -> Executor[Any]:
-        """Graphql-core's executor of the operation, which costs as much as to run a small one by plan."""
+        """Graphql-core's executor of the operation. Making it costs as much as running a small operation by plan."""
         return self._build()
 
 
 class Run:
-    """One attempt."""
+    """One attempt to run an operation by plan."""
 
     def __init__(self, asked: PlannedOperation, memory: Memory) -> None:
         self.asked = asked
         self.memory = memory
-        self._done: dict[str, Any] = {}  # what fields with effects have come to, by their keys
-        self._alone: _Step | None = None  # what is to be awaited, where that is one thing
-        self._waiting: set[asyncio.Future[Any]] = set()  # what is awaited, where these are several
+        self._done: dict[str, Any] = {}  # outcomes of fields with effects, by key
+        self._alone: _Step | None = None  # the step with the only awaitable, which needs no task
+        self._waiting: set[asyncio.Future[Any]] = set()  # the tasks, where there are several awaitables
         self._all_came: asyncio.Future[None] | None = None
         self._is_given_up = False
 
     async def data(self, begin: Callable[[Run, list[Any], Paths], list[Any]]) -> Row | None:
-        """Return the row of the root value; None where that was given up. Cancelled, it cancels all that it began."""
+        """Return the row of the root value, or None where the attempt was given up.
+
+        When this is cancelled, it cancels all resolvers that it began.
+        """
         rows = self._attempt(begin, self, [self.asked.root], lambda: [None])
         while self._alone or self._waiting:
             if self._alone:
@@ -98,7 +101,7 @@ class Run:
         return None if self._is_given_up else rows[0]
 
     async def _follow(self, taken: list[Any], places: list[int], then: Then) -> None:
-        """Await one thing, without a task of its own: nothing else is under way."""
+        """Await the only awaitable, without a task."""
         self._alone = None
         (place,) = places
         try:
@@ -107,13 +110,13 @@ class Run:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            self._is_given_up = True  # it was cancelled itself
-        except Exception as error:  # noqa: BLE001  told by its class from what can be a result
+            self._is_given_up = True  # the awaitable was cancelled, not this task
+        except Exception as error:  # noqa: BLE001  `is_odd` tells an exception from a result
             taken[place] = error
         self._go_on(taken, then)
 
     async def _all(self) -> None:
-        """Await several things, and what comes of these, until nothing or a single one is left."""
+        """Await several awaitables, and those that follow from them, until at most one is left."""
         self._all_came = asyncio.get_running_loop().create_future()
         try:
             await self._all_came
@@ -128,7 +131,7 @@ class Run:
             raise
 
     def once(self, key: str, resolve: Resolve) -> Resolve:
-        """Return a resolver whose outcome is remembered, because it has effects."""
+        """Return a resolver whose outcome is remembered, so that its effects happen only once."""
 
         def begin(one: Any, info: GraphQLResolveInfo[Any]) -> Any:
             try:
@@ -146,13 +149,13 @@ class Run:
     async def _end(self, key: str, coming: Awaitable[Any]) -> Any:
         try:
             value = self._done[key] = await coming
-        except BaseException as error:  # cancelled it may have had its effect as well
+        except BaseException as error:  # a cancelled resolver may have had its effect too
             self._done[key] = error
             raise
         return value
 
     def hand_over(self) -> None:
-        """Have graphql-core, which executes the operation now, find done what is done."""
+        """Make graphql-core, which executes the operation next, use the remembered outcomes of fields with effects."""
         done = self._done
 
         def remember(resolve: Callable[..., Any], one: Any, info: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
@@ -167,7 +170,7 @@ class Run:
             self.asked.executor.middleware_manager = MiddlewareManager(remember)
 
     def take(self, values: Iterable[Any], then: Then) -> None:
-        """Have a callback called with what resolvers return, once those to be awaited have come."""
+        """Call a callback with the values that resolvers return, once all awaitable ones have finished."""
         taken: list[Any] = []
         waiting: list[int] = []
         try:
@@ -217,18 +220,18 @@ class Run:
     def _attempt(self, step: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return step(*arguments)
-        except Exception:  # noqa: BLE001  graphql-core comes to the same, and says what it is
+        except Exception:  # noqa: BLE001  graphql-core raises the same error, and reports it
             self._is_given_up = True
 
 
 @lru_cache
 def is_odd(kind: type) -> bool:
-    """Return whether values of a class can be no results: errors, nothing at all, what has to be awaited."""
+    """Return whether values of a class cannot be results: exceptions, Undefined, generators and awaitables."""
     return issubclass(kind, (BaseException, UndefinedType, CoroutineType, GeneratorType)) or hasattr(kind, "__await__")
 
 
 def close(values: Iterable[Any]) -> None:
-    """Close the coroutines among values, and in lists of them, that nobody has begun to await and nobody will."""
+    """Close the coroutines among values, nested lists included, that were never started and never will be."""
     for value in values:
         if isinstance(value, (list, tuple)):
             close(value)

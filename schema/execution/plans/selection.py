@@ -1,4 +1,4 @@
-"""What is asked of the objects of one type: a row for each, filled field by field."""
+"""Selections: the fields of one object type. Each object gets a row, which is filled field by field."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from schema.execution.plans.resolving import LazyInfo, Resolver, attribute, decl
 from schema.execution.plans.rows import Columns, Filled, Taker
 from schema.execution.plans.run import Paths, Row, Run, Unusual, close
 
-BATCHED = "batched"  # in the metadata of a field
-STEADY = "is_steady"  # an attribute of classes whose objects never change, and are met again and again
+BATCHED = "batched"  # key in the metadata of a field with a batched resolver
+STEADY = "is_steady"  # attribute of classes whose objects never change and are met in many runs
 
 SELECTION_BYTES, FIELD_BYTES = 2_500, 1_700  # of a selection, and of each field in it
 
@@ -28,11 +28,11 @@ _INTROSPECTION = {"__schema", "__type"}
 
 
 class Parents(list[Any]):
-    """All objects of a level; a batched field is resolved with them in place of one, and answers with a list."""
+    """All objects of a level. A batched resolver gets them in place of one parent, and returns a list."""
 
 
 class Selection:
-    """What is asked of the objects of one type."""
+    """The fields that a query selects on the objects of one type."""
 
     def __init__(
         self,
@@ -50,22 +50,22 @@ class Selection:
         self._fields = asked
         self._steady = [field for field in asked if field.depends_on_object_alone]
         self._others = [field for field in asked if not field.depends_on_object_alone]
-        self._kept: dict[int, Row] = {}  # by the object's address, which is its own while it is kept
-        self._written: dict[int, Raw] = {}  # likewise: as JSON, with what else was in them the last time
-        self._texts: dict[bytes, Raw] = {}  # these, where nothing else was in them
+        self._kept: dict[int, Row] = {}  # rows by id(object)
+        self._written: dict[int, Raw] = {}  # JSON rows by id(object), with the other fields of the last run
+        self._texts: dict[bytes, Raw] = {}  # JSON rows by their text, where there are no other fields
         self._beside: dict[str, dict[int, Any]] = {field.key: {} for field in self._others}
-        self._objects: dict[int, Any] = {}  # all of these, whose addresses nobody else gets
+        self._objects: dict[int, Any] = {}  # keeps all of these objects alive, so that no id is used again
 
     def __del__(self) -> None:
-        """Take the fields apart: they and their completions refer to each other, which the collector alone would free.
+        """Break the reference cycles between fields and completions, so that they are freed without a collection.
 
-        Nothing runs by this plan any more: a run holds the selection of the root, and that all others.
+        No run can use the plan any more: a run holds the root selection, which holds all others.
         """
         for field in getattr(self, "_fields", ()):
             field.take_apart()
 
     def begin(self, run: Run, objects: list[Any], paths: Paths) -> list[Row] | list[Raw]:
-        """Return a row for each object; what has to be awaited comes into it later."""
+        """Return a row for each object. Awaited results are put into it later."""
         if not self._steady or not all(map(_is_steady, set(map(type, objects)))):
             filled = Filled([self._row.copy() for _ in objects])
             for field in self._fields if objects else ():
@@ -80,22 +80,22 @@ class Selection:
 
     @property
     def size(self) -> int:
-        """How many fields are asked for, without `__typename`."""
+        """The number of fields, without `__typename`."""
         return len(self._fields)
 
     def have_effects(self) -> None:
-        """Have what the fields come to remembered: they are not to be resolved again."""
+        """Make the run remember the outcomes of the fields, since they must not be resolved twice."""
         for field in self._fields:
             field.has_effects = True
 
     def forget(self) -> None:
-        """Let go of all rows that are kept."""
+        """Drop all cached rows."""
         kept: list[dict[Any, Any]] = [self._kept, self._written, self._texts, self._objects, *self._beside.values()]
         for known in kept:
             known.clear()
 
     def _finished(self, run: Run, objects: list[Any], columns: Columns, paths: Paths) -> list[Raw]:
-        """Return rows that nothing comes into later, as JSON: as kept, where the same stood in them the last time."""
+        """Return final rows as JSON. A cached row is used again while its other fields are identical objects."""
         addresses = list(map(id, objects))
         found: list[Any] = list(map(self._written.get, addresses))
         if not columns.found:
@@ -113,9 +113,10 @@ class Selection:
         return found
 
     def _alone(self, run: Run, objects: list[Any], found: list[Any], paths: Paths) -> list[Raw]:
-        """Return rows of objects on which alone they depend, as JSON; each object's once.
+        """Return JSON rows that depend on their objects alone; each object's row is written once.
 
-        One that was read anew may show what it did before: its row stays the same then, and so does what has it in it.
+        A new copy of an object may have the same row text as the old one. Then both get the same `Raw`, so cached rows
+        that contain it stay valid.
         """
         missing = list({id(objects[place]): place for place, row in enumerate(found) if row is None}.values())
         new = [objects[place] for place in missing]
@@ -127,13 +128,13 @@ class Selection:
         return [self._written[id(one)] if row is None else row for one, row in zip(objects, found, strict=True)]
 
     def _write(self, one: Any, row: Row) -> Raw:
-        """Keep the row of an object as JSON."""
+        """Cache the row of an object as JSON."""
         self._objects[id(one)] = one
         raw = self._written[id(one)] = Raw(encode(row))
         return raw
 
     def _met(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
-        """Return rows of steady objects with what depends on these alone: as kept, where they were met before."""
+        """Return rows of steady objects with the fields that depend on them alone, from the cache where possible."""
         found: list[Any] = list(map(self._kept.get, map(id, objects)))
         if None in found:
             missing = [place for place, known in enumerate(found) if known is None]
@@ -145,7 +146,7 @@ class Selection:
         return found
 
     def _settled(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
-        """Return rows with what depends on steady objects alone."""
+        """Return new rows with the fields that depend on steady objects alone."""
         filled = Filled([self._row.copy() for _ in objects])
         for field in self._steady:
             field.settle(run, objects, filled, paths)
@@ -185,11 +186,11 @@ class Field:
         self.depends_on_object_alone = bool(is_at_hand) and _has_leaves(definition.type)
 
     def take_apart(self) -> None:
-        """Let go of what refers to this field."""
+        """Drop the completion, which refers back to this field."""
         del self._completion
 
     def begin(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
-        """Fill the rows with the values that the objects have in this field, now or when they come."""
+        """Fill the rows with this field of the objects, at once or when its values have been awaited."""
         if self._attribute:
             self._fill(run, rows, paths, list(map(self._attribute, objects)))
             return
@@ -207,7 +208,7 @@ class Field:
             run.take((resolve(one, self._told(run, path)) for one, path in places), fill)
 
     def settle(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
-        """Fill the rows of objects on which alone this field depends, at once."""
+        """Fill the rows at once. The field must depend on the objects alone."""
         resolve: Any = self._attribute or self._of_root
         values = list(map(resolve, objects))
         try:
@@ -224,7 +225,7 @@ class Field:
         rows.take(key, results)
 
     def _select(self, run: Run, name: str, objects: list[Any], paths: Paths) -> list[Row] | list[Raw]:
-        """Return the rows of objects that are of a type."""
+        """Return the rows of objects of the type with this name."""
         if name not in self._selections:
             executor = run.asked.executor
             schema, variables = executor.schema, executor.variable_values
@@ -242,7 +243,7 @@ class Field:
         )
 
     def _info(self, run: Run, above: Path | None = None) -> GraphQLResolveInfo[Any]:
-        """Return what a resolver is told; where there is no one path above it, its path is the field alone."""
+        """Return the info of a resolver. Without a single parent path, its path is the field alone."""
         path = Path(above, self.key, self._parent.name)
         return run.asked.executor.build_resolve_info(self._definition, self._nodes, self._parent, path)
 

@@ -1,11 +1,11 @@
 """Validates documents in one pass, in time that is linear in their size.
 
-In graphql-core every rule visits every node, and one rule compares each fragment with each other one. That takes
-several times as long as to parse the text, and a hundred times as long for hostile texts. Here one walk checks what can
-be told where it stands. Two more checks follow, each only on documents that passed the one before:
+In graphql-core, every rule visits every node, and one rule compares each fragment with each other one. That takes
+several times as long as parsing the text, and a hundred times as long for hostile texts. Here one walk makes all checks
+that need no other part of the document. Two more checks follow, each only on documents that passed the one before:
 
 - `Walk` checks fields, arguments, literals, directives and type conditions.
-- `relations` checks what definitions have to do with each other: names, cycles, unused fragments, variables.
+- `relations` checks definitions against each other: names, cycles, unused fragments, variables.
 - `merging` checks that fields with one response name can be merged.
 
 The rules are those of the specification, §5, and of strawberry. Tests compare every verdict with graphql-core's.
@@ -36,7 +36,7 @@ __all__ = ["Checked", "TooMuchWork", "Validator"]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the validation of a document found: its errors, or the names of its fields."""
+    """The result of validating a document: its errors, or the names of its fields."""
 
     errors: Sequence[GraphQLError] = ()
     fields: frozenset[str] = field(default_factory=frozenset)
@@ -50,7 +50,7 @@ class Validator:
         self._catalogue = Catalogue(schema)
 
     def check(self, document: DocumentNode) -> Checked:
-        """Return the errors of a document; raises TooMuchWork where its fragments repeat too much to tell."""
+        """Return the errors of a document; raises TooMuchWork where its fragments repeat too much to decide."""
         faults = Faults()
         fragments = {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
         walk = Walk(self._catalogue, fragments, faults)

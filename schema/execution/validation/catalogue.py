@@ -1,4 +1,4 @@
-"""What validation asks of a schema, looked up once for each field and pair of types."""
+"""A cache of the schema facts that validation needs, looked up once for each field and pair of types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from graphql import (
 )
 from strawberry.types.base import StrawberryMaybe, StrawberryOptional
 
-_DECLARATION = "strawberry-definition"  # where strawberry notes what it made an argument or a type of
+_DECLARATION = "strawberry-definition"  # the extensions key of strawberry's own definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,17 @@ class Parameters:
 
     of: Mapping[str, GraphQLArgument | GraphQLInputField]
     required: tuple[str, ...]
-    not_null: frozenset[str]  # those that strawberry declares as Maybe[T]: they may be left out and may not be null
+    not_null: frozenset[str]  # those declared as Maybe[T] in strawberry: they may be left out but not be null
 
 
 @dataclass(frozen=True, slots=True)
 class FieldFacts:
-    """What validation asks of one field of one type."""
+    """The facts about one field of one type that validation needs."""
 
     type: GraphQLOutputType
     named: GraphQLCompositeType | None  # None for leaves
     parameters: Parameters
-    shape: str  # equal for fields whose results can stand in one place
+    shape: str  # equal for fields whose results can be merged
 
 
 class Catalogue:
@@ -99,7 +99,7 @@ class Catalogue:
 
 
 def parameters(of: Mapping[str, Any]) -> Parameters:
-    """Return what validation asks of arguments or input fields."""
+    """Return the facts about arguments or input fields that validation needs."""
     required = tuple(name for name, one in of.items() if isinstance(one.type, GraphQLNonNull) and not has_default(one))
     return Parameters(of, required, frozenset(name for name, one in of.items() if _is_maybe(one)))
 

@@ -1,16 +1,16 @@
-"""What is wrong with a document, and how much work it may take to find out."""
+"""The errors of a document, and a limit on the work of finding them."""
 
 from __future__ import annotations
 
 from graphql import GraphQLError, Node, SourceLocation
 
 MOST_FAULTS = 5  # reported of one document
-MOST_STEPS = 10_000  # of comparing one document's definitions and merging its fields: at most some 5 ms
+MOST_STEPS = 10_000  # of comparing the definitions of one document and merging its fields; at most some 5 ms
 CODE = "GRAPHQL_VALIDATION_FAILED"
 
 
 class TooManyFaults(Exception):
-    """As many errors were found as are reported."""
+    """The maximum number of reported errors has been reached."""
 
 
 class TooMuchWork(Exception):
@@ -24,7 +24,7 @@ class Faults:
         self.errors: list[GraphQLError] = []
 
     def add(self, message: str, *nodes: Node) -> None:
-        """Note an error; raises TooManyFaults where no more are reported."""
+        """Add an error; raises TooManyFaults when the maximum is reached."""
         error = GraphQLError(message, extensions={"code": CODE})
         starts = [node.loc.start_token for node in nodes if node.loc]
         error.locations = [SourceLocation(start.line, start.column) for start in starts] or None
@@ -40,7 +40,7 @@ class Work:
         self.steps = 0
 
     def spend(self, steps: int) -> None:
-        """Count steps; raises TooMuchWork."""
+        """Count steps; raises TooMuchWork above the limit."""
         self.steps += steps
         if self.steps > MOST_STEPS:
             raise TooMuchWork

@@ -1,9 +1,9 @@
-"""Whether the fields of a document that have one response name can be merged into one.
+"""Checks that fields with the same response name can be merged (specification, §5.3.2).
 
-The specification compares each field with each other one (§5.3.2). Here they are grouped instead, and every group is
-looked at once: Simon Adameit, "Overlapping fields can be merged fast" (the algorithm of Sangria). Two passes do so.
-In the first, all fields of one response name must have one shape. In the second, those that one object can have must be
-the same field with the same arguments.
+The specification compares each field with each other one. Here fields are grouped by response name, and each group is
+visited once. The algorithm is Sangria's: Simon Adameit, "Overlapping fields can be merged fast". It makes two passes.
+In the first, all fields of one response name must have one shape. In the second, the fields that one object can have
+must be the same field with the same arguments.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from schema.execution.validation.faults import Faults, Work
 
 
 class Placed(NamedTuple):
-    """A field where it stands."""
+    """A field with its parent type."""
 
     parent: GraphQLCompositeType
     node: FieldNode
@@ -51,11 +51,11 @@ class Merging:
         self._fragments = fragments
         self._faults = faults
         self._work = work
-        self._calls: dict[int, object] = {}  # what a field asks for, by the address of its node
-        self._done: set[tuple[bool, frozenset[int]]] = set()  # what was merged before, likewise
+        self._calls: dict[int, object] = {}  # arguments of fields, by id(node)
+        self._done: set[tuple[bool, frozenset[int]]] = set()  # merged selection sets, likewise by id
 
     def check(self, root: GraphQLCompositeType, selection_set: SelectionSetNode) -> None:
-        """Note the fields of an operation that cannot be merged."""
+        """Report the fields of an operation that cannot be merged."""
         for by_object in (False, True):
             waiting: list[Sets] = [[(root, selection_set)]]
             while waiting:
@@ -68,7 +68,7 @@ class Merging:
                     waiting += self._merge(fields, by_object=by_object)
 
     def _merge(self, fields: list[Placed], *, by_object: bool) -> Iterator[Sets]:
-        """Check fields of one response name; yield what is to be merged below them."""
+        """Check fields of one response name, and yield the selection sets below them that must be merged."""
         for group in _of_one_object(fields) if by_object else (fields,):
             if len(group) > 1:
                 self._work.spend(len(group))
@@ -119,7 +119,7 @@ class Merging:
         return groups
 
     def _call(self, node: FieldNode) -> object:
-        """Return something that is equal for fields with equal arguments."""
+        """Return a hashable value that is equal for fields with equal arguments."""
         found = self._calls.get(id(node))
         if found is None:
             found = frozenset([(one.name.value, _written(one.value)) for one in node.arguments or ()])
@@ -128,7 +128,7 @@ class Merging:
 
 
 def _of_one_object(fields: list[Placed]) -> Iterator[list[Placed]]:
-    """Yield the fields that one object can have: those of each object type, with those of interfaces and unions."""
+    """Yield groups of fields that one object can have: those of an object type, with those of interfaces and unions."""
     objects: dict[str, list[Placed]] = {}
     abstract: list[Placed] = []
     for one in fields:
@@ -143,7 +143,7 @@ def _of_one_object(fields: list[Placed]) -> Iterator[list[Placed]]:
 
 
 def _written(node: ValueNode) -> object:
-    """Return something that is equal for equal literals; the order of an object's fields does not matter."""
+    """Return a hashable value that is equal for equal literals. The order of an object's fields does not matter."""
     if isinstance(node, ListValueNode):
         return (ListValueNode, *map(_written, node.values))
     if isinstance(node, ObjectValueNode):

@@ -1,4 +1,4 @@
-"""What the definitions of a document have to do with each other: names, cycles, unused fragments, variables."""
+"""Checks the definitions of a document against each other: names, cycles, unused fragments, variables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from schema.execution.validation.walk import Scope
 
 
 class Relations:
-    """Checks the definitions of one document, each of which is right by itself."""
+    """Checks the definitions of one document against each other. Each must be valid by itself."""
 
     def __init__(
         self, catalogue: Catalogue, document: DocumentNode, scopes: Sequence[Scope], faults: Faults, work: Work
@@ -41,7 +41,7 @@ class Relations:
         self._work = work
 
     def check(self) -> None:
-        """Note what is wrong."""
+        """Run all checks, and report the errors."""
         self._names()
         self._cycles()
         if self._faults.errors:
@@ -76,7 +76,7 @@ class Relations:
     # ------------------------------------------------------------ fragments
 
     def _cycles(self) -> None:
-        """Find fragments that spread themselves; without recursion, since chains may be long."""
+        """Report fragments that spread themselves. There is no recursion, since chains may be long."""
         done: set[str] = set()
         for start in self._scopes:
             path: dict[str, Iterator[FragmentSpreadNode]] = {}
@@ -99,7 +99,7 @@ class Relations:
         self._faults.add(message + (f" via {via}." if via else "."), spread)
 
     def _reached(self, scope: Scope) -> dict[str, None]:
-        """Return the names of all fragments that an operation spreads, by way of others or not."""
+        """Return the names of all fragments that an operation spreads, directly or through other fragments."""
         found: dict[str, None] = {}
         waiting = [scope]
         while waiting:
@@ -150,7 +150,7 @@ class Relations:
     # ------------------------------------------------------------ subscriptions
 
     def _subscription(self, operation: OperationDefinitionNode) -> None:
-        """Check that a subscription selects one field, by itself or in fragments."""
+        """Check that a subscription selects one field, directly or in fragments."""
         what = f"Subscription '{operation.name.value}'" if operation.name else "Anonymous Subscription"
         keys: dict[str, FieldNode] = {}
         sets, seen = [operation.selection_set], set[str]()
@@ -168,7 +168,7 @@ class Relations:
                 self._faults.add(f"{what} must not select an introspection top level field.", node)
 
     def _top_level(self, sets: list[SelectionSetNode], seen: set[str], keys: dict[str, FieldNode]) -> bool:
-        """Gather the fields of one selection set; return whether none of it depends on a variable."""
+        """Collect the fields of one selection set, and return whether none of it depends on a variable."""
         selections = sets.pop().selections
         self._work.spend(len(selections))
         for selection in selections:

@@ -1,4 +1,4 @@
-"""Literals and variables where a value is expected."""
+"""Checks literals and variables against the input types where they are used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from graphql.utilities import validate_input_literal
 from schema.execution.validation.catalogue import Catalogue, Parameters, has_default, is_one_of
 from schema.execution.validation.faults import Faults
 
-# Literals that their types take whatever they say.
+# Kinds of literals that a type accepts with any value.
 _FITTING: Mapping[Any, tuple[type[ValueNode], ...]] = MappingProxyType(
     {
         GraphQLString: (StringValueNode,),
@@ -55,7 +55,7 @@ class Values:
     """Checks the values of one document."""
 
     def __init__(self, catalogue: Catalogue, faults: Faults) -> None:
-        self.usages: list[Usage] = []  # of the definition at hand
+        self.usages: list[Usage] = []  # of the current definition
         self._catalogue = catalogue
         self._faults = faults
 

@@ -1,4 +1,4 @@
-"""One walk through a document: everything that can be told where it stands."""
+"""Walks a document once, and makes the checks that need no other part of it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from schema.execution.validation.values import Usage, Values
 
 Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
 
-_LONGEST_TYPO = 40  # characters of a name for which similar ones are looked for: that takes the square of it
+_LONGEST_TYPO = 40  # characters of a name that gets suggestions, since the search takes quadratic time
 
 
 @dataclass(slots=True)
 class Scope:
-    """What one definition uses."""
+    """The variables and fragment spreads of one definition."""
 
     node: ExecutableDefinitionNode
     usages: list[Usage] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Scope:
 
 
 class Walk:
-    """Checks definitions one after another, and gathers what they use."""
+    """Checks definitions one after another, and collects what they use."""
 
     def __init__(self, catalogue: Catalogue, fragments: Fragments, faults: Faults) -> None:
         self.fragments = fragments
@@ -202,7 +202,7 @@ class Walk:
         return kind
 
     def _similar(self, name: str, known: Sequence[str]) -> str:
-        """Return a question whether another name is meant, for the first error of a document alone."""
+        """Return a suggestion ("Did you mean …?"); "" for long names and after a document's first error."""
         if self._faults.errors or len(name) > _LONGEST_TYPO:
             return ""
         return did_you_mean(suggestion_list(name, known))
