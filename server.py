@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Perch's command line: puts the parts together and runs them."""
+"""Perch's command line: composes the layers and runs them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except BrokenPipeError:  # nobody reads any more what is printed, nor what Python prints at its end
+    except BrokenPipeError:  # nobody reads standard output any more, and Python must not flush it at exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="so many on one port, 0 as many as processors (default: PROCESSES)",
     )
-    serve.add_argument("--sockets", type=_descriptors, help=argparse.SUPPRESS)  # of the process that started this one
+    serve.add_argument("--sockets", type=_descriptors, help=argparse.SUPPRESS)  # inherited from the parent process
     serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
     add("worker", _work, "do the deferred work, without serving")
     load = add("import", _import, "load a network of members, follows and posts; run again, it goes on")
@@ -188,10 +188,10 @@ async def _serve(settings: Settings, asked: argparse.Namespace) -> int:
 
 async def _prepare(services: Services, asked: argparse.Namespace) -> None:
     await requirements.warn(services.db)
-    # What an earlier process left is finished before anybody asks: names reserved by a sign-up among it.
+    # Work that an earlier process left is finished before the first request, including names that a sign-up reserved.
     try:
         await Worker(services.db).run_once()
-    except Unavailable as error:  # on a full disk: reads go on, and the worker tries again
+    except Unavailable as error:  # for example on a full disk: reads still work, and the worker tries again
         structlog.get_logger().warning("unfinished_work_waits", error=str(error))
     if asked.demo:
         await _fill(services)
@@ -223,7 +223,7 @@ async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
 async def _print_lines(services: Services, asked: TailOptions) -> None:
     async with contextlib.aclosing(tail.lines(services, asked)) as lines:
         async for line in lines:
-            # A terminal may not have every letter.
+            # A terminal may not be able to print every character.
             print(line.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding), flush=True)
 
 
@@ -239,7 +239,7 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
 
 
 def _upkeep(task: Callable[..., Awaitable[commands.Said]]) -> Callable[..., Awaitable[int]]:
-    """Return the command that does a task of upkeep with what was asked for, and prints what it says."""
+    """Return a command that runs a task of upkeep with the parsed arguments, and prints its output."""
 
     async def run(settings: Settings, asked: argparse.Namespace) -> int:
         options = _options(asked)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""Names the breaking and the dangerous changes of schema.graphql since the newest release, a git tag such as v1.2.0.
+"""Lists the breaking and dangerous changes of schema.graphql since the newest release, a git tag such as v1.2.0.
 
-Exit status 1 when there are breaking changes that the version in pyproject.toml does not announce. It announces them
-with a higher major number than the release has; before 1.0, with a higher minor number. Without a release there is
+The exit status is 1 when there are breaking changes that the version in pyproject.toml does not announce. It announces
+them by a higher major number than the release, or before 1.0 by a higher minor number. Without a release, there is
 nothing to compare.
 """
 

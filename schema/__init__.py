@@ -1,4 +1,4 @@
-"""What clients may ask: declarations, no decisions."""
+"""The GraphQL schema that clients may query: declarations, no decisions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STRING = DEFAULT_SCALAR_REGISTRY[str]
 
 
 def build(settings: Settings) -> Schema:
-    """Build the schema under the limits of the settings."""
+    """Build the schema with the limits of the settings."""
     schema = Schema(
         settings=settings,
         query=Query,
@@ -31,7 +31,7 @@ def build(settings: Settings) -> Schema:
         types=[User, Status, Repost, Comment, Promotion, Notification],
         config=StrawberryConfig(scalar_map={datetime: DATE_TIME, Secret: _STRING}),
     )
-    core = schema._schema  # noqa: SLF001  strawberry offers no other way to it
+    core = schema._schema  # noqa: SLF001  strawberry has no public attribute for it
     secret_inputs.wrap(core)
     optional.drop_null_defaults(core)
     return schema

@@ -41,10 +41,11 @@ def _mutation(
     optional: bool = False,
     suspended: bool = False,
 ) -> Any:
-    """Declare a mutation: the fields of the input `takes` are the arguments of `act`, whose result `gives` shows.
+    """Declare a mutation with input type `takes` and payload type `gives`, resolved by `act`.
 
-    A refusal becomes `userErrors`. `suspended` says whether it is open to suspended members: only a mutation that
-    concerns nothing but their own account is. Raises TypeError where the result and `gives` differ in their fields.
+    The fields of the input are the arguments of `act`, and the fields of its result are those of the payload. A refusal
+    becomes `userErrors`. `suspended` allows the mutation to suspended members, which is right only where it concerns
+    nothing but their own account. Raises TypeError where the result and `gives` differ in their fields.
     """
     taken = cast("type[Any]", takes)
     names = [field.name for field in fields(taken)]
@@ -70,7 +71,7 @@ def _mutation(
 
 
 def _result(act: Callable[..., Any], gives: type) -> type[Payload]:
-    """Return the class of what a resolver returns; raises TypeError where its fields are not those of the payload."""
+    """Return the result class of a resolver; raises TypeError where its fields are not those of the payload."""
     result: type[Payload] = get_type_hints(act)["return"]
     shown, made = {field.name for field in fields(gives)}, set(result.__struct_fields__)
     if shown != made:

@@ -1,4 +1,4 @@
-"""Every query and subscription, and with `schema.mutations` every mutation: a table of contents."""
+"""Every query and subscription: a table of contents. The mutations are in `schema.mutations`."""
 
 from __future__ import annotations
 

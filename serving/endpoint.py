@@ -1,4 +1,4 @@
-"""What one process serves, on sockets that it has opened or inherited."""
+"""Runs one server process on sockets that it has opened or inherited."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from store import opening, urls
 from store.client.tasks import stop
 from store.settings import Settings
 
-BACKLOG = 128  # connections that wait to be taken
+BACKLOG = 128  # connections that wait to be accepted
 
-Sockets = Sequence[socket.socket]  # that one process listens on: one for each address
+Sockets = Sequence[socket.socket]  # the listening sockets of one process, one for each address
 
 
 class StartError(Exception):
-    """The server cannot start; the text is one line and says why."""
+    """The server cannot start. The message is one line with the reason."""
 
 
 @contextlib.asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Services]:
-    """Open the database, and what a process has once."""
+    """Open the database and the services of the process."""
     async with opening.database(settings) as db:
         services = Services(settings, db, opening.secret(settings))
         try:
@@ -47,7 +47,7 @@ async def opened(settings: Settings) -> AsyncIterator[Services]:
 
 @contextlib.contextmanager
 def listening(settings: Settings, count: int = 1) -> Iterator[list[Sockets]]:
-    """Listen on every address of the host, for so many processes; raises StartError where that cannot be."""
+    """Listen on every address of the host, for `count` processes; raises StartError where that fails."""
     with contextlib.ExitStack() as stack:
         try:
             found = socket.getaddrinfo(
@@ -56,18 +56,18 @@ def listening(settings: Settings, count: int = 1) -> Iterator[list[Sockets]]:
             addresses = dict.fromkeys((family, address[:2]) for family, _, _, _, address in found)
             queues = [_listen(stack, family, address, count) for family, address in addresses]
         except OSError as error:
-            # What Python makes of an error of the system repeats the address.
+            # Python's own message of an OSError repeats the address.
             reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0).lower()
             raise StartError(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
         yield list(zip(*queues, strict=True))
 
 
 def _listen(stack: contextlib.ExitStack, family: int, address: Any, count: int) -> list[socket.socket]:
-    """Listen on an address: for several processes with a queue for each, among which Linux shares connections out."""
+    """Listen on an address. With several processes, Linux distributes connections among one socket for each."""
     alone = stack.enter_context(socket.create_server(address, family=family, backlog=BACKLOG))
     if count == 1 or sys.platform != "linux":
         return [alone] * count
-    # A port that is in use has been refused by now. Race: who takes it at this moment, for sharing, too, shares it.
+    # A port in use has been refused by now. Race: another program that opens the port now with SO_REUSEPORT shares it.
     address = alone.getsockname()[:2]
     alone.close()
     return [
@@ -77,7 +77,10 @@ def _listen(stack: contextlib.ExitStack, family: int, address: Any, count: int) 
 
 
 async def serve(services: Services, sockets: Sockets, ready: Callable[[], None], lifeline: int | None = None) -> None:
-    """Serve, call `ready` once that is so, and go on until `stopping` is set; then let requests finish."""
+    """Serve until a signal or the end of `lifeline` stops the process, then let requests finish.
+
+    `ready` is called once the process serves.
+    """
     settings, stopped = services.settings, stopping(lifeline)
     most = most_connections(settings, BACKLOG)
     app = create_app(schema.build(settings), services, most)
@@ -95,7 +98,7 @@ async def serve(services: Services, sockets: Sockets, ready: Callable[[], None],
 
 @contextlib.asynccontextmanager
 async def answering(app: web.Application, settings: Settings, sockets: Sockets, most: int) -> AsyncIterator[Admission]:
-    """Answer requests for an application on at most so many connections; at the end requests may finish."""
+    """Answer requests for an application on at most `most` connections. At the end, requests may finish."""
     admission = Admission(settings, most)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=settings.shutdown_seconds, handle_signals=False)
     await runner.setup()
@@ -115,7 +118,7 @@ async def answering(app: web.Application, settings: Settings, sockets: Sockets, 
 
 
 def announce(settings: Settings, sockets: Sockets, several: Sequence[int] = ()) -> None:
-    """Say that it serves, and where; of several processes their numbers, too."""
+    """Print that Perch serves, and where, with the ids of several processes."""
     host, port = sockets[0].getsockname()[:2]
     where = urls.shown(settings.redis_url) if settings.redis_url else f"{settings.data_dir.resolve()} (embedded)"
     shown = f"[{host}]" if ":" in host else host
@@ -127,7 +130,7 @@ def announce(settings: Settings, sockets: Sockets, several: Sequence[int] = ()) 
 
 
 def stopping(lifeline: int | None = None) -> asyncio.Event:
-    """Return what is set by SIGINT and SIGTERM from now on, and by the end of what a descriptor reads."""
+    """Return an event that SIGINT, SIGTERM and activity on the descriptor `lifeline`, such as its end, will set."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)

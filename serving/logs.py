@@ -1,6 +1,6 @@
-"""The log: one line of JSON per record on standard error, whichever library wrote the record.
+"""The log: one line of JSON per record on standard error, for records of all libraries.
 
-A line has no local variables and no text of a document or a request. Any of them may hold a password.
+A line has no local variables and no text of a document or a request, since any of them may hold a password.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from aiohttp.http_exceptions import HttpProcessingError
 from graphql import GraphQLError
 from structlog.typing import EventDict
 
-LINE_MOST = 16_384  # characters; the values of a longer line are cut
-VALUE_MOST = 300  # characters of a value, in a line that is cut
-ITEMS_MOST = 20  # entries of a list or an object, in a line that is cut
+LINE_MOST = 16_384  # characters; the values of a longer line are truncated
+VALUE_MOST = 300  # characters of a value in a truncated line
+ITEMS_MOST = 20  # entries of a list or an object in a truncated line
 MESSAGE_MOST = 1_000  # characters of an exception's message
 FRAMES_MOST = 20  # innermost frames of a traceback
 CAUSES_MOST = 5  # exceptions described in one line
@@ -33,7 +33,7 @@ _render = structlog.processors.JSONRenderer()
 
 
 def configure(level: str, file: TextIO | None = None) -> None:
-    """Write the log of this process to a file, by default standard error, from a level of LOG_LEVEL on."""
+    """Configure the log of this process: records from `level` on are written to a file, by default standard error."""
     number = logging.getLevelNamesMapping()[level]
     structlog.configure(
         processors=[
@@ -56,14 +56,14 @@ def configure(level: str, file: TextIO | None = None) -> None:
 
 
 def catch_the_rest() -> None:
-    """Log exceptions that nothing caught, in place of the tracebacks that Python prints."""
+    """Log uncaught exceptions, in place of the tracebacks that Python prints."""
     sys.excepthook = _log_uncaught
     sys.unraisablehook = _log_unraisable
     threading.excepthook = _log_in_thread
 
 
 class Forwarding(logging.Handler):
-    """Hands records of the standard library's `logging` on: those of aiohttp, asyncio and redis-py."""
+    """Forwards records of the standard library's `logging` to structlog: those of aiohttp, asyncio and redis-py."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Log a record; never raises."""
@@ -97,7 +97,7 @@ def _message(error: BaseException) -> str:
         return str(error.code)  # its text quotes the request
     try:
         text = error.message if isinstance(error, GraphQLError) else str(error)  # `str` would quote the document
-    except Exception:  # noqa: BLE001  an exception of any class, whose own method fails
+    except Exception:  # noqa: BLE001  the exception's own `__str__` may raise anything
         return "(no message)"
     return _cut(text, MESSAGE_MOST)
 
@@ -117,7 +117,7 @@ def _name_process(_: Any, __: str, line: EventDict) -> EventDict:
 
 
 def _bounded(logger: Any, method: str, line: EventDict) -> str | bytes:
-    """Return a record as JSON; of one that is too long, the values are cut."""
+    """Return a record as JSON, with truncated values where it is too long."""
     text = _render(logger, method, line)
     return (
         text

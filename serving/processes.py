@@ -1,14 +1,15 @@
 """Several server processes on one port, and the parent that keeps them running.
 
-The parent opens the store and the listening sockets, and serves nobody. Each of the others inherits its socket, with a
-queue of connections, and the kernel shares connections out among the queues (SO_REUSEPORT). The parent holds them too:
-what nobody has taken yet outlives the process, and its successor takes it. Where the kernel does not share out, as on
-macOS, all inherit the same socket. That is not done everywhere: whichever process wakes first would take most of the
-connections that come together, and keep them.
+The parent opens the store and the listening sockets, and serves nobody. Each child inherits a socket of its own, with a
+queue of connections, and the kernel distributes connections among the queues (SO_REUSEPORT). The parent holds the
+sockets too. So connections that wait in a queue outlive the child, and its successor accepts them.
 
-A process says on its standard output that it serves. It stops on SIGTERM, and when its standard input ends: so also
-when the parent is gone, however that ended. One that dies is replaced; one that ends before it has served ends all, as
-the next one would fare no better.
+Where the kernel does not distribute connections, as on macOS, all children inherit the same socket. Elsewhere they do
+not: the first child that wakes would accept most connections of a burst, and keep them.
+
+A child reports on its standard output that it serves. It stops on SIGTERM, and when its standard input ends, so it also
+stops when the parent is gone for any reason. A child that dies is replaced. A child that ends before it has served ends
+all processes, since its successor would fail in the same way.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from serving import endpoint
 from serving.endpoint import Sockets, StartError, until_stopped
 from store.settings import Settings
 
-END_SECONDS = 5  # for what a process does after its last request, before it is killed
-_SERVES = "serves"  # what a process says
+END_SECONDS = 5  # for a process to end after its last request, before it is killed
+_SERVES = "serves"  # the line by which a process reports that it serves
 
 log = structlog.get_logger()
 
 
 def wanted(settings: Settings) -> int:
-    """Return how many processes the settings ask for."""
+    """Return the number of processes: the setting, or else the number of processors."""
     return settings.processes or _processors()
 
 
@@ -43,7 +44,7 @@ def _processors() -> int:
 
 
 async def serve_as_one(settings: Settings, descriptors: Sequence[int]) -> None:
-    """Serve on sockets inherited from the parent, until it says to stop or is gone."""
+    """Serve on sockets inherited from the parent, until the parent stops this process or is gone."""
     sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
     async with endpoint.opened(settings) as services:
         await endpoint.serve(services, sockets, lambda: print(_SERVES, flush=True), sys.stdin.fileno())
@@ -52,10 +53,10 @@ async def serve_as_one(settings: Settings, descriptors: Sequence[int]) -> None:
 async def supervise(
     settings: Settings, sockets: Sequence[Sockets], command: Sequence[str], ready: Callable[[list[int]], None]
 ) -> None:
-    """Keep a process running on each of some sockets until SIGINT or SIGTERM, then end them.
+    """Keep a process running on each group of sockets until SIGINT or SIGTERM, then end the processes.
 
-    The command starts one, given the descriptors; `ready` is called with their numbers once all serve. Raises
-    StartError when one ends before it has served.
+    The command starts a process; the descriptors are added to it. `ready` is called with the process ids once all
+    serve. Raises StartError when a process ends before it has served.
     """
     places = [_Place(command, its, settings.shutdown_seconds + END_SECONDS) for its in sockets]
 
@@ -69,7 +70,7 @@ async def supervise(
         await asyncio.wait([stopped, *keeping], return_when=asyncio.FIRST_COMPLETED)
     finally:
         for each in chain.from_iterable(sockets):
-            each.close()  # or connections would wait here for nobody
+            each.close()  # otherwise connections would still be queued here
         tasks = [stopped, telling, *keeping]
         for task in tasks:
             task.cancel()
@@ -80,16 +81,16 @@ async def supervise(
 
 
 class _Place:
-    """One of the processes, and after its end the one that takes its place."""
+    """One of the processes, which is replaced after its end."""
 
     def __init__(self, command: Sequence[str], sockets: Sockets, patience: float) -> None:
         self._descriptors = [each.fileno() for each in sockets]
         self._command = [*command, ",".join(map(str, self._descriptors))]
         self._patience = patience  # s
-        self.served: asyncio.Future[int] = asyncio.get_running_loop().create_future()  # the number of the first
+        self.served: asyncio.Future[int] = asyncio.get_running_loop().create_future()  # the id of the first process
 
     async def keep(self) -> None:
-        """Run one process after another; cancelled, it ends the last one."""
+        """Run one process after another. When this is cancelled, it ends the last one."""
         while True:
             process = await asyncio.create_subprocess_exec(
                 *self._command,

@@ -11,7 +11,7 @@ from serving.streaming.websocket import close_codes_table
 from store.keys.table import layout_table
 from store.settings import settings_table
 
-_NOT_RAISED = (  # codes that have no class: graphql-core or the presentation of errors sets them
+_NOT_RAISED = (  # codes without an exception class, set by graphql-core or `schema.execution`
     ("GRAPHQL_PARSE_FAILED", "200 or 400", "The document has a syntax error. Correct the client."),
     ("GRAPHQL_VALIDATION_FAILED", "200 or 400", "The document does not fit the schema. Correct the client."),
     ("INTERNAL", "500", "The server has a defect. Report `extensions.requestId`, which the log names too."),
@@ -19,7 +19,7 @@ _NOT_RAISED = (  # codes that have no class: graphql-core or the presentation of
 
 
 def tables() -> dict[str, str]:
-    """Return every generated table, in Markdown, by what it lists."""
+    """Return every generated table in Markdown, by its subject."""
     return {
         "settings": settings_table(),
         "keys": layout_table(),
@@ -30,15 +30,15 @@ def tables() -> dict[str, str]:
 
 
 def error_codes_table() -> str:
-    """Return the table of the codes that GraphQL errors have in `extensions`."""
+    """Return the table of error codes in the `extensions` of GraphQL errors."""
     found = {(error.code, _shown(error.status), inspect.cleandoc(error.__doc__ or "")) for error in _request_errors()}
     rows = [f"| `{code}` | {status} | {meaning} |" for code, status, meaning in sorted({*found, *_NOT_RAISED})]
     return "\n".join(["| code | HTTP status | meaning, and what the client does |", "|---|---|---|", *rows])
 
 
 def refusals_table() -> str:
-    """Return the table of the codes that expected refusals have in `userErrors`."""
-    codes = vars(UserErrorCode)["__strawberry_definition__"].values  # described where the schema declares them
+    """Return the table of error codes in `userErrors`."""
+    codes = vars(UserErrorCode)["__strawberry_definition__"].values  # the schema declares their descriptions
     rows = [f"| `{code.name}` | {code.description} |" for code in codes]
     return "\n".join(["| code | meaning |", "|---|---|", *rows])
 
@@ -48,7 +48,7 @@ def _shown(status: int) -> str:
 
 
 def _request_errors(parent: type[RequestError] = RequestError) -> Iterator[type[RequestError]]:
-    """Yield the classes that set a code of their own."""
+    """Yield the subclasses that set a code of their own."""
     for error in parent.__subclasses__():
         if "code" in vars(error):
             yield error

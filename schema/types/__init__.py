@@ -1,1 +1,1 @@
-"""The types of the schema, one file for each noun. What they decide stands in `resolvers`."""
+"""The types of the schema, one file for each noun. Their resolvers are in `resolvers`."""

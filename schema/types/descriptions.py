@@ -1,4 +1,4 @@
-"""Descriptions that many elements of the schema share, and the limits that they state."""
+"""Descriptions shared by many elements of the schema, and the limits that they state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DEFAULTS: dict[str, Any] = {setting.name: setting.default for setting in fields
 
 
 def limit(setting: str) -> str:
-    """Return a limit as descriptions state it: the default of a setting, and its name, as in "500 (`MAX_TEXT`)"."""
+    """Return a limit as descriptions state it: a setting's default and its name, as in "500 (`MAX_TEXT`)"."""
     return f"{_DEFAULTS[setting]:,} (`{setting.upper()}`)"
 
 
@@ -41,7 +41,7 @@ def edge(entry: str) -> str:
 
 
 def enum(kind: EnumMeta, description: str, **values: str) -> Any:
-    """Declare an enum with a description of each value; raises ValueError when the descriptions name other values."""
+    """Declare an enum with a description of each value; raises ValueError when values and descriptions differ."""
     if set(kind.__members__) != values.keys():
         raise ValueError(f"{kind.__name__} has the values {', '.join(kind.__members__)}, and each has a description")
     declared: Any = strawberry.enum(kind, description=description)

@@ -1,4 +1,4 @@
-"""What all types share: identity, pages, instants, refusals."""
+"""Definitions that all types share: nodes, pages, timestamps and user errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ After: TypeAlias = Annotated[
     strawberry.argument(description="A cursor of this list. The page begins after it, or else where the list begins."),
 ]
 
-MINUTES_KEPT = 10_000  # whose text is remembered: those of a week
+MINUTES_KEPT = 10_000  # cached texts of minutes, enough for a week
 
 enum(
     UserErrorCode,
@@ -66,7 +66,7 @@ enum(
 
 
 def created_at(root: Any) -> int:
-    """Return when a thing was made, in ms since 1970: written without a datetime made of it."""
+    """Return the time of creation in ms since 1970. It is formatted without making a datetime."""
     return made_at(root.id)
 
 
@@ -139,12 +139,12 @@ class UserError:
 
 
 def nodes_of(root: Page[Any]) -> list[Any]:
-    """Return the things in a page without their edges."""
+    """Return the nodes of a page without their edges."""
     return [edge.node for edge in root.edges]
 
 
 def later(name: str, module: str) -> Any:
-    """Return a type that is declared further down, or in a module that needs this one."""
+    """Return a lazy reference to a type that is declared further down, or in a module that imports this one."""
     return Annotated[name, strawberry.lazy(module)]
 
 
@@ -161,8 +161,8 @@ def is_a(*kinds: type) -> Any:
 def batched(resolver: Callable[..., Any], **declared: Any) -> Any:
     """Declare a field by a resolver of many parents: `resolver(roots, info, **arguments)` returns a value for each.
 
-    It may be asynchronous. A value that is an exception is the error of its parent alone. graphql-core comes to the
-    same resolver, with one parent at a time.
+    The resolver may be asynchronous. An exception among its values is the error of that parent alone. graphql-core
+    calls the same resolver with one parent at a time.
     """
 
     def resolve(root: Any, info: Info, **arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a member is told of others."""
+"""Notifications of a member."""
 
 from __future__ import annotations
 

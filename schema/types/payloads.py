@@ -1,4 +1,4 @@
-"""The answers of mutations: the result, or why it was refused.
+"""The payloads of mutations: the result, or the reasons of a refusal.
 
 Each type shows the fields of the class of the same name in `resolvers.operation.payloads`.
 """

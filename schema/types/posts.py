@@ -22,7 +22,7 @@ QUOTE_COUNT = "How many quotes it has, the same for every viewer."
 COMMENT_COUNT = "How many comments it has, the same for every viewer."
 REPLY_COUNT = "How many direct replies it has, the same for every viewer."
 REPOST_COUNT = "How many plain reposts it has, the same for every viewer. Quotes are counted apart."
-TIMELINES = "schema.types.timelines"  # has the connections of posts, and needs this module
+TIMELINES = "schema.types.timelines"  # has the connections of posts, and imports this module
 
 
 def _author(roots: list[records.Post | records.Comment], info: Info) -> Any:

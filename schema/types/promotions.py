@@ -1,4 +1,4 @@
-"""Promotions: what sponsors pay to show."""
+"""Promotions: posts that sponsors pay to show."""
 
 from __future__ import annotations
 

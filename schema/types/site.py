@@ -1,4 +1,4 @@
-"""What happens on the whole site, as its subscribers get it."""
+"""Events of the whole site, as subscribers get them."""
 
 from __future__ import annotations
 

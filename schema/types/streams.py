@@ -1,4 +1,4 @@
-"""What subscriptions deliver."""
+"""Events that subscriptions deliver, apart from those of the whole site."""
 
 from __future__ import annotations
 

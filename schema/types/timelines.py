@@ -1,4 +1,4 @@
-"""Timelines: posts in order, with who brought each."""
+"""Timelines: posts in order, each with the members who reposted it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signed-in member, with what only they may see."""
+"""The signed-in member, with the fields that only they may see."""
 
 from __future__ import annotations
 

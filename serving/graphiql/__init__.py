@@ -1,7 +1,6 @@
-"""GraphiQL, the page that a browser sees at /graphql: every file comes from this server, so it needs no internet.
+"""Serves GraphiQL, the page for browsers at /graphql. All its files come from this server, so it needs no internet.
 
-Nothing here is a GraphQL decision. The page is static; the member's token never leaves the browser tab but to be
-sent with the member's own requests.
+The page is static. The member's token leaves the browser tab only with the member's own requests.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from types import MappingProxyType
 from aiohttp import hdrs, web
 
 PREFIX = "/graphql/assets"
-CACHE_SECONDS = 31_536_000  # a year: the address changes with the content, so a copy never goes stale
-VERSION_LENGTH = 16  # hexadecimal digits of the SHA-256 over every asset
+CACHE_SECONDS = 31_536_000  # a year; the address changes with the content, so a cached copy is never stale
+VERSION_LENGTH = 16  # hexadecimal digits of the SHA-256 of all assets
 
 BUNDLE = "graphene_django_graphiql_static"  # the package whose static files hold GraphiQL; its Django part stays unused
 BUNDLED = (
@@ -30,8 +29,8 @@ BUNDLED = (
 OWN = ("examples.js", "page.css", "page.js")
 CONTENT_TYPES = MappingProxyType({".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"})
 
-# CodeMirror, the editor inside GraphiQL, sets styles on its elements and inlines its icons and fonts as data.
-# 'self' in connect-src covers the websocket too: CSP level 3 lets ws: match the page's own http: origin.
+# CodeMirror, the editor in GraphiQL, sets styles on its elements and inlines its icons and fonts as data.
+# 'self' in connect-src covers the websocket too: in CSP level 3, it matches ws: for the page's own http: origin.
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; "
     "style-src 'self' 'unsafe-inline'; "
@@ -63,13 +62,13 @@ class Assets:
 
     @property
     def address(self) -> str:
-        """The folder, as browsers see it, in which the files of this version stand."""
+        """The URL path of the folder with the files of this version."""
         return f"{PREFIX}/{self.version}"
 
 
 @cache
 def assets() -> Assets:
-    """Find every asset and name their version; raises FileNotFoundError when one is missing."""
+    """Return all assets with their version; raises FileNotFoundError when one is missing."""
     here, bundle = Path(__file__).parent, _bundle_folder()
     paths = {name: bundle / name for name in BUNDLED} | {name: here / name for name in OWN}
     digest = hashlib.sha256()
@@ -80,19 +79,19 @@ def assets() -> Assets:
 
 
 def page(request: web.Request) -> web.Response:  # noqa: ARG001 - it is called as a handler is
-    """Answer with the page."""
+    """Return the page."""
     return web.Response(text=_html(), content_type="text/html", charset="utf-8", headers=PAGE_HEADERS)
 
 
 def add_routes(app: web.Application) -> None:
-    """Serve the page's assets; the page itself belongs to the route of /graphql."""
-    assets()  # a missing file stops the server at its start, not the first browser that comes
+    """Add the route of the page's assets. The page itself is served by the route of /graphql."""
+    assets()  # so that a missing file stops the server at its start, not at the first request
     app.router.add_get(f"{PREFIX}/{{version}}/{{name}}", _asset)
 
 
 async def _asset(request: web.Request) -> web.FileResponse:
     found = assets()
-    # A name is looked up, never joined to a folder: no path outside the table can be asked for.
+    # The name is looked up and never joined to a folder, so no request can reach another path.
     path = found.paths.get(request.match_info["name"])
     if path is None or request.match_info["version"] != found.version:
         raise web.HTTPNotFound

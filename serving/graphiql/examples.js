@@ -1,4 +1,4 @@
-// The tabs that a new visitor finds: enough to become a member, follow somebody and watch the home timeline live.
+// The default tabs of a new visitor. With them one can sign up, follow a member and watch the home timeline live.
 
 export const EXAMPLES = [
   {

@@ -10,7 +10,7 @@ const ACCEPT = "application/graphql-response+json, application/json";
 const TOKEN_KEY = "perch:accessToken";
 const WHO_AM_I = "{ viewer { user { login } } }";
 
-// Everything lives in sessionStorage, what GraphiQL remembers too: typed passwords and tokens go with the tab.
+// Everything is in sessionStorage, GraphiQL's own state too, so typed passwords and tokens are gone with the tab.
 const storage = window.sessionStorage;
 const form = document.getElementById("session");
 const input = document.getElementById("token");
@@ -19,7 +19,7 @@ const standing = document.getElementById("standing");
 const token = () => storage.getItem(TOKEN_KEY) ?? "";
 const authorization = () => (token() ? { Authorization: `Bearer ${token()}` } : {});
 
-// ---------------------------------------------------------------- who asks
+// ---------------------------------------------------------------- viewer
 
 function show(kind, text) {
   standing.dataset.standing = kind;
@@ -30,7 +30,7 @@ async function showStanding(note = "") {
   const asked = token();
   if (!asked) return show("anonymous", "anonymous");
   const result = await post({ query: WHO_AM_I }, authorization()).catch(() => undefined);
-  if (asked !== token()) return undefined; // another token came meanwhile, and with it another answer
+  if (asked !== token()) return undefined; // the token has changed meanwhile, so this answer is obsolete
   if (!result) return show("unknown", "the server cannot be reached");
   const login = result.data?.viewer?.user.login;
   if (login) return show("member", `signed in as @${login}${note}`);
@@ -49,7 +49,7 @@ function isRefused(result) {
   return result.errors?.some((error) => error.extensions?.code === "UNAUTHENTICATED") ?? false;
 }
 
-// Whatever opens a session (signUp, logIn, refreshSession, changePassword, under any alias) answers with a token.
+// Each mutation that opens a session (signUp, logIn, refreshSession, changePassword) returns a token, under any alias.
 function takeOver(result) {
   const answered = Object.values(result.data ?? {}).find((field) => typeof field?.accessToken === "string");
   if (answered) return useToken(answered.accessToken, ": this answer's token is in use");
@@ -68,15 +68,15 @@ async function post(operation, headers) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${response.status} ${response.statusText}: ${text}`); // a proxy's page, say
+    throw new Error(`${response.status} ${response.statusText}: ${text}`); // for example a proxy's error page
   }
 }
 
 function subscribe(operation) {
   return {
     subscribe(observer) {
-      // A socket of its own, so that it carries the token of this moment. It is never opened again by itself:
-      // that would go on from now, not from where it broke, and hide the loss.
+      // Each subscription has a socket of its own, which carries the current token. It never reconnects by itself:
+      // a new subscription would continue from now, not from where the old one broke, and hide the lost events.
       const client = graphqlWs.createClient({
         url: SOCKET.href,
         connectionParams: authorization(),
@@ -105,7 +105,7 @@ function kindOf(operation, document) {
 }
 
 async function fetcher(operation, { documentAST, headers } = {}) {
-  // The schema is the same for everybody: asked for without the token, it is there even when the token is refused.
+  // The schema is the same for everybody. It is requested without the token, so a refused token doesn't hide it.
   if (operation.operationName === "IntrospectionQuery") return post(operation, headers);
   const kind = kindOf(operation, documentAST);
   if (kind === "subscription") return subscribe(operation);
@@ -128,7 +128,7 @@ const defaultTabs = EXAMPLES.map(({ query, variables }) => ({
   variables: variables && JSON.stringify(variables, null, 2),
 }));
 
-// GraphiQL shows the first of its default tabs without the variables: it looks for those where it keeps them later.
+// GraphiQL shows its first default tab without variables, because it reads them from its storage.
 if (!storage.getItem("graphiql:tabState")) storage.setItem("graphiql:variables", defaultTabs[0].variables);
 
 const options = {
@@ -136,7 +136,7 @@ const options = {
   defaultTabs,
   storage,
   shouldPersistHeaders: false,
-  defaultEditorToolsVisibility: "variables", // the examples are edited there
+  defaultEditorToolsVisibility: "variables", // members edit the examples there
 };
 ReactDOM.render(React.createElement(GraphiQL, options), document.getElementById("graphiql"));
 useToken(token());

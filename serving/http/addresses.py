@@ -1,4 +1,4 @@
-"""Whose word counts for where a request comes from."""
+"""Client addresses: reads `X-Forwarded-For`, as far as trusted proxies wrote it."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
-PREFIX_BITS = 64  # of IPv6 that name one customer's network, who can use any address in it (RFC 6177)
-ADDRESSES_KEPT = 10_000  # texts whose meaning is remembered: of addresses, and of where requests come from
+PREFIX_BITS = 64  # of an IPv6 prefix: one customer's network, in which they can use any address (RFC 6177)
+ADDRESSES_KEPT = 10_000  # cached results, both of parsed addresses and of clients
 
 
 class Proxies:
-    """The networks whose `X-Forwarded-For` is believed."""
+    """The trusted networks, whose `X-Forwarded-For` is believed."""
 
     def __init__(self, networks: Sequence[str]) -> None:
         self._networks = [ip_network(network) for network in networks]
         self._known = lru_cache(ADDRESSES_KEPT)(self._client)
 
     def client(self, peer: str | None, forwarded: Sequence[str]) -> str:
-        """Return the address a client is counted by: the last one that no trusted proxy stands behind.
+        """Return the address that a client is counted by: the last one that is not a trusted proxy.
 
         An IPv6 client is counted by its /64 prefix, such as `2001:db8::/64`.
-        `peer` is the other end of the connection, None for a Unix socket; `forwarded` holds the values of the
-        X-Forwarded-For headers in order. Each proxy appends whom it saw, so only the end of the list, as far as it
-        was written by trusted proxies, is more than the client's own claim.
+        `peer` is the other end of the connection, None for a Unix socket. `forwarded` holds the values of the
+        X-Forwarded-For headers in order. Each proxy appends the address that it saw. So only the end of the list, as
+        far as trusted proxies wrote it, is reliable. The rest is the client's own claim.
         """
         return self._known(peer, tuple(forwarded))
 
     def share(self, peer: str | None) -> str | None:
-        """Return the address that a connection counts for; None for a trusted proxy and a Unix socket."""
+        """Return the address that a connection is counted by; None for a trusted proxy and a Unix socket."""
         address = _read(peer or "")
         return None if address is None or self.trusts(address) else _counted(address)
 
@@ -66,5 +66,5 @@ def _read(text: str) -> IPv4Address | IPv6Address | None:
         address = ip_address(host)
     except ValueError:
         return None
-    # A dual-stack listener names IPv4 peers in the IPv6 way.
+    # A dual-stack listener reports IPv4 peers as IPv4-mapped IPv6 addresses.
     return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address

@@ -1,11 +1,11 @@
-"""Which connections a process admits, and which ones it closes.
+"""Admits connections, and closes idle ones to make room or when they have waited too long.
 
 A connection waits for its client before and within the head of a request, within a body, and between two requests. Only
 a waiting connection is closed to make room for a new one, the longest waiting first. A request that is being answered,
 a websocket and an event stream are never closed for that.
 
-Each kind of waiting has a queue in the order in which its connections began to wait. So admitting, waiting and expiring
-cost the same for any number of connections, and one timer per process serves all of them.
+Each kind of waiting has a queue, ordered by the time at which connections began to wait. So admitting, waiting and
+expiring take constant time per connection, and one timer per process serves all of them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavail
 from serving.http.addresses import Proxies
 from store.settings import Settings
 
-SWEEP_SECONDS = 1.0  # between two looks for connections that have waited too long
-REPORT_SECONDS = 60.0  # between two lines of the log about connections closed or refused for lack of room
-RETRY_SECONDS = 1  # a connection that ends makes room at any time
-UNREAD_BEATS = 3  # heartbeats for which a client may take nothing of what it is sent
+SWEEP_SECONDS = 1.0  # between two sweeps for connections that have waited too long
+REPORT_SECONDS = 60.0  # between two log records of connections closed or refused for lack of room
+RETRY_SECONDS = 1  # room is made whenever a connection ends
+UNREAD_BEATS = 3  # heartbeats for which a client may read nothing of a response
 
 log = structlog.get_logger(__name__)
 
@@ -31,15 +31,15 @@ log = structlog.get_logger(__name__)
 class Client(Protocol):
     """One connection, as admission sees it."""
 
-    share: str | None  # the address it counts for, if any
+    share: str | None  # the address that it is counted by, if any
     queue: Queue | None  # the queue it waits in; None while a request is answered
     since: float  # when it began to wait, by the loop's clock
 
     def cut(self) -> None:
-        """Drop the connection with all that was not sent."""
+        """Drop the connection and all unsent data."""
 
 
-Queue: TypeAlias = dict[Client, None]  # by the time at which they began to wait
+Queue: TypeAlias = dict[Client, None]  # ordered by the time at which they began to wait
 
 
 class Admission:
@@ -52,10 +52,10 @@ class Admission:
         self._loop = asyncio.get_running_loop()
         self._open: set[Client] = set()
         self._by_address: defaultdict[str, set[Client]] = defaultdict(set)
-        self.heads: Queue = {}  # nothing, or part of a head, has come
-        self.bodies: Queue = {}  # the head has come, the body not all; the request itself has a time limit for it
+        self.heads: Queue = {}  # the head of a request has not arrived completely
+        self.bodies: Queue = {}  # the head has arrived, but not the whole body, for which `requests` has a time limit
         self.pauses: Queue = {}  # between two requests
-        self.unread: Queue = {}  # the client does not read what it is sent
+        self.unread: Queue = {}  # the client does not read the response
         self._limits = (
             (self.heads, settings.request_head_seconds),
             (self.pauses, settings.keep_alive_seconds),
@@ -68,7 +68,7 @@ class Admission:
         return len(self._open)
 
     def admit(self, client: Client, peer: str | None) -> RequestError | None:
-        """Admit a new connection, or return why not; `peer` is its other end, None for a Unix socket."""
+        """Admit a new connection, or return the refusal; `peer` is its other end, None for a Unix socket."""
         share = self._proxies.share(peer)
         if share is not None and not self._has_room_for(share):
             self._refused += 1
@@ -84,20 +84,20 @@ class Admission:
         return None
 
     def wait(self, client: Client, queue: Queue) -> None:
-        """Note that a connection waits from now on."""
+        """Put a connection into a queue, because it begins to wait for its client."""
         self.work(client)
         if client in self._open:
             client.queue, client.since = queue, self._loop.time()
             queue[client] = None
 
     def work(self, client: Client) -> None:
-        """Note that a connection does not wait any more."""
+        """Take a connection out of its queue, because it no longer waits."""
         if client.queue is not None:
             del client.queue[client]
             client.queue = None
 
     def leave(self, client: Client) -> None:
-        """Forget a connection; doing so twice changes nothing."""
+        """Remove a connection. A second call changes nothing."""
         self.work(client)
         self._open.discard(client)
         if client.share is not None and client.share in self._by_address:
@@ -112,7 +112,7 @@ class Admission:
             self.sweep()
 
     def sweep(self) -> None:
-        """Close what has waited too long by now, and log what was closed or refused for lack of room."""
+        """Close connections that have waited too long, and log how many were closed or refused for lack of room."""
         now = self._loop.time()
         for queue, seconds in self._limits:
             while queue and (first := next(iter(queue))).since + seconds <= now:
@@ -123,7 +123,7 @@ class Admission:
             self._reported = now
 
     def _has_room_for(self, share: str) -> bool:
-        """Return whether an address may have one more connection, closing its longest waiting one where needed."""
+        """Return whether an address may have one more connection. Its longest waiting one is closed where needed."""
         if not self._most_per_address or len(self._by_address.get(share, ())) < self._most_per_address:
             return True
         waiting = [one for one in self._by_address[share] if one.queue is not None and one.queue is not self.unread]
@@ -133,7 +133,7 @@ class Admission:
         return True
 
     def _close_longest(self) -> bool:
-        """Close the connection that has waited longest; False where none waits."""
+        """Close the connection that has waited longest; return False where none waits."""
         first = [next(iter(queue)) for queue in (self.heads, self.bodies, self.pauses) if queue]
         if not first:
             return False

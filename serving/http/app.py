@@ -1,4 +1,4 @@
-"""The web application: GraphQL at /graphql, and what those ask who run it."""
+"""The web application: GraphQL at /graphql, and the health checks for operators."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from serving.http.view import View
 from serving.streaming.connections import Connections
 
 PATH = "/graphql"
-STREAMS_SHARE = 0.8  # of all connections may be websockets and event streams; the rest is for requests
-GARBAGE = (250_000, 20, 50)  # new objects, and collections of the younger ones, before the next of each generation
+STREAMS_SHARE = 0.8  # share of all connections that may be websockets and event streams; the rest is for requests
+GARBAGE = (250_000, 20, 50)  # gc thresholds: new objects, then collections of the younger generation
 
 STOPPING = web.AppKey("stopping", asyncio.Event)
 SERVICES = web.AppKey("services", Services)
@@ -27,7 +27,8 @@ CONNECTIONS = web.AppKey("connections", Connections)
 def create_app(schema: Schema, services: Services, most_connections: int | None = None) -> web.Application:
     """Return the application that serves a schema, with room for so many connections (default: MAX_CONNECTIONS).
 
-    Raises ValueError when CORS_ORIGINS holds more than an origin, FileNotFoundError when GraphiQL's files are missing.
+    Raises ValueError when an entry of CORS_ORIGINS is more than an origin, and FileNotFoundError when GraphiQL's files
+    are missing.
     """
     settings = services.settings
     app = web.Application(middlewares=[observe], client_max_size=settings.max_body)
@@ -47,15 +48,15 @@ def create_app(schema: Schema, services: Services, most_connections: int | None 
 
 
 def begin_shutdown(app: web.Application) -> None:
-    """Have /readyz answer 503 from now on, so that a load balancer looks elsewhere while requests are still taken."""
+    """Make /readyz answer 503, so that load balancers choose another process while requests are still accepted."""
     app[STOPPING].set()
 
 
 def spare_the_collector() -> None:
-    """Have the garbage collector leave alone what is there for good, and come less often.
+    """Freeze the objects that exist now, and make the garbage collector run less often.
 
-    A page is thousands of objects that live for a millisecond and are freed by counting references: at its default the
-    collector goes through all of them several times per page, and through the whole process now and then.
+    A page makes thousands of objects, which live for a millisecond and are freed by reference counting. With default
+    thresholds, the collector visits them several times per page, and now and then all objects of the process.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""One client's HTTP connection: aiohttp's, with limits on how long it waits, and refusals in the API's own form."""
+"""aiohttp's HTTP connection, with limits on waiting for the client, and with refusals in the form of the API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from serving.http.admission import Admission, Queue
 from serving.http.headers import REQUEST_ID, complete, new_request_id
 from serving.http.requests import RequestRefused
 
-_REASON = re.compile(r"[A-Za-z0-9/-]+(?: [A-Za-z0-9/-]+)+")  # the parser's own words; what it quotes may be a secret
+_REASON = re.compile(r"[A-Za-z0-9/-]+(?: [A-Za-z0-9/-]+)+")  # the parser's own words, without quoted secrets
 _TOO_LARGE = 431  # RFC 6585 §5
 _ERRORS = 400  # HTTP statuses from here on
 
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 class ClientConnection(web.RequestHandler):
     """One connection from its first byte to its end.
 
-    aiohttp calls the methods below at the few moments at which a connection begins or ends to wait for its client.
+    aiohttp calls the methods below whenever the connection begins or stops waiting for its client.
     """
 
     __slots__ = ("_admission", "_body", "queue", "share", "since")
@@ -57,16 +57,16 @@ class ClientConnection(web.RequestHandler):
         opened.close()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Forget the connection."""
+        """Remove the connection."""
         self._admission.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client has sent, and note whether that is a whole request."""
+        """Parse data from the client, and note whether a whole request has arrived."""
         before = self._request_count
         super().data_received(data)
         if self.queue is None or self.queue is self._admission.unread:
-            return  # a request is answered meanwhile, or a websocket is open
+            return  # a request is being answered, or a websocket is open
         if self._request_count != before:
             self._await_body()
         elif self._body is not None:
@@ -76,7 +76,7 @@ class ClientConnection(web.RequestHandler):
             self._admission.wait(self, self._admission.heads)
 
     def log_access(self, request: web.BaseRequest, response: web.StreamResponse, time: float | None) -> None:
-        """Note that a response has been sent: aiohttp calls this after each one."""
+        """Note that a response has been sent. aiohttp calls this after each response."""
         super().log_access(request, response, time)
         if self._messages:
             self._await_body()
@@ -94,7 +94,7 @@ class ClientConnection(web.RequestHandler):
             self._admission.wait(self, self._admission.bodies)
 
     def pause_writing(self) -> None:
-        """Note that the client does not read what it is sent."""
+        """Note that the client does not read the response."""
         super().pause_writing()
         self._admission.wait(self, self._admission.unread)
 
@@ -105,7 +105,7 @@ class ClientConnection(web.RequestHandler):
             self._admission.work(self)
 
     def cut(self) -> None:
-        """Drop the connection with all that was not sent."""
+        """Drop the connection and all unsent data."""
         if self.transport is not None:
             self.transport.abort()
 
@@ -114,7 +114,7 @@ class ClientConnection(web.RequestHandler):
     def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
-        """Send a response; a refusal that aiohttp gave outside the middleware gets the form of all others."""
+        """Send a response. A refusal that aiohttp made outside the middleware gets the form of the API."""
         if isinstance(resp, web.HTTPException) and resp.status >= _ERRORS:
             resp = self._refuse(request, responses.refuse_http(resp), resp.reason)
         return super().finish_response(request, resp, start_time)
@@ -122,7 +122,10 @@ class ClientConnection(web.RequestHandler):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """Return the response to what is not HTTP, or to a request on which the server failed."""
+        """Return the response to invalid HTTP, or to a request on which the server failed.
+
+        Raises ConnectionError where a part of a response has been sent.
+        """
         if request.writer.output_size > 0:
             raise ConnectionError("A part of the response has been sent: it cannot become another one")
         if isinstance(exc, UnicodeError):  # aiohttp cannot quote an Expect header that is not UTF-8
@@ -150,12 +153,12 @@ class ClientConnection(web.RequestHandler):
         return response
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
-        """Log a fault as everything else is logged."""
+        """Log a fault with structlog, in place of aiohttp's own logger."""
         log.error("a connection failed", reason=str(args[0]) if args else None, exc_info=kw.get("exc_info", True))
 
 
 def _encoded(refused: RequestError) -> bytes:
-    """Return a refusal as it is sent: whole, for its client has asked for nothing that aiohttp could answer."""
+    """Return a refusal as a complete HTTP response. There is no request yet that aiohttp could respond to."""
     response = responses.refusal(refused)
     complete(response.headers, new_request_id())
     body = response.body

@@ -1,4 +1,4 @@
-"""How many connections a process can hold: each takes one of the files that the process may open."""
+"""Computes how many connections a process can hold, from its limit of open files."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import structlog
 
 from store.settings import Settings
 
-OTHER_FILES = 64  # that a process opens besides connections of clients: store, log, pipes, the event loop's own
+OTHER_FILES = 64  # that a process opens apart from connections of clients: store, log, pipes, the event loop's own
 
 log = structlog.get_logger(__name__)
 
 
 def most_connections(settings: Settings, backlog: int) -> int:
-    """Return how many clients may be connected: MAX_CONNECTIONS, or as many as the limit of open files leaves room for.
+    """Return how many clients may be connected: MAX_CONNECTIONS, or fewer where the limit of open files is lower.
 
-    The process raises its own limit first, as far as it may. `backlog` is how many connections the event loop can
-    accept at once, before any of them is counted.
+    The process raises its own limit first, as far as allowed. `backlog` is the number of connections that the event
+    loop can accept at once, before any of them is counted.
     """
     reserved = OTHER_FILES + settings.redis_connections + backlog
     limit = _raised(settings.max_connections + reserved)
@@ -29,7 +29,7 @@ def most_connections(settings: Settings, backlog: int) -> int:
 
 
 def _raised(wanted: int) -> int:
-    """Return how many files the process may open, once its soft limit is as high as wanted or allowed."""
+    """Raise the soft limit of open files as far as wanted and allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted

@@ -1,4 +1,4 @@
-"""Headers that every response carries: request id, security, and which pages of other origins may read it (CORS)."""
+"""The headers of every response: request id, security headers and CORS."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ REQUEST_ID_HEADER = "X-Request-Id"
 METHODS = "GET, POST, OPTIONS"
 
 _SANE_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_ID_BITS = 72  # eighteen hexadecimal digits: unique among what a log keeps
-_PREFLIGHT_SECONDS = 7_200  # how long a browser may go without asking again; Chromium caps it here
+_ID_BITS = 72  # eighteen hexadecimal digits, which are unique within a log
+_PREFLIGHT_SECONDS = 7_200  # for which a browser may cache a preflight response; Chromium caps it here
 _SECURITY = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
@@ -25,7 +25,7 @@ _SECURITY = (
 
 
 def request_id(request: web.Request) -> str:
-    """Return the client's own request id where it is one to be logged, else a new one."""
+    """Return the client's own request id where it is safe to log, else a new one."""
     given = request.headers.get(REQUEST_ID_HEADER)
     return given if given and _SANE_ID.fullmatch(given) else new_request_id()
 
@@ -36,7 +36,7 @@ def new_request_id() -> str:
 
 
 class Origins:
-    """The origins whose pages may call the API; `*` among them is any. Cookies play no part."""
+    """The origins whose pages may call the API; `*` allows any origin. Cookies are not used."""
 
     def __init__(self, origins: tuple[str, ...]) -> None:
         self._any = "*" in origins
@@ -58,7 +58,7 @@ class Origins:
         return headers
 
     async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Complete a response that is about to be sent; what its handler has set stays."""
+        """Add headers to a response that is about to be sent. Headers that its handler has set stay."""
         headers = response.headers
         if self._any or self._listed:
             for name, value in self.headers(request).items():
@@ -68,7 +68,7 @@ class Origins:
 
 
 def complete(headers: MutableMapping[str, str], request_id: str | None) -> None:
-    """Add the headers that every response has; those that are set stay, but for the name of the server."""
+    """Add the headers of every response. Security headers that are set stay; request id and `Server` are replaced."""
     for name, value in _SECURITY:
         headers.setdefault(name, value)
     if request_id is not None:
@@ -77,7 +77,7 @@ def complete(headers: MutableMapping[str, str], request_id: str | None) -> None:
 
 
 def preflight() -> web.Response:
-    """Answer OPTIONS: what may be sent here. Whether a browser lets its page do so is up to the CORS headers."""
+    """Answer OPTIONS with the methods and headers allowed here. The CORS headers decide whether a page may use them."""
     headers = {
         hdrs.ALLOW: METHODS,
         hdrs.ACCESS_CONTROL_ALLOW_METHODS: "GET, POST",

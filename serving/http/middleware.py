@@ -1,4 +1,4 @@
-"""What surrounds every request: an id, one line in the log, and an answer even when something breaks."""
+"""Middleware of every request: a request id, one log record, and a response even when the handler fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from serving.http.headers import REQUEST_ID, request_id
 
 OPERATION = web.RequestKey("operation", str)
 
-_QUIET_PATHS = frozenset({"/healthz", "/readyz"})  # asked every few seconds by whatever watches the process
+_QUIET_PATHS = frozenset({"/healthz", "/readyz"})  # polled every few seconds by monitoring
 _ERRORS = 400  # HTTP statuses from here on
 
 log = structlog.get_logger(__name__)
@@ -23,10 +23,10 @@ log = structlog.get_logger(__name__)
 
 @web.middleware
 async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Give a request its id, answer it, and log how it went."""
+    """Give a request its id, answer it, and log the outcome."""
     request[REQUEST_ID] = request_id(request)
     started = time.perf_counter()
-    # Nothing unbinds it: whatever runs in this task next is a request that binds its own.
+    # It is never unbound, because the next request of this task binds its own id.
     structlog.contextvars.bind_contextvars(request_id=request[REQUEST_ID])
     response = await _answer(request, handler)
     level = logging.DEBUG if request.path in _QUIET_PATHS else logging.INFO

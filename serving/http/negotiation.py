@@ -1,4 +1,4 @@
-"""Which media type answers a request, by its Accept header (RFC 9110 §12.5.1)."""
+"""Content negotiation: chooses the media type of a response from the Accept header (RFC 9110 §12.5.1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from schema.execution.parameters import EVENTS
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
 HTML = "text/html"
-WISHES_KEPT = 1_000  # headers whose meaning is remembered: clients are many, kinds of them few
+WISHES_KEPT = 1_000  # cached Accept headers; there are many clients, but few kinds of them
 
 _ANY = "*/*"
-_NAMED, _KIND, _WILD, _UNNAMED = 3, 2, 1, 0  # how closely a media range names a type
+_NAMED, _KIND, _WILD, _UNNAMED = 3, 2, 1, 0  # specificity of a media range for a type
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +33,34 @@ class _Range:
 
 @lru_cache(WISHES_KEPT)
 def choose(accept: tuple[str, ...]) -> str | None:
-    """Return the media type to answer with, None when the client takes none; without a wish it is plain JSON."""
+    """Return the media type of the response, or None when the client accepts none. Without Accept it is plain JSON."""
     ranges = list(_ranges(accept))
     if not any(header.strip() for header in accept):
         return JSON
     graphql, json = _wish(ranges, GRAPHQL), _wish(ranges, JSON)
     if takes_events(accept) and _wish(ranges, EVENTS) > max(graphql, json):
         return EVENTS
-    # Only a client that names the newer type is known to understand it: a wildcard means the older one.
+    # Only a client that names the newer type is known to understand it. A wildcard selects the older one.
     if graphql[0] and (not json[0] or (graphql >= json and graphql[1] == _NAMED)):
         return GRAPHQL
     return JSON if json[0] else None
 
 
 def takes_events(accept: Sequence[str]) -> bool:
-    """Return whether an event stream is taken, by its name: whoever sends a wildcard may not understand it."""
+    """Return whether the client accepts event streams by name. A wildcard doesn't show that it understands them."""
     quality, closeness = _wish(list(_ranges(accept)), EVENTS)
     return quality > 0 and closeness == _NAMED
 
 
 def prefers_page(accept: Sequence[str]) -> bool:
-    """Return whether HTML is asked for by name, as browsers do, and no less than JSON."""
+    """Return whether the client asks for HTML by name, as browsers do, and prefers it at least as much as JSON."""
     ranges = list(_ranges(accept))
     html = _wish(ranges, HTML)
     return html[0] > 0 and html[1] >= _KIND and html[0] >= max(_wish(ranges, JSON)[0], _wish(ranges, GRAPHQL)[0])
 
 
 def _wish(ranges: Sequence[_Range], media: str) -> tuple[float, int]:
-    """Return quality and closeness of the range that names a type most closely."""
+    """Return quality and specificity of the most specific range that matches a type."""
     closest = max(ranges, key=lambda one: one.closeness(media), default=None)
     if closest is None or not (closeness := closest.closeness(media)):
         return 0.0, _UNNAMED

@@ -1,4 +1,4 @@
-"""GraphQL requests as HTTP brings them: read strictly, refused with the reason."""
+"""Parses GraphQL requests over HTTP strictly, and refuses malformed ones with the reason."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from schema.execution.encoding import kind, loads
 from schema.execution.parameters import Parameters
 from serving.http.negotiation import JSON
 
-BODY_SECONDS = 30  # how long a client may take to send a body
+BODY_SECONDS = 30  # time limit for a client to send a body
 
 _UTF_8 = {"utf-8", "utf8"}
-_USER_AGENT_LENGTH = 300  # characters; what is longer tells a member nothing more about a session
+_USER_AGENT_LENGTH = 300  # characters; a longer one would not help a member to recognise a session
 
 
 class RequestRefused(BadUserInput):
-    """A request that cannot be taken for a GraphQL request; `headers` go with the refusal."""
+    """A request that is not a GraphQL request; `headers` are added to the refusal."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -37,12 +37,12 @@ class UnknownPath(RequestError):
 
 
 async def read(request: web.Request) -> Parameters:
-    """Return the parameters of a GET or POST request; raises RequestRefused naming what is wrong."""
+    """Return the parameters of a GET or POST request; raises RequestRefused with the reason."""
     return check(_read_address(request) if request.method == hdrs.METH_GET else await _read_body(request))
 
 
 def check(values: Mapping[str, object]) -> Parameters:
-    """Return parameters whose types are right; raises RequestRefused naming the one that is not."""
+    """Return the parameters with checked types; raises RequestRefused that names the wrong one."""
     query, name = values.get("query"), values.get("operationName")
     variables, extensions = values.get("variables"), values.get("extensions")
     if query is None or query == "":
@@ -59,7 +59,7 @@ def check(values: Mapping[str, object]) -> Parameters:
 
 
 def authorization(request: web.Request) -> str | None:
-    """Return the value of the `Authorization` header; raises Unauthenticated when there are several."""
+    """Return the value of the `Authorization` header, or None; raises Unauthenticated when there are several."""
     values = request.headers.getall(hdrs.AUTHORIZATION, [])
     if len(values) > 1:
         raise Unauthenticated("Authorization stands in the request more than once")
@@ -67,7 +67,7 @@ def authorization(request: web.Request) -> str | None:
 
 
 def user_agent(request: web.Request) -> str:
-    """Return what the client calls itself, cut to what is worth keeping."""
+    """Return the User-Agent header, truncated."""
     text = request.headers.get(hdrs.USER_AGENT, "")
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
@@ -79,7 +79,7 @@ def _read_address(request: web.Request) -> dict[str, object]:
         pairs = parse_qsl(request.rel_url.raw_query_string, keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
         raise RequestRefused(400, "The address must be UTF-8") from None
-    values: dict[str, object] = dict(reversed(pairs))  # of a repeated parameter the first counts
+    values: dict[str, object] = dict(reversed(pairs))  # the first of repeated parameters counts
     for name in ("variables", "extensions"):
         text = values.get(name)
         if isinstance(text, str):
@@ -92,7 +92,7 @@ async def _read_body(request: web.Request) -> dict[str, object]:
     if (request.content_length or 0) > request.client_max_size:
         raise _too_large(request)
     try:
-        if request.content.is_eof():  # it came with the headers: nothing is waited for
+        if request.content.is_eof():  # it arrived with the headers, so there is nothing to wait for
             body = request.content.read_nowait()
         else:
             async with asyncio.timeout(BODY_SECONDS):
@@ -105,7 +105,7 @@ async def _read_body(request: web.Request) -> dict[str, object]:
         raise RequestRefused(400, "The connection was lost before the end of the body") from None
     except web.RequestPayloadError:
         raise RequestRefused(400, "The body cannot be decoded as its headers say") from None
-    if len(body) > request.client_max_size:  # once it is decompressed
+    if len(body) > request.client_max_size:  # after decompression
         raise _too_large(request)
     try:
         text = body.decode()
@@ -118,7 +118,7 @@ async def _read_body(request: web.Request) -> dict[str, object]:
 
 
 def _check_content_type(request: web.Request) -> None:
-    if request.headers.get(hdrs.CONTENT_TYPE) == JSON:  # as nearly all say it
+    if request.headers.get(hdrs.CONTENT_TYPE) == JSON:  # the usual spelling, checked first for speed
         return
     if hdrs.CONTENT_TYPE not in request.headers:
         raise RequestRefused(415, f"Content-Type is missing; it must be {JSON}", {hdrs.ACCEPT: JSON})

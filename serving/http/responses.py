@@ -1,4 +1,4 @@
-"""Answers in the form of GraphQL over HTTP; as an event stream, where they have no more than one result."""
+"""Responses in the form of GraphQL over HTTP, including event streams that have only one result."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def answer(result: ExecutionResult, media: str) -> web.Response:
         return _response(process_result(result), _OK, media)
     errors = result.errors or []
     if media == EVENTS and isinstance(errors[0], BadUserInput | QueryTooComplex):
-        # The protocol wants what is wrong with an operation told in a stream: of another status browsers show nothing.
+        # The protocol sends errors of an operation in a stream. Browsers show nothing of a stream with another status.
         return _response(_body(errors), _OK, media)
     return _response(_body(errors), _status(errors[0], media), media, _headers(errors[0]))
 
 
 def refusal(error: RequestError, media: str = JSON) -> web.Response:
-    """Return the response to a request that comes to no operation."""
+    """Return the response to a request that was refused before an operation ran."""
     headers = {**_headers(error), **(error.headers if isinstance(error, RequestRefused) else {})}
     status = _FORBIDDEN if isinstance(error, Forbidden) else _status(error, media)
     return _response(_body([error]), status, media, headers)
@@ -49,7 +49,7 @@ def refuse_http(error: web.HTTPException) -> web.Response:
 
 
 def fault(request_id: str) -> web.Response:
-    """Return the response to a request that the server failed on, which says nothing but where to look."""
+    """Return the response to a request that the server failed on. It reveals only the request id, for the log."""
     extensions = {"code": RequestError.code, "requestId": request_id}
     return _response(_body([GraphQLError("Internal error", extensions=extensions)]), _INTERNAL, JSON)
 
@@ -63,7 +63,7 @@ def _status(error: GraphQLError, media: str) -> int:
         return error.status
     if (error.extensions or {}).get("code") == RequestError.code:
         return _INTERNAL
-    # The older media type cannot tell an intermediary's error from the server's own, so there its status is 200.
+    # With the older media type, a client could not tell this error from an intermediary's. So its status is 200 there.
     return _BAD_REQUEST if media == GRAPHQL else _OK
 
 
@@ -81,7 +81,7 @@ def _headers(error: GraphQLError) -> dict[str, str]:
 
 
 def _response(body: object, status: int, media: str, headers: Mapping[str, str] | None = None) -> web.Response:
-    """Return a response with a body, which may be JSON already."""
+    """Return a response. A body of bytes is JSON already."""
     data = body if isinstance(body, bytes) else encode(body)
     if media == EVENTS:
         data = (next_event(data.decode()) + COMPLETE).encode()

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP, and the door to event streams and websockets."""
+"""The view of /graphql: GraphQL over HTTP, event streams and websockets."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _ALLOWED = {
     hdrs.METH_GET: {OperationType.QUERY},
     hdrs.METH_POST: {OperationType.QUERY, OperationType.MUTATION},
 }
-_SEND_BUFFER = 16_384  # bytes written to a websocket before waiting for a client that does not read
-_CLOSE_SECONDS = 2.0  # how long a websocket waits for the client's side of the closing handshake
+_SEND_BUFFER = 16_384  # bytes written to a websocket before the writer waits for a slow client
+_CLOSE_SECONDS = 2.0  # time limit for the client's side of a websocket's closing handshake
 
 
 class View(GraphQLView[Context, None]):
-    """The endpoint, as GraphQL over HTTP, graphql-sse and graphql-transport-ws want it."""
+    """The GraphQL endpoint. It implements GraphQL over HTTP, graphql-sse and graphql-transport-ws."""
 
     schema: Schema
 
@@ -60,7 +60,7 @@ class View(GraphQLView[Context, None]):
         self._proxies = Proxies(settings.trusted_proxies)
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
-        """Answer whatever comes to the endpoint; raises RequestError before a media type is agreed on."""
+        """Answer a request to the endpoint; raises RequestError where no media type has been chosen yet."""
         accept = request.headers.getall(hdrs.ACCEPT, [])
         if request.headers.get(hdrs.UPGRADE, "").lower() == "websocket":
             return await self._serve_socket(request)
@@ -112,7 +112,7 @@ class View(GraphQLView[Context, None]):
             protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
             heartbeat=settings.heartbeat_seconds,
             timeout=_CLOSE_SECONDS,
-            compress=False,  # it would keep some 300 KB of state per socket, for messages of a few hundred bytes
+            compress=False,  # compression takes some 300 KB per socket, for messages of a few hundred bytes
             max_msg_size=settings.max_body,
             writer_limit=_SEND_BUFFER,
         )
@@ -155,11 +155,11 @@ class View(GraphQLView[Context, None]):
         return self._proxies.client(request.remote, request.headers.getall(FORWARDED_FOR, []))
 
     def decode_json(self, data: str | bytes) -> object:
-        """Return what a websocket message says."""
+        """Return the value of a websocket message."""
         return loads(data if isinstance(data, str) else data.decode())
 
     def encode_json(self, data: object) -> str:
-        """Return a websocket message, as text: bytes would make a binary frame of it."""
+        """Return a websocket message as text, because bytes would be sent as a binary frame."""
         return dumps(data)
 
 

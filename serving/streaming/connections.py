@@ -1,4 +1,4 @@
-"""Connections that stay open, websockets and event streams alike: whose they are, for how long, and how they end."""
+"""Long-lived connections, both websockets and event streams: their owners, their limits and how they end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from serving.streaming.room import Room, Turn
 from serving.streaming.websocket import Close
 from store.secret import Secret
 
-_CLOSING_SECONDS = 8.0  # how long all connections may take to end when the process stops
+_CLOSING_SECONDS = 8.0  # time for all connections to end when the process stops
 
 log = structlog.get_logger(__name__)
 
 
 class Peer(Struct, frozen=True):
-    """Who is at the other end, as far as the request tells; `authorization` is its header of that name."""
+    """The client, as described by its request; `authorization` is the value of that header."""
 
     address: str
     user_agent: str
@@ -33,9 +33,9 @@ class Peer(Struct, frozen=True):
 
 
 class Connection(ABC):
-    """One connection that stays open.
+    """One long-lived connection.
 
-    It belongs to the session of the token it was opened with, and ends with that session, not with the token.
+    It belongs to the session of the token that opened it. It ends with that session, not when the token expires.
     """
 
     def __init__(self, services: Services, connections: Connections, peer: Peer, claims: Claims | None = None) -> None:
@@ -51,39 +51,39 @@ class Connection(ABC):
 
     @property
     def owner(self) -> Owner:
-        """Whose connection it is."""
+        """The owner of the connection: the member, or the address of an anonymous client."""
         return self.claims.member if self.claims else self._peer.address
 
     def turn(self, room: Room, cost: EventCost | None) -> Turn | None:
-        """Return the turns of an operation on the connection; None where its events are rendered once for all."""
+        """Return the turns of an operation on the connection, or None where its events have shared renderings."""
         is_for_all = cost is not None and cost.selection is not None
         return None if is_for_all else Turn(room, self._services.looks)
 
     def end(self, close: Close) -> None:
-        """Have the connection closed, at once and without waiting for it."""
+        """Start closing the connection, without waiting for it."""
         self._ending = self._ending or close
         self._news.set()
 
     async def leave(self) -> None:
-        """Let go of everything, once the connection is closed from either side."""
-        # The server may cancel this task as the connection goes; what it holds has to be let go of all the same.
+        """Release everything that the connection holds, once either side has closed it."""
+        # The server may cancel this task when the connection closes. The release must still finish.
         self._letting_go = asyncio.create_task(self._let_go())
         await asyncio.shield(self._letting_go)
 
     @abstractmethod
     async def end_operations(self) -> None:
-        """Cancel what runs on the connection and wait until it has let go of what it held."""
+        """Cancel the operations on the connection, and wait until they have released everything."""
 
     @abstractmethod
     async def _close(self, close: Close) -> None:
-        """Tell the client why the connection ends, and end it, whether or not the client takes part."""
+        """Send the reason to the client and end the connection, whether or not the client cooperates."""
 
     @abstractmethod
     async def _stop(self) -> None:
-        """End the writing; nothing runs on the connection any more."""
+        """Stop writing. No operation runs on the connection any more."""
 
     def _patience(self) -> float:
-        """Return how long nothing may be heard of the connection until it is examined, s."""
+        """Return the interval in seconds after which the connection is examined if nothing happened."""
         return self._services.settings.heartbeat_seconds
 
     async def _let_go(self) -> None:
@@ -99,9 +99,9 @@ class Connection(ABC):
         self.gone.set()
 
     async def _guard(self) -> None:
-        """Close the connection when it should not go on, its session ends, or the process stops.
+        """Close the connection when an examination says so, its session ends, or the process stops.
 
-        That a session ends is told by a message, which may be lost, so with every heartbeat it is also looked up.
+        The end of a session is published by Pub/Sub, which may lose it. So every heartbeat also looks the session up.
         """
         while self._ending is None:
             try:
@@ -113,7 +113,7 @@ class Connection(ABC):
         await self._close(self._ending)
 
     async def _examine(self) -> Close | None:
-        """Return why the connection should be closed now, if at all."""
+        """Return the reason to close the connection now, or None."""
         if self.claims is not None and not await self._session_stands(self.claims):
             return self._ending or Close.FORBIDDEN
         return self._ending
@@ -122,14 +122,14 @@ class Connection(ABC):
         try:
             return await self._services.session_stands(claims)
         except ServiceUnavailable:
-            return True  # not known; every operation checks for itself, and the next heartbeat asks again
+            return True  # unknown: every operation checks the session itself, and the next heartbeat asks again
         except Exception:
             log.exception("a session could not be checked", request_id=self._peer.request_id)
             return True
 
 
 class Connections:
-    """The open connections of this process, by whom they belong to."""
+    """The open connections of this process, by owner."""
 
     def __init__(self, most_per_owner: int, most: int, most_cost: int) -> None:
         self._most_per_owner = most_per_owner
@@ -144,28 +144,28 @@ class Connections:
 
     @property
     def full(self) -> bool:
-        """Whether the process has as many as it may: the rest of its connections is for requests."""
+        """Whether the process has its maximum of long-lived connections. The rest is reserved for requests."""
         return len(self._open) >= self._most
 
     def add(self, connection: Connection) -> None:
-        """Know a connection from its request on."""
+        """Add a connection, as soon as its request has arrived."""
         self._open.add(connection)
 
     def admit(self, connection: Connection) -> bool:
-        """Count a connection as its owner's; False when that would be one too many."""
+        """Count a connection for its owner; return False, and don't count it, above the owner's maximum."""
         if len(self._admitted[connection.owner]) >= self._most_per_owner:
             return False
         self._admitted[connection.owner].add(connection)
         return True
 
     def release(self, connection: Connection) -> None:
-        """Count a connection no more: its client is gone."""
+        """Stop counting a connection for its owner, because its client is gone."""
         self._admitted[connection.owner].discard(connection)
         if not self._admitted[connection.owner]:
             del self._admitted[connection.owner]
 
     def remove(self, connection: Connection) -> None:
-        """Forget a connection that has let go of everything."""
+        """Remove a connection that has released everything."""
         self._open.discard(connection)
 
     def end_session(self, member: int, session: str | None) -> None:
@@ -175,7 +175,7 @@ class Connections:
                 one.end(Close.FORBIDDEN)
 
     async def close(self) -> None:
-        """Close all connections, as the process stops, and wait until they have let go of everything."""
+        """Close all connections when the process stops, and wait until they have released everything."""
         self.closing = True
         connections = list(self._open)
         for one in connections:

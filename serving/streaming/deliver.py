@@ -1,4 +1,4 @@
-"""Operations that answer bit by bit, whichever way their results go."""
+"""Runs operations that return several results, for any transport."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from schema.execution.parameters import Parameters
 from schema.execution.ports import Context
 from schema.execution.results import NoResult
 
-RETRY_SECONDS = 1  # an operation or a connection that ends makes room at any time
+RETRY_SECONDS = 1  # room is made whenever an operation or a connection ends
 
 log = structlog.get_logger(__name__)
 
 
 class Receiver(Protocol):
-    """Takes what an operation answers; all raise WebSocketDisconnected, on whichever transport, when nobody reads."""
+    """Sends the results of an operation. On any transport, its methods raise WebSocketDisconnected if nobody reads."""
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
-        """Take one result."""
+        """Send one result."""
 
     async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
-        """Take the errors for which there is no result; it is the end."""
+        """Send request errors, which end the operation."""
 
     async def send_complete(self) -> None:
-        """Take the end, unless it has come."""
+        """Send the end of the operation, unless it was sent already."""
 
 
 async def deliver(receiver: Receiver, schema: Schema, asked: Parameters, context: Context) -> None:
-    """Run an operation to its end and hand over what it answers; never raises but when cancelled."""
+    """Run an operation to its end, and send its results. Raises nothing but CancelledError."""
     try:
         results = await schema.stream(
             asked.query,
@@ -51,14 +51,14 @@ async def deliver(receiver: Receiver, schema: Schema, asked: Parameters, context
                 if isinstance(result, NoResult):
                     continue
                 if is_request_error(result):
-                    # A subscription ends here too: what its client missed while the database was away, it asks for
-                    # again.
+                    # A subscription ends here too. Its client subscribes again, and asks for the events that it missed
+                    # while the database was away.
                     await receiver.send_initial_errors(result.errors or [])
                     return
                 await receiver.send_next(result)
         await receiver.send_complete()
     except WebSocketDisconnected:
-        pass  # whoever watches over the connection notices as well, and ends it
+        pass  # the connection notices it too, and ends itself
     except Exception:
         log.exception("an operation failed", operation=asked.operation_name)
         with suppress(WebSocketDisconnected):

@@ -1,8 +1,8 @@
-"""Subscriptions as Server-Sent Events: the protocol graphql-sse, a connection for each of them.
+"""Subscriptions as Server-Sent Events: the graphql-sse protocol in distinct connections mode.
 
-Each result is an event `next`, and `complete` comes last. A stream whose session ends has before it a `next` with the
-error UNAUTHENTICATED and no data, and one that ends by itself a `next` with the reason. When the process stops,
-`complete` comes alone: a client that gets it subscribes again, from the last cursor.
+Each result is an event `next`, and the last event is `complete`. When the session ends, a `next` with the error
+UNAUTHENTICATED and no data precedes it. When the subscription fails, a `next` with its errors precedes it. When the
+process stops, `complete` is sent alone, and the client subscribes again from its last cursor.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from serving.streaming.room import Room, Turn
 from serving.streaming.websocket import Close
 from store.client.tasks import stop
 
-_COMMENT = ":\n\n"  # means nothing, and shows both ends and all between them that the stream is open
-_BEATS = 3  # heartbeats for which a client may take nothing
-_CLOSE_SECONDS = 4.0  # how long the last words may take before the connection is cut
+_COMMENT = ":\n\n"  # a heartbeat: an empty comment, which keeps clients and proxies from closing the stream
+_BEATS = 3  # heartbeats for which a client may read nothing
+_CLOSE_SECONDS = 4.0  # time for the last events to be sent before the connection is dropped
 _HEADERS = {
     hdrs.CONTENT_TYPE: f"{EVENTS}; charset=utf-8",
-    hdrs.CACHE_CONTROL: "no-store, no-transform",  # compressing would hold events back
-    "X-Accel-Buffering": "no",  # nginx and its kin
+    hdrs.CACHE_CONTROL: "no-store, no-transform",  # compression would delay events
+    "X-Accel-Buffering": "no",  # turns off buffering in nginx and similar proxies
 }
-_LOST = (ConnectionError, ClientError)  # what aiohttp raises where nobody reads any more
+_LOST = (ConnectionError, ClientError)  # aiohttp's errors for a client that is gone
 
 
 class EventStream(Connection):
     """One subscription from its request to its end.
 
-    One task at a time writes, and waits until there is room. So a client that does not read stops its own subscription,
-    and memory does not grow.
+    One task at a time writes, and waits until there is room (backpressure). So a client that does not read stops its
+    own subscription, and memory does not grow.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class EventStream(Connection):
         self._room: Room | None = None
         self._turn: Turn | None = None
         self._probing: asyncio.Task[None] | None = None
-        self._taken = asyncio.Event()  # set when the kernel has taken all that was written
+        self._taken = asyncio.Event()  # set when the kernel has taken everything that was written
 
     async def serve(self, schema: Schema, asked: Parameters, context: Context) -> web.StreamResponse:
-        """Send what a subscription answers for as long as there is somebody to read; raises RequestError before that.
+        """Send the results of a subscription until it ends or the client is gone.
 
-        That is Unauthenticated, RateLimited or ServiceUnavailable.
+        Raises Unauthenticated, RateLimited or ServiceUnavailable, but only before the response has begun.
         """
-        # Known before the session is looked up: should it end in between, this stream is found and ended.
+        # Added before the session is looked up. If the session ends in between, this stream is found and ended.
         self._connections.add(self)
         try:
             await self._admit(context)
@@ -104,7 +104,7 @@ class EventStream(Connection):
             await self._response.prepare(self._request)
         except _LOST:
             raise WebSocketDisconnected from None
-        await self._write(_COMMENT)  # browsers take the stream for open once it has a byte
+        await self._write(_COMMENT)  # browsers treat the stream as open after its first byte
         return room
 
     async def _run(self, schema: Schema, asked: Parameters, context: Context) -> None:
@@ -113,17 +113,17 @@ class EventStream(Connection):
         self._guarding = asyncio.create_task(self._guard())
         ends = {self._operation, self._guarding, self._hangup.noticed}
         while not (await asyncio.wait(ends, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED))[0]:
-            if not self._writing.locked():  # else something is on its way that tells the same
+            if not self._writing.locked():  # else an event is being sent, which serves as the heartbeat
                 await self._write(_COMMENT)
 
     async def end_operations(self) -> None:
-        """Cancel the subscription and wait until it has let go of what it held."""
+        """Cancel the subscription, and wait until it has released everything."""
         self._cancel()
         if self._operation is not None:
             await asyncio.wait({self._operation})
 
     def _cancel(self) -> None:
-        # A second time would break off what the first one has it do.
+        # A second cancellation would interrupt the clean-up that the first one began.
         if self._operation is not None and not self._operation.cancelling():
             self._operation.cancel()
 
@@ -168,11 +168,11 @@ class EventStream(Connection):
             await self._write(next_event(dumps(process_result(execution_result))))
 
     async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
-        """Send the errors for which there is no result, and that this is the end."""
+        """Send request errors, and the end of the stream."""
         await self._write(next_event(dumps({"errors": [error.formatted for error in errors]})) + COMPLETE, last=True)
 
     async def send_complete(self) -> None:
-        """Send that this is the end, unless that was sent."""
+        """Send the end of the stream, unless it was sent already."""
         await self._write(COMPLETE, last=True)
 
     async def _write(self, text: str, *, last: bool = False) -> None:
@@ -192,7 +192,7 @@ class EventStream(Connection):
             self._room.look_again()
 
     async def _give(self, data: bytes) -> None:
-        """Write, and wait until the kernel has taken it."""
+        """Write data, and wait until the kernel has taken it."""
         if self._room is not None:
             self._room.sent(len(data))
         self._taken.clear()

@@ -1,4 +1,4 @@
-"""How a connection that stays open learns that its client is gone or reads again: aiohttp tells its handler neither."""
+"""Notices when the client of a long-lived connection is gone or reads again. aiohttp reports neither to a handler."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import cast
 
 
 class Hangup(asyncio.Protocol):
-    """Stands before the protocol of a connection, passes everything on, and notes when the client is gone.
+    """A proxy before the protocol of a connection. It forwards every call, and notes when the client is gone.
 
-    `resumed` is called when the kernel has taken all that was written, and when nothing more can be.
+    `resumed` is called when the kernel has taken everything that was written, and when the connection is lost.
     """
 
     def __init__(self, transport: asyncio.Transport, resumed: Callable[[], None]) -> None:
@@ -27,11 +27,11 @@ class Hangup(asyncio.Protocol):
         self._transport.set_protocol(self._protocol)
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what the client has sent."""
+        """Forward data from the client."""
         self._protocol.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Note that the client has closed its side; aiohttp closes the other one at that."""
+        """Note that the client has closed its side. aiohttp closes the other side then."""
         self._note()
         return self._protocol.eof_received()
 
@@ -41,11 +41,11 @@ class Hangup(asyncio.Protocol):
         self._protocol.connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Pass on that the client does not read."""
+        """Forward that the client does not read."""
         self._protocol.pause_writing()
 
     def resume_writing(self) -> None:
-        """Pass on that the client reads again."""
+        """Forward that the client reads again."""
         self._protocol.resume_writing()
         self._resumed()
 
@@ -56,9 +56,9 @@ class Hangup(asyncio.Protocol):
 
 
 def limit_silence(transport: asyncio.Transport, seconds: float) -> None:
-    """Have the kernel give a connection up when nothing that was sent has been acknowledged for so long.
+    """Make the kernel drop a connection when sent data stays unacknowledged for so many seconds (TCP_USER_TIMEOUT).
 
-    Without this, where the other end is gone without a word, it goes on trying for a quarter of an hour. Linux only.
+    Otherwise, when the other end vanishes, the kernel retransmits for a quarter of an hour. Linux only.
     """
     connected: socket.socket | None = transport.get_extra_info("socket")
     if sys.platform == "linux" and connected is not None and connected.family in {socket.AF_INET, socket.AF_INET6}:

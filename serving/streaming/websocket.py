@@ -1,7 +1,7 @@
-"""A websocket as it is written to and closed.
+"""Writes to a websocket and closes it with a close code.
 
-The npm client `graphql-ws` connects again after 1001, 1013, 4403 and 4408, and never after the other codes below. So
-each code here is one after which that client does the right thing.
+The npm client `graphql-ws` reconnects after 1001, 1013, 4403 and 4408, and never after the other codes below. Each code
+is chosen so that this client does the right thing.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from serving.streaming.hangup import Hangup
 from serving.streaming.room import Room
 
-MESSAGES_WAITING = 16  # messages of one socket that wait for a client that reads slowly
+MESSAGES_WAITING = 16  # queued messages of one socket whose client reads slowly
 
-_REASON_BYTES = 123  # RFC 6455 §5.5: a control frame carries 125, two of them the code
-_WRITTEN_AT_ONCE = 8_192  # characters: at most half of what a transport takes before it makes its writers wait
-_PROBE = ""  # in place of a message: an unsolicited pong, which clients pass over (RFC 6455 §5.5.3)
-_LOST = (RuntimeError, ConnectionError, ClientError)  # what aiohttp raises where the socket is closed
-_CLOSE_SECONDS = 4.0  # how long closing may take before the connection is cut
+_REASON_BYTES = 123  # a control frame carries 125 bytes, and the code takes two (RFC 6455 §5.5)
+_WRITTEN_AT_ONCE = 8_192  # characters; at most half of what a transport takes before its writers must wait
+_PROBE = ""  # a placeholder in the queue for an unsolicited pong, which clients ignore (RFC 6455 §5.5.3)
+_LOST = (RuntimeError, ConnectionError, ClientError)  # aiohttp's errors for a closed socket
+_CLOSE_SECONDS = 4.0  # time for the closing handshake before the connection is dropped
 
 
 class Close(Enum):
-    """Why a socket is closed: code, reason, and what the client should do."""
+    """The reasons for closing a socket: close code, reason, and advice to the client."""
 
     GOING_AWAY = (WSCloseCode.GOING_AWAY, "Going away", "connect again: the process stops, another one serves")
     BAD_FRAME = (WSCloseCode.PROTOCOL_ERROR, "names what is wrong", "correct the client")
@@ -59,10 +59,10 @@ def close_codes_table() -> str:
 
 
 class Channel(AiohttpWebSocketAdapter):
-    """One websocket; while its client does not read, a single task writes to it, and a few messages may wait for that.
+    """One websocket with a bounded queue of messages, which a single task writes while the client is slow.
 
-    Who sends waits for room. So a client that does not read stops its own operations, and memory does not grow; and
-    an operation that is cancelled while it waits disturbs nobody else's message.
+    Senders wait for room in the queue (backpressure). So a client that does not read stops its own operations, and
+    memory does not grow. An operation that is cancelled while it waits does not affect the messages of others.
     """
 
     request: web.Request
@@ -78,17 +78,17 @@ class Channel(AiohttpWebSocketAdapter):
             Hangup(transport, self.room.writable)
 
     async def send_json(self, message: Mapping[str, object]) -> None:
-        """Have a message written once there is room; raises WebSocketDisconnected when nobody can read it."""
+        """Send a message once there is room; raises WebSocketDisconnected when the socket is closed."""
         text = self.view.encode_json(message)
         await self.send_text(text if isinstance(text, str) else text.decode())
 
     async def send_text(self, text: str) -> None:
-        """Have an encoded message written once there is room; raises WebSocketDisconnected when nobody can read it."""
+        """Send an encoded message once there is room; raises WebSocketDisconnected when the socket is closed."""
         if self.ws.closed:
             raise WebSocketDisconnected
         self.room.sent(len(text) if text.isascii() else len(text.encode()))
         if not self._is_held_up() and len(text) < _WRITTEN_AT_ONCE:
-            # Nothing waits and nothing will: the message goes to the kernel, without a turn of the writing task.
+            # No message waits, so this one is written at once. That saves waking the writing task.
             try:
                 await self.ws.send_str(text)
             except _LOST:
@@ -97,12 +97,12 @@ class Channel(AiohttpWebSocketAdapter):
             await self._outgoing.put(text)
 
     def _is_held_up(self) -> bool:
-        # What the writing task has taken is in the transport already, so the order is kept.
+        # A message that the writing task has taken is already in the transport, so the order is kept.
         transport = self.request.transport
         return not self._outgoing.empty() or transport is None or transport.get_write_buffer_size() > 0
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the socket, whether or not the client takes part; doing so twice changes nothing."""
+        """Close the socket, whether or not the client cooperates. A second call changes nothing."""
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.ws.close(code=code, message=_fit(reason))
@@ -110,17 +110,17 @@ class Channel(AiohttpWebSocketAdapter):
             self.cut()
 
     async def end(self, close: Close, detail: str = "") -> None:
-        """Close the socket for a reason, told in more detail where there is any."""
+        """Close the socket with a code and its reason, or with the detail in place of the reason."""
         code, reason, _ = close.value
         await self.close(code, detail or reason)
 
     def cut(self) -> None:
-        """Drop the connection with all that was not yet sent."""
+        """Drop the connection and all unsent data."""
         if self.request.transport is not None:
             self.request.transport.abort()
 
     async def stop(self) -> None:
-        """End the writing; messages still waiting are dropped."""
+        """Stop writing, and drop the waiting messages."""
         self._writing.cancel()
         with suppress(asyncio.CancelledError):
             await self._writing
@@ -133,11 +133,11 @@ class Channel(AiohttpWebSocketAdapter):
                 if not self._is_held_up():
                     self.room.probed() if text is _PROBE else self.room.look_again()
             except _LOST:
-                # Closed. The reading side ends the socket; till then messages are taken and dropped, so that nobody
-                # waits for room that no one would make.
+                # The socket is closed, and the reading side will end it. Until then, messages are dropped, so that no
+                # sender waits for room forever.
                 continue
             except asyncio.CancelledError:
-                # All who wait for aiohttp to make room share one future: closing cancels it for this task as well.
+                # All writers that wait for aiohttp share one future. Closing the socket cancels it for this task too.
                 if self._writing.cancelling():
                     raise
 

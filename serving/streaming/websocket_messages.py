@@ -1,4 +1,4 @@
-"""The form of the messages that a client may send by graphql-transport-ws."""
+"""Checks the form of graphql-transport-ws messages that a client sends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SUBSCRIBE_PAYLOAD: Mapping[str, tuple[type, ...]] = MappingProxyType(
 
 
 def fault(message: object) -> str | None:
-    """Return what makes a message malformed, None when it is as the protocol wants it."""
+    """Return why a message is malformed, or None when it is well-formed."""
     if not isinstance(message, dict):
         return f"A message must be an object, not {kind(message)}"
     form = message.get("type")

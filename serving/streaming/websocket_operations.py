@@ -1,4 +1,4 @@
-"""Operations on a websocket: each a task of its own, answered by messages that carry its id."""
+"""Operations on a websocket. Each runs in a task of its own, and its messages carry its id."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 
 class SocketOperation(Operation[Context | None, None]):
-    """One operation and all that its message asks for."""
+    """One operation on a websocket, with its GraphQL parameters."""
 
     def __init__(self, handler: OperationsHandler, message: SubscribeMessage) -> None:
         payload = message["payload"]
@@ -43,7 +43,7 @@ class SocketOperation(Operation[Context | None, None]):
         self._id = dumps(self.id)
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
-        """Send one result; of one that others get as well, the JSON is there."""
+        """Send one result. A shared result is already encoded as JSON."""
         if self.turn is not None:
             self.turn.rendered()
         if not isinstance(execution_result, SharedResult):
@@ -53,7 +53,7 @@ class SocketOperation(Operation[Context | None, None]):
             await channel.send_text(f'{{"id":{self._id},"type":"next","payload":{execution_result.json}}}')
 
     async def send_complete(self) -> None:
-        """Say that the operation has ended, unless its client knows."""
+        """Send `complete`, unless the operation has already been completed."""
         await self.send_operation_message({"id": self.id, "type": "complete"})
 
 
@@ -77,7 +77,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
-        """Start an operation; one too many gets an error under its id."""
+        """Start an operation. Above the limit, it gets an error under its id."""
         if not self.connection_acknowledged:
             await self.websocket.end(Close.NOT_ACKNOWLEDGED)
             return
@@ -85,7 +85,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
             await self.websocket.end(Close.ID_IN_USE, f"Subscriber for {message['id']} already exists")
             return
         operation = SocketOperation(self, message)
-        # Cancelled operations count as well, for as long as they take to end: else a client could pile them up.
+        # Cancelled operations count until they have ended. Otherwise a client could pile them up.
         if len(self.operations) >= self._most_operations or len(self._tasks) >= 2 * self._most_operations:
             self.operations[operation.id] = operation
             too_many = f"A websocket runs at most {self._most_operations} operations at a time"
@@ -97,16 +97,16 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         operation.task.add_done_callback(self._tasks.discard)
 
     async def handle_complete(self, message: CompleteMessage) -> None:
-        """End an operation that the client has heard enough of; it may have ended by itself meanwhile."""
+        """End an operation at its client's request. It may have ended by itself meanwhile."""
         await self.cleanup_operation(message["id"])
 
     async def run_operation(self, operation: Operation[Context | None, None]) -> None:
-        """Run an operation to its end; never raises but when cancelled."""
-        # Only an acknowledged socket has operations, and then it has a context.
+        """Run an operation to its end. Raises nothing but CancelledError."""
+        # Only an acknowledged socket has operations, and it has a context.
         context, started = cast("Context", self.context).fresh(), time.perf_counter()
         try:
-            one = cast("SocketOperation", operation)  # no other kind is started
-            await self.schema.read(one.asked.query, context)  # before its cost is looked at: it may be over a limit
+            one = cast("SocketOperation", operation)  # `handle_subscribe` starts no other kind
+            await self.schema.read(one.asked.query, context)  # before `held`: the query may exceed a limit
             with self.held(one.asked) as one.turn:
                 context.room = one.turn or self.websocket.room
                 await deliver(one, self.schema, one.asked, context)
@@ -121,17 +121,17 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
 
     @abstractmethod
     def held(self, asked: Parameters) -> AbstractContextManager[Turn | None]:
-        """Count what an operation costs while it runs, and return its turns; raises RateLimited for too much."""
+        """Count the cost of an operation while it runs, and return its turns; raises RateLimited above the limit."""
 
     def forget_id(self, id: str) -> None:  # noqa: A002  strawberry's name
-        """Let an id be used again."""
+        """Make an id available again."""
         self.operations.pop(id, None)
 
     async def end_operations(self) -> None:
-        """Cancel all operations and wait until they have let go of what they held."""
+        """Cancel all operations, and wait until they have released everything."""
         self.operations.clear()
         for task in self._tasks:
-            if not task.cancelling():  # a second time would break off what the first one has it do
+            if not task.cancelling():  # a second cancellation would interrupt the clean-up of the first
                 task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)

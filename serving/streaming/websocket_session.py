@@ -1,4 +1,4 @@
-"""Websockets that speak graphql-transport-ws: whose one is, and when it is closed."""
+"""Sessions of graphql-transport-ws websockets: authentication, messages and the reasons to close."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ class SocketHandler(OperationsHandler, Connection):
     # ------------------------------------------------------------ its life
 
     def on_request_accepted(self) -> None:
-        """Begin to watch over the socket."""
+        """Start the task that guards the socket."""
         self._connections.add(self)
         self._guarding = asyncio.create_task(self._guard())
 
     async def shutdown(self) -> None:
-        """Let go of everything, once the socket is closed from either side."""
+        """Release everything that the socket holds, once either side has closed it."""
         await self.leave()
 
     def _patience(self) -> float:
-        # The client has to introduce itself first.
+        # The client must send `connection_init` first.
         return super()._patience() if self.connection_init_received else self._services.settings.socket_init_seconds
 
     async def _examine(self) -> Close | None:
         if not self.connection_init_received:
             return Close.SILENT
         if self.websocket.ws.closed:
-            # The heartbeat has given the client up, yet this side still waits to send: nothing but a cut ends that.
+            # aiohttp's heartbeat has closed the socket, but a send still waits. Only dropping the connection ends it.
             self.websocket.cut()
         return await super()._examine()
 
@@ -72,7 +72,7 @@ class SocketHandler(OperationsHandler, Connection):
 
     @contextmanager
     def held(self, asked: Parameters) -> Iterator[Turn | None]:
-        """Count what an operation costs its owner while it runs; raises RateLimited when that is too much."""
+        """Count the cost of an operation for its owner while it runs; raises RateLimited above the limit."""
         cost = self.schema.event_cost(asked)
         with self._connections.costs.held(self.owner, cost):
             yield self.turn(self.websocket.room, cost)
@@ -80,7 +80,7 @@ class SocketHandler(OperationsHandler, Connection):
     # ------------------------------------------------------------ its messages
 
     async def handle_message(self, message: Message) -> None:
-        """Do what a message asks for, or close the socket for it."""
+        """Handle a message, or close the socket when it is malformed or cannot be handled."""
         wrong = fault(message)
         if wrong is not None:
             await self.handle_invalid_message(wrong)
@@ -94,7 +94,7 @@ class SocketHandler(OperationsHandler, Connection):
             await self.websocket.end(Close.BROKEN)
 
     async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
-        """Learn who the client is, and acknowledge."""
+        """Authenticate the client, and acknowledge the connection."""
         if self.connection_init_received:
             await self.websocket.end(Close.TOO_MANY_INITS)
             return
@@ -117,7 +117,7 @@ class SocketHandler(OperationsHandler, Connection):
             request_id=self._peer.request_id,
             socket=True,
         )
-        self._news.set()  # from here on the guard counts heartbeats
+        self._news.set()  # from now on the guard waits for a heartbeat at a time
         await self.send_message({"type": "connection_ack"})
         self.connection_acknowledged = True
 
@@ -129,7 +129,7 @@ class SocketHandler(OperationsHandler, Connection):
             return
         if not isinstance(authorization, str):
             raise Unauthenticated("Authorization must be `Bearer TOKEN`")
-        # Set before the session is looked up: should it end in between, this socket is found and closed.
+        # Set before the session is looked up. If the session ends in between, this socket is found and closed.
         self.claims = self._services.tokens.read(bearer(authorization))
         if not await self._services.session_stands(self.claims):
             raise Unauthenticated("The session has ended")
