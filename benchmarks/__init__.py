@@ -1,1 +1,1 @@
-"""What Perch costs, alone and beside others."""
+"""Benchmarks of Perch, alone and beside other implementations."""

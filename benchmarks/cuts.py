@@ -1,12 +1,14 @@
-"""Proves that the live API loses nothing: posts by many while connections are cut and the store is started again.
+"""Proves that the live API loses nothing while connections are cut and the store restarts.
 
 Run it from a checkout with Perch installed: `python -m benchmarks.cuts`. It starts a server of its own, a process with
-an embedded store in a folder that is removed at the end. Members post in GraphQL; whatever is refused or not answered
-is sent again with its idempotency key. Meanwhile the server's Pub/Sub connection is killed again and again, and the
-store is shut down once and comes back on the same files. Four subscribers on websockets, two to `stream` and two to
-`homeTimeline`, must have each post once, in the order of the log: one of each stays, one of each breaks its connection
-without a word and goes on with the last cursor it has heard. No subscriber may get a gap, so nobody posts while one is
-further behind than half of `SUBSCRIBER_QUEUE`. The exit status is 1 where anything was lost or told twice.
+an embedded store in a folder that is removed at the end. Members post through GraphQL. A post that is refused or not
+answered is sent again with its idempotency key. Meanwhile the server's Pub/Sub connection is killed again and again,
+and the store is shut down once and restarts on the same files.
+
+Four subscribers on websockets, two to `stream` and two to `homeTimeline`, must get each post once, in the order of the
+log. One of each pair stays connected. The other breaks its connection without a closing handshake and resumes from its
+last cursor. No subscriber may get a gap, so nobody posts while one is further behind than half of `SUBSCRIBER_QUEUE`.
+The exit status is 1 where anything was lost or delivered twice.
 """
 
 from __future__ import annotations
@@ -39,10 +41,10 @@ from store.events import Event
 from store.settings import Settings
 
 SERVER = Path(__file__).parent.parent / "server.py"
-AUTHORS, CLIENTS = 10, 8  # members who post, and requests under way at once
+AUTHORS, CLIENTS = 10, 8  # members who post, and concurrent requests
 BEHIND = 500  # posts by which the slowest subscriber may be behind: half of SUBSCRIBER_QUEUE
-PATIENCE = 60  # s without anything new after which something is lost
-PAUSE = 0.05  # s between two looks, or before something is tried again
+PATIENCE = 60  # s without progress after which something counts as lost
+PAUSE = 0.05  # s between two polls, or before a retry
 PASSWORD = "correct horse battery"  # noqa: S105  of members that are removed
 SIGN_UP = """mutation($input: SignUpInput!) { signUp(input: $input) {
   accessToken viewer { user { id } } userErrors { message } } }"""
@@ -51,23 +53,23 @@ POST = "mutation($input: PostInput!) { post(input: $input) { status { id } userE
 
 
 class Posting:
-    """Posts to be made by many at once; a key tells each from the others, so that none is made twice."""
+    """Posts that several clients make concurrently. Each has an idempotency key, so none is made twice."""
 
     def __init__(self, url: str, tokens: list[str], total: int, subscribers: list[Subscriber]) -> None:
         self.left = deque((tokens[n % len(tokens)], f"post {n} #cuts") for n in range(total))
         self.answered: set[str] = set()
-        self.refused: Counter[str] = Counter()  # by what came instead of an answer
+        self.refused: Counter[str] = Counter()  # by the error in place of an answer
         self._url, self._subscribers = url, subscribers
         self._bar = tqdm(total=total, desc="posts", unit="", mininterval=0.5)
 
     async def run(self) -> None:
-        """Post until all are answered."""
+        """Post until all posts are answered."""
         async with ClientSession() as session, asyncio.TaskGroup() as group:
             for _ in range(CLIENTS):
                 group.create_task(self._client(session))
 
     async def until(self, answered: int) -> None:
-        """Wait until so many are answered."""
+        """Wait until this many posts are answered."""
         while len(self.answered) < answered:  # noqa: ASYNC110  many count
             await asyncio.sleep(PAUSE)
 
@@ -97,7 +99,7 @@ class Posting:
 
 
 async def ask(session: ClientSession, url: str, query: str, token: str | None, fields: dict[str, Any]) -> Any:
-    """Return the whole answer to an operation with an input."""
+    """Return the whole response to an operation with an input."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     body = {"query": query, "variables": {"input": fields}}
     async with session.post(f"{url}/graphql", json=body, headers=headers) as response:
@@ -118,7 +120,7 @@ async def members(url: str, count: int) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[str]:
-    """Run a server as a process of its own; yields where it listens."""
+    """Run a server as a process of its own; yields its address."""
     chosen = {"DATA_DIR": str(folder), "PORT": "0", "RATE_LIMIT": "0", "SIGN_UPS_PER_HOUR": "1000"}
     with (folder / "server.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
@@ -140,13 +142,13 @@ async def _url(process: Process) -> str:
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something holds that nobody tells of."""
+    """Poll until a condition holds."""
     while not await condition():  # noqa: ASYNC110  it comes true in another process
         await asyncio.sleep(PAUSE)
 
 
 async def cut(db: Database) -> None:
-    """Kill the server's Pub/Sub connection, which must be there first."""
+    """Kill the server's Pub/Sub connection, after waiting until it exists."""
 
     async def is_cut() -> bool:
         return bool(await answered(db, "CLIENT", "KILL", "TYPE", "pubsub"))
@@ -155,7 +157,7 @@ async def cut(db: Database) -> None:
 
 
 async def restart(db: Database) -> None:
-    """Shut the store down; whoever keeps it starts it again on the same files."""
+    """Shut the store down. Its supervisor restarts it on the same files."""
     run = await _run_id(db)
     with contextlib.suppress(Unavailable):
         await db.one("SHUTDOWN")
@@ -172,7 +174,7 @@ async def _run_id(db: Database) -> str:
 
 
 async def answered(db: Database, *command: str) -> Any:
-    """Return the reply to a command, None while the store is away."""
+    """Return the reply to a command, or None while the store is unavailable."""
     try:
         return await db.one(*command)
     except Unavailable:
@@ -180,7 +182,7 @@ async def answered(db: Database, *command: str) -> Any:
 
 
 async def trouble(db: Database, posting: Posting, subscribers: list[Subscriber], asked: argparse.Namespace) -> None:
-    """Do all that is to go wrong, evenly spread over the posts."""
+    """Cause all failures, evenly spread over the posts."""
     acts: list[tuple[float, Callable[[], Awaitable[None]]]] = [(0.5, lambda: restart(db))]
     acts += [((n + 0.5) / asked.cuts, lambda: cut(db)) for n in range(asked.cuts)]
     for subscriber in subscribers:
@@ -191,7 +193,7 @@ async def trouble(db: Database, posting: Posting, subscribers: list[Subscriber],
 
 
 async def logged(db: Database, start: str) -> list[str]:
-    """Return the posts that the log tells of since a cursor, in its order."""
+    """Return the posts in the event log since a cursor, in its order."""
     found: list[Event] = []
     while batch := await events.between(db, found[-1].cursor if found else start):
         found += batch
@@ -199,7 +201,7 @@ async def logged(db: Database, start: str) -> list[str]:
 
 
 async def all_heard(subscribers: list[Subscriber], count: int) -> None:
-    """Wait until all have heard so much, or nothing comes any more."""
+    """Wait until all subscribers have got this many posts, or no more arrive."""
     heard, since = -1, time.monotonic()
     while any(len(s.heard) < count for s in subscribers) and time.monotonic() - since < PATIENCE:
         now = sum(len(s.heard) for s in subscribers)
@@ -208,7 +210,7 @@ async def all_heard(subscribers: list[Subscriber], count: int) -> None:
 
 
 async def prove(folder: Path, asked: argparse.Namespace) -> bool:
-    """Do it all, print what came of it, and return whether nothing was lost."""
+    """Run the benchmark, print its results, and return whether nothing was lost."""
     async with serving(folder) as url:
         held = await attach.attach(folder)
         db = Database(held.url, Settings())
@@ -248,7 +250,7 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
 
 
 def main() -> int:
-    """Read what is asked for, prove it, and return the exit status."""
+    """Parse the arguments, run the benchmark, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     for name, default in (("posts", 10_000), ("cuts", 20), ("breaks", 20)):
         parser.add_argument(f"--{name}", type=int, default=default)

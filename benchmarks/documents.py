@@ -118,7 +118,7 @@ class Clock:
         self._schema = schema.build(settings)._schema  # noqa: SLF001  graphql-core's own
 
     def of(self, text: str) -> tuple[float, str]:
-        """Return the least milliseconds that a text takes, and what comes of it."""
+        """Return the least time that a text takes, in ms, and its outcome."""
         best, verdict = float("inf"), ""
         for _ in range(RUNS):
             cache = self._cache
@@ -130,7 +130,7 @@ class Clock:
         return best * 1000, verdict
 
     def warm(self) -> None:
-        """Look up what is looked up once for the whole schema."""
+        """Fill the caches that belong to the whole schema."""
         self._cache = DocumentCache(self._schema, self._settings)
         for shape in SHAPES.values():
             self._cache.get(shape(3))
@@ -138,7 +138,7 @@ class Clock:
 
 
 def largest(clock: Clock, shape: Shape) -> tuple[float, int, str]:
-    """Return the worst time of a shape over all sizes, with the size and what came of it."""
+    """Return the worst time of a shape over all sizes, with the size and the outcome."""
     found = []
     for size in (10, 30, 60, 90, 120, 150, 180, 240, 320, 400, 480, 620, 900, 980, 1200, 2000):
         ms, verdict = clock.of(shape(size))

@@ -1,8 +1,8 @@
-"""What the timeline engine costs: posts by authors of any size, reads of homes of any kind, and memory.
+"""Measures the timeline engine: posts by authors of any size, reads of homes of any kind, and memory.
 
 Run it from a checkout with Perch installed: `python -m benchmarks.engine`. It starts a store of its own in a folder
-that is removed at the end. Round trips and commands are exact; times depend on the machine, so they are also given as
-ratios to the first row of their table, measured in the same run, the rows taking turns.
+that is removed at the end. Round trips and commands are exact. Times depend on the machine, so they are also given as
+ratios to the first row of their table. All rows are measured in the same run, in turns.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Site:
         return [thing for _, thing, _ in made]
 
     async def ask(self, member: str, query: str) -> dict[str, Any]:
-        """Return the answer to a query, asked over HTTP."""
+        """Return the response to a query over HTTP."""
         if member not in self._tokens:
             now = time.time_ns() // 1_000_000
             session = Session(f"s{member}", Secret("token"), now, now + 86_400_000, "benchmark")
@@ -125,7 +125,7 @@ Act = Callable[[], Awaitable[Any]]
 
 
 async def measure(rows: dict[str, tuple[Act, Act]]) -> dict[str, list[float]]:
-    """Return seconds of each act; before each, and not measured, comes what prepares it. The rows take turns."""
+    """Return the seconds of each act. Its preparation runs before it and is not measured. The rows take turns."""
     taken: dict[str, list[float]] = {name: [] for name in rows}
     for _ in range(ROUNDS + 1):
         for name, (prepare, act) in rows.items():
@@ -153,7 +153,7 @@ def timed(seconds: Sequence[float], first: Sequence[float]) -> list[object]:
 
 
 async def answers(url: str) -> None:
-    """Measure how long a post takes to be answered, pushed and pulled."""
+    """Measure how long the response to a post takes, for pushed and pulled posts."""
     for big_author, what in ((1_000_000, "pushed to all"), (10_000, "pulled from 10,000 on")):
         async with Site(url, big_author=big_author) as site:
             await site.db.one("FLUSHDB")
@@ -168,7 +168,7 @@ async def answers(url: str) -> None:
 
 
 async def reads(url: str) -> None:
-    """Measure reads of homes: pushed, with big authors, and of members who come back."""
+    """Measure reads of homes: pushed ones, ones with big authors, and those of returning members."""
     async with Site(url, big_author=BIG_FOLLOWERS) as site:
         await site.db.one("FLUSHDB")
         small, big = [f"small{i}" for i in range(100)], [f"big{i}" for i in range(BIG)]
@@ -199,7 +199,7 @@ async def reads(url: str) -> None:
 
 
 async def memory(url: str) -> None:
-    """Measure what a home entry and a member cost in memory of the store."""
+    """Measure the memory of the store for a home entry and for a member."""
     async with Site(url) as site:
         await site.db.one("FLUSHDB")
         empty = await site.db.used_memory()
@@ -234,7 +234,7 @@ APPENDED = 500  # in one round trip
 
 
 async def log(url: str) -> None:
-    """Measure what the event log and the names of its events hold and cost, filled many times over."""
+    """Measure size and cost of the event log and of the names of its events, after it was filled many times over."""
     async with Site(url, events_kept=KEPT) as site:
         rows: list[list[object]] = []
         for what, (text, length) in WORDS.items():

@@ -1,8 +1,9 @@
-"""What one event costs against many filters that do not match it.
+"""Measures the cost of one event against many filters that do not match it.
 
 Run it from a checkout with Perch installed: `python -m benchmarks.filters`. Every filter has phrases that share their
-first word with the posts, boxes around the places of these, and members to follow, and passes none of them; one more
-passes each. Times depend on the machine, so they are also given as ratios to the first row, the rows taking turns.
+first word with the posts, boxes around the places of the posts, and members to follow. None of these filters passes a
+post; one more filter passes each post. Times depend on the machine, so they are also given as ratios to the first row.
+The rows take turns.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from resolvers.rules.words import phrase_of
 from store.records import Location
 
 SIZES = (10, 100, 1_000, 10_000)  # filters that do not match
-SCANNED = 1_000  # filters that are also looked at singly, for comparison
-ROUNDS, EVENTS = 30, 200  # measurements a row, and posts in each
+SCANNED = 1_000  # filters that are also matched one by one, for comparison
+ROUNDS, EVENTS = 30, 200  # measurements per row, and posts in each
 COMMON = ["tea", "redis", "数据库", "post", "home", "time", "people", "good", "day", "work", "like", "make", "new"]
 AUTHORS = 1_000_000
 

@@ -1,7 +1,7 @@
-"""What an entry of a home costs in each form that it could be stored in: processor time of the store, and memory.
+"""Measures an entry of a home in each form that could store it: processor time of the store, and memory.
 
 Run it from a checkout with Perch installed: `python -m benchmarks.homes`. It starts a store of its own in a folder that
-is removed at the end. Each form is added to by the script that suits it, the forms taking turns.
+is removed at the end. Each form has a script of its own that adds entries. The forms take turns.
 """
 
 from __future__ import annotations

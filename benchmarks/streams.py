@@ -1,9 +1,9 @@
-"""What the stream of the whole site costs under load: delivery, subscribers who do not read, and filters.
+"""Measures the stream of the whole site under load: delivery, subscribers who do not read, and filters.
 
 Run it from a checkout with Perch installed, on Linux: `python -m benchmarks.streams`. Servers are processes of their
-own on an embedded store in a folder that is removed at the end; all clients are one more process. With two cores, the
-server under load has about one to itself, and store and clients share the other: so clients take as little as they
-can, and their share is printed. Times depend on the machine; counts, gaps and ratios do not, or less.
+own on an embedded store in a folder that is removed at the end. All clients are one more process. With two cores, the
+server under load has about one core, and store and clients share the other. So clients take as little time as they can,
+and their share is printed. Times depend on the machine. Counts, gaps and ratios depend on it little or not at all.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ FIREHOSE = {
 }
 FILTERED = """subscription($filter: StreamFilter) { stream(filter: $filter) { __typename
   ... on PostCreated { post { id text createdAt author { id login name } } } } }"""
-READERS, STALLED, PER_MEMBER = 900, 100, 20  # subscribers, a socket each, and sockets of a member
+READERS, STALLED, PER_MEMBER = 900, 100, 20  # subscribers with a socket each, and sockets per member
 ROUNDS = 2  # of each kind of load
-SATURATING = 60  # posts in a round that is as fast as can be
-POSTERS = 16  # connections over which posts are sent, at most
-STEADY_SECONDS = 4  # of a round at half the rate of saturation
+SATURATING = 60  # posts in a round at saturation
+POSTERS = 16  # most connections over which posts are sent
+STEADY_SECONDS = 4  # length of a round at half the rate of saturation
 USUAL = "a post about tea and time, as long as most are, and about nothing else that anybody follows"
-LONGEST = "\N{TEACUP WITHOUT HANDLE}" * 450  # nearly the longest text, in bytes, that can be posted by default
-FILLING = 2_500  # such posts fill the kernel's buffers, up to some MB a connection, and then the queue
-QUEUE = 1_000  # events that wait for a subscriber, by default
+LONGEST = "\N{TEACUP WITHOUT HANDLE}" * 450  # nearly the most bytes that can be posted by default
+FILLING = 2_500  # such posts fill the kernel's buffers, up to some MB per connection, and then the queue
+QUEUE = 1_000  # most events that wait for a subscriber, by default
 OTHERS = (10, 100, 1_000, 10_000)  # subscriptions that do not match
 PER_SOCKET = 50  # subscriptions on a socket
 EVENTS = 100  # events in a round against filters
 FILTER_ROUNDS = 7
-QUIET_SECONDS = 0.2  # without a delivery, after which none is on its way
-HEARTBEAT = 2  # s between pings where somebody who does not read is waited for
+QUIET_SECONDS = 0.2  # without a delivery, after which all have arrived
+HEARTBEAT = 2  # s between pings where the server has to notice a stalled subscriber
 
 
 @dataclass(frozen=True)
 class Round:
-    """What one round of posts came to; all in seconds."""
+    """The results of one round of posts; times in seconds."""
 
     posts: int
     deliveries: int
@@ -69,7 +69,7 @@ class Load:
             self.loop.add(poster)
 
     def subscribe(self, first: int, count: int, *, reading: bool = True) -> list[Subscriber]:
-        """Return subscribers to everything, once the server tells them what happens."""
+        """Return subscribers to all events, once the server delivers to them."""
         made = [
             Subscriber(self.server.port, self.tokens[i // PER_MEMBER], [FIREHOSE], self.delays, small=not reading)
             for i in range(first, first + count)
@@ -81,7 +81,7 @@ class Load:
         return made
 
     def measure(self, readers: Sequence[Subscriber], posts: int, rate: float = 0) -> Round:
-        """Post at a rate per second, or as fast as the server answers, until all readers have all."""
+        """Post at a rate per second, or as fast as the server answers, until all readers have all posts."""
         had = -1
         while had < len(self.delays):  # what was posted before is still on its way
             had = len(self.delays)
@@ -113,7 +113,7 @@ class Load:
 
 
 def row(name: str, rounds: Sequence[Round]) -> list[object]:
-    """Return a row of the table of rounds of one kind, taken together."""
+    """Return a table row that combines the rounds of one kind."""
     delays = sorted(delay for one in rounds for delay in one.delays)
     seconds, deliveries = sum(one.seconds for one in rounds), sum(one.deliveries for one in rounds)
     cpu = sum(one.server_cpu for one in rounds)
@@ -133,7 +133,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 def delivery(folder: Path) -> None:
     """Measure deliveries to readers beside subscribers who do not read, and then to the same readers alone."""
-    # No ping in between: it would end those who do not read before the measurement does.
+    # No ping is sent meanwhile. It would end stalled subscribers before the measurement ends.
     with serving(folder, heartbeat_seconds=600) as server:
         load = Load(server)
         stalled, lines = stall(load)
@@ -189,7 +189,7 @@ def stall(load: Load) -> tuple[list[Subscriber], list[list[object]]]:
 
 
 def resume(load: Load, stalled: list[Subscriber]) -> list[list[object]]:
-    """Have all read on, and return what they got; they are gone afterwards."""
+    """Let all stalled subscribers read on, return what they got, and close them."""
     for one in stalled:
         load.loop.add(one)
     load.loop.run(lambda: all(one.gaps for one in stalled))
@@ -206,7 +206,7 @@ def resume(load: Load, stalled: list[Subscriber]) -> list[list[object]]:
 
 
 def silence(folder: Path) -> None:
-    """Measure how long a subscriber stays that reads nothing, not even pings."""
+    """Measure how long a subscriber that reads nothing, not even pings, stays connected."""
     with serving(folder, heartbeat_seconds=HEARTBEAT) as server:
         load = Load(server)
         stalled = [
@@ -223,9 +223,9 @@ def silence(folder: Path) -> None:
 
 
 def filters(folder: Path) -> None:
-    """Measure what an event costs a process with one subscription that matches and many that do not.
+    """Measure the cost of an event for a process with one subscription that matches and many that do not.
 
-    A process for each row hears of the same posts, which one more takes; so the rows are measured at the same moments.
+    Each row has its own process. All get the same posts from one more process, so they are measured at the same time.
     """
     dice = random.Random(1)  # noqa: S311  chance that can be repeated, no secret
     with contextlib.ExitStack() as stack:
@@ -235,7 +235,7 @@ def filters(folder: Path) -> None:
         loop.add(poster)
         rows: dict[int, tuple[Server, Subscriber]] = {}
         for count in OTHERS:
-            # Pings are paid by the second, not by the event.
+            # The cost of pings depends on time and not on events.
             server = stack.enter_context(
                 serving(folder, run_worker=False, heartbeat_seconds=600, max_live_cost=1_000_000)
             )
@@ -265,7 +265,7 @@ def filters(folder: Path) -> None:
 def one_round(
     dice: random.Random, loop: Loop, poster: Poster, rows: dict[int, tuple[Server, Subscriber]]
 ) -> dict[int, float]:
-    """Post one by one, each when all that match have the one before; returns the CPU time of an event, µs."""
+    """Post one by one, each when all matching subscriptions have the one before; returns the CPU time per event, µs."""
     began = {count: server.cpu for count, (server, _) in rows.items()}
     due = {count: matching.received for count, (_, matching) in rows.items()}
     for _ in range(EVENTS):
@@ -276,7 +276,7 @@ def one_round(
 
 
 def other(dice: random.Random, number: int) -> dict[str, Any]:
-    """Return a subscription that no post matches, though it comes near: its words and places are of the posts."""
+    """Return a subscription that no post matches, though its words and places occur in the posts."""
     if number % 3 == 0:
         return subscription({"follow": [f"user_{dice.getrandbits(53):014x}" for _ in range(20)]})
     if number % 3 == 1:
@@ -286,7 +286,7 @@ def other(dice: random.Random, number: int) -> dict[str, Any]:
 
 
 def subscription(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return the payload of a message that subscribes to what passes a filter."""
+    """Return the payload of a `subscribe` message with a filter."""
     return {"query": FILTERED, "variables": {"filter": wanted}}
 
 

@@ -1,4 +1,4 @@
-"""A client of subscriptions that goes on where it was, for `cuts.py`."""
+"""A client of subscriptions that resumes from its last cursor, for `cuts.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMsgType
 
-PAUSE = 0.05  # s before it comes back
+PAUSE = 0.05  # s before it reconnects
 EVENT = "__typename ... on StreamEvent { cursor }"
 QUERIES = {
     "stream": f"subscription($after: String) {{ stream(after: $after, kinds: [POST_CREATED]) {{ {EVENT} "
@@ -22,14 +22,14 @@ QUERIES = {
 
 @dataclass
 class Subscriber:
-    """A client that goes on with the last cursor whenever its connection ends, whoever ends it."""
+    """A client that resumes from its last cursor whenever either side has ended its connection."""
 
     name: str
     query: str
     token: str
     cursor: str
     breaks: int = 0  # connections that it broke itself
-    ended: Counter[str] = field(default_factory=Counter)  # by the server: with which error, or close code
+    ended: Counter[str] = field(default_factory=Counter)  # connections that the server ended, by error or close code
     gaps: int = 0
     heard: list[str] = field(default_factory=list)
     _session: ClientSession | None = None
@@ -37,7 +37,7 @@ class Subscriber:
     async def run(self, url: str) -> None:
         """Listen for ever."""
         while True:
-            with contextlib.suppress(ClientError, TypeError):  # a handshake amid an outage, a frame that was cut short
+            with contextlib.suppress(ClientError, TypeError):  # a handshake during an outage, or a truncated frame
                 async with (
                     ClientSession() as self._session,
                     self._session.ws_connect(f"{url}/graphql", protocols=["graphql-transport-ws"]) as socket,
@@ -46,7 +46,7 @@ class Subscriber:
             await asyncio.sleep(PAUSE)
 
     async def leave(self) -> None:
-        """Break the connection without a word."""
+        """Break the connection without a closing handshake."""
         if self._session and not self._session.closed and self._session.connector:
             self.breaks += 1
             await self._session.connector.close()
@@ -84,7 +84,7 @@ class Subscriber:
                 self.heard.append("something else")
 
     def row(self, wanted: list[str]) -> list[object]:
-        """Return what is to be said of it, once all has happened that it wants to hear."""
+        """Return a table row about it, once all wanted posts have been made."""
         missing, repeated = set(wanted) - set(self.heard), len(self.heard) - len(set(self.heard))
         in_order = "yes" if self.heard == wanted else "NO"
         return [self.name, len(self.heard), len(missing), repeated, self.gaps, in_order, self.breaks, dict(self.ended)]

@@ -1,7 +1,7 @@
-"""What stands at both ends of the wire in a benchmark: Perch in a process of its own, and its clients in one loop.
+"""Server and clients of a benchmark: Perch in a process of its own, and all its clients in one event loop.
 
-The clients are as cheap as can be, as they share the machine with what they measure: sockets that are read when the
-kernel says so, and of each message nothing but the moment that its post carries. It needs Linux: epoll and /proc.
+The clients are as cheap as possible, since they share the machine with what they measure. They read sockets when epoll
+reports data, and parse nothing of a message but the timestamp in its post. It needs Linux, for epoll and /proc.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 SERVER = Path(__file__).parent.parent / "server.py"
-PATIENCE = 120  # s after which something that should happen never will
-STAMP = b"at="  # in the text of a post, before the moment at which it was sent
+PATIENCE = 120  # s to wait for an expected event
+STAMP = b"at="  # in the text of a post, before the time at which it was sent
 STAMP_DIGITS = 16
 TEXT, CLOSE, PING, PONG = 1, 8, 9, 10  # opcodes, RFC 6455
-_SMALL_BUFFER = 4_096  # bytes that the kernel keeps for who does not read
+_SMALL_BUFFER = 4_096  # bytes that the kernel buffers for a client that does not read
 _CHUNK = 1 << 18  # bytes read at a time
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -114,7 +114,7 @@ class Loop:
             end.socket.close()
 
     def run(self, done: Callable[[], bool], seconds: float = PATIENCE) -> None:
-        """Read whatever comes until a condition holds; raises TimeoutError when that takes too long."""
+        """Read all connections until a condition holds; raises TimeoutError when that takes too long."""
         deadline = time.monotonic() + seconds
         while not done():
             if time.monotonic() > deadline:

@@ -1,9 +1,9 @@
-"""Perch with parts of it taken out or answering from memory, so that what they cost can be told from the rest.
+"""Perch with parts removed or answering from memory, so that their cost can be measured by difference.
 
     python -m benchmarks.rivals.altered NAME...
 
-serves as `server.py serve` does, each NAME being one of ALTERATIONS. They are made here, from outside, so that the
-product needs no switches that nobody else would use; one that no longer finds what it alters ends with an error.
+serves as `server.py serve` does, where each NAME is one of ALTERATIONS. They are applied here, from outside, so that
+the product needs no switches just for benchmarks. An alteration that no longer finds its target raises an error.
 """
 
 from __future__ import annotations
@@ -77,16 +77,16 @@ def _dump(data: object) -> bytes:
 
 
 def _remember_replies() -> None:
-    """Have the store asked only once for the same thing.
+    """Send each command to the store only once.
 
-    Commands are compared at a few places, since to compare them all would cost as much as what is taken out.
+    Batches of commands are compared in a few places only. Comparing all would cost as much as the removed part.
     """
     replies: dict[object, list[Any]] = {}
     ask = RedisConnections.run
 
     async def run(self: RedisConnections, commands: Commands) -> list[Any]:
         count = len(commands)
-        # Arguments beyond the key are left out: some tell the time.
+        # Arguments beyond the key are not compared, since some contain the time.
         key = (count, *(commands[i * count // 4][:2] for i in range(4)), commands[-1][:2])
         if key not in replies:
             replies[key] = await ask(self, commands)
@@ -106,7 +106,7 @@ def _remember_replies() -> None:
 
 
 def _remember_pages() -> None:
-    """Have each home read only once."""
+    """Read each home only once."""
     _remember_replies()
     pages: dict[int | None, Any] = {}
     read = timelines.home
@@ -114,14 +114,14 @@ def _remember_pages() -> None:
     async def home(context: Context, span: timelines.Span) -> Any:
         if context.viewer not in pages:
             pages[context.viewer] = await read(context, span)
-        await context.proved()  # what the page needs besides is kept, and may be taken from then on
+        await context.proved()  # everything else that the page needs is cached, and may be used from then on
         return pages[context.viewer]
 
     _swap(timelines, "home", home)
 
 
 def _answer_requests() -> None:
-    """Have every operation answered with the same bytes, unexecuted."""
+    """Answer every operation with the same bytes, without executing it."""
     body = _constant()
 
     async def execute(*_: object, **__: object) -> None:
@@ -135,7 +135,7 @@ def _answer_requests() -> None:
 
 
 def _answer_at_once() -> None:
-    """Have aiohttp answer with the same bytes, and nothing else."""
+    """Make aiohttp answer with the same bytes, and do nothing else."""
     body = _constant()
 
     async def answer(request: web.Request) -> web.Response:

@@ -130,7 +130,7 @@ def _instant(thing: int) -> str:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a signal stops the process."""
     app = web.Application()
     app[DB] = layout.connect()
     app.add_routes([web.get("/home", home), web.get("/users/{login}", profile), web.post("/posts", publish)])

@@ -1,4 +1,4 @@
-"""What the rivals written in Python know of Perch's keys, and how they write to them."""
+"""Reads and writes Perch's keys, for the rivals written in Python."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import redis.asyncio as redis
 from store import keys
 from store.ids import EPOCH, partition
 
-HOME_SIZE = 800  # newest entries of a home that are kept
-CONNECTIONS = 32  # to the store, as many as Perch has by default; who finds none free waits
-FANOUT_INLINE = 1_000  # followers reached before a post is answered
+HOME_SIZE = 800  # newest entries that a home keeps
+CONNECTIONS = 32  # to the store, as many as Perch has by default; a caller waits for a free one
+FANOUT_INLINE = 1_000  # followers that get a post before it is answered
 _EPOCH_MS = int(EPOCH.timestamp() * 1000)
 
 _later: set[asyncio.Task[None]] = set()  # deliveries under way after their posts were answered
@@ -26,12 +26,12 @@ _newest = [0]  # clock and sequence of the id made last
 
 
 class SessionEnded(Exception):
-    """The token was good once, and its session has ended since."""
+    """The token is genuine, but its session has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who asks, as their token says."""
+    """The viewer named by the token."""
 
     member: int
     session: str
@@ -39,7 +39,7 @@ class Viewer:
 
 def connect() -> redis.Redis:
     """Return the client of the store that the environment names."""
-    # What took the least processor time of all: the older protocol, and no time limit, which is a timer per reply.
+    # These options took the least processor time: the older protocol, and no time limit, which needs a timer per reply.
     options: dict[str, Any] = {"decode_responses": True, "protocol": 2, "socket_timeout": None}
     pool = redis.BlockingConnectionPool.from_url(
         os.environ["REDIS_URL"], max_connections=CONNECTIONS, timeout=None, **options
@@ -48,7 +48,7 @@ def connect() -> redis.Redis:
 
 
 def read_token(header: str) -> Viewer:
-    """Return who asks; raises jwt.PyJWTError for a token that is forged or expired."""
+    """Return the viewer of a token; raises jwt.PyJWTError for a forged or expired token."""
     claims = jwt.decode(
         header.removeprefix("Bearer "),
         os.environ["SECRET_KEY"],

@@ -26,7 +26,7 @@ from store.ids import instant
 
 
 class Context:
-    """One operation: who asks, and the loaders that gather what is looked up."""
+    """The context of one operation: the viewer, and the data loaders that batch reads."""
 
     def __init__(self, db: redis.Redis, viewer: Viewer) -> None:
         self.db = db
@@ -250,7 +250,7 @@ class View(GraphQLView[Context, None]):
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a signal stops the process."""
     app = web.Application()
     app.router.add_route("*", "/graphql", View(layout.connect()))
     web.run_app(app, host="127.0.0.1", port=int(os.environ["PORT"]), access_log=None, print=None)

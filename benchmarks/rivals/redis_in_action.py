@@ -1,14 +1,16 @@
-"""Posting as chapter 8 of *Redis in Action* has it, which is what most write who begin: with redis-py, no event loop.
+"""Posting as in chapter 8 of *Redis in Action*, as most beginners write it: with redis-py and without an event loop.
 
-A post is a hash whose id a counter gives. It is added to the profile of its author, then to the homes of the followers
-in passes of a thousand, each home trimmed at once; the first pass runs before the call returns, each further one is
-queued and done by a worker. What does not run today, or never did, is mended: arguments of commands that have changed,
-a pass that began with the last follower of the one before, a worker that is not part of the chapter.
+A post is a hash whose id is taken from a counter. It is added to the profile of its author, then to the homes of the
+followers in passes of a thousand. Each home is trimmed at once. The first pass runs before the call returns, and a
+worker runs the other passes from a queue.
 
-A crash between two commands leaves a post half delivered, and the edge of a follow that ended meanwhile still brings
-posts home. Perch has neither; that is part of what its figures pay for.
+Three things that don't work today, or never did, are repaired. The arguments of some commands have changed. Each pass
+began with the last follower of the one before. The worker is not part of the chapter.
 
-Members, followers, posts and profiles are Perch's; homes are sorted sets of the book's own, as it has them.
+A crash between two commands leaves a post half delivered. A follow that ends during delivery still adds posts to the
+home. Perch has neither fault, and its figures include the cost of that.
+
+Members, followers, posts and profiles are Perch's. Homes are sorted sets of their own, as in the book.
 """
 
 from __future__ import annotations

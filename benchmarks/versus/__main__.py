@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class Copied(io.TextIOBase):
-    """Standard output, and a file that has the same."""
+    """Writes to standard output and to a file."""
 
     def __init__(self, *files: TextIO) -> None:
         self._files = files

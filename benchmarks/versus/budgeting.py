@@ -1,12 +1,14 @@
-"""What the parts of a home page cost, beside what each may cost for the whole to take half of what Mercurius takes.
+"""Measures the parts of a home page against a budget: the whole may take half of the time that Mercurius takes.
 
-Perch is measured whole, and cut short at three places (`benchmarks.rivals.altered`): where aiohttp has read a request,
-where the request layer would hand it on, and where the page would be read. Each answers as much, from memory from there
-on; and one whose store answers from memory is asked for nothing, which takes a document and its plan. Costs are
-differences between medians of processor time a request, the kernel's for sockets included, so that together they are
-the whole. What is too small for a difference, writing JSON, is called directly in this process. Pages are read again
-and again, so records are those that the process keeps, and what a round trip costs, which many pages share, cannot be
-told from what is done with it.
+Perch is measured whole, and cut short at three places (`benchmarks.rivals.altered`). These are after aiohttp has read a
+request, before the request layer executes it, and before the page is read. Each of the three answers from memory with
+as many bytes. A fourth variant, whose store answers from memory, gets an empty query: that measures a document and its
+plan.
+
+Costs are differences between medians of processor time per request, the kernel's time for sockets included, so together
+they are the whole. Writing JSON is too small for a difference, so it is called directly in this process. The same pages
+are read again and again, so their records are cached. Many pages share a round trip, so its cost cannot be separated
+from the processing of its replies.
 """
 
 from __future__ import annotations
@@ -30,10 +32,10 @@ from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import table
 from schema.execution.encoding import encode
 
-DIRECT = 20  # times that what is called directly goes through all pages
+DIRECT = 20  # passes over all pages in direct calls
 NOTHING = "query Nothing { __typename }"
 IDLE_MS = (
-    0.03  # of the store's time for a request, which is told in steps of 10 ms: more, and a cut lets something through
+    0.03  # of the store's time per request, which is reported in steps of 10 ms; above it, a cut reaches the store
 )
 
 WHOLE, REPLIES, PAGES, REQUESTS, CONSTANT = (
@@ -92,7 +94,7 @@ def _median(results: Sequence[Result], value: Callable[[Result], float]) -> floa
 
 
 def _json(answers: Sequence[bytes]) -> float:
-    """Return what it takes to write the answer of a page, µs."""
+    """Return the time to encode the response of a page, µs."""
     values = [json.loads(answer) for answer in answers]
 
     def write() -> None:

@@ -1,4 +1,4 @@
-"""What a home page costs as the site grows: curves, as tables and charts."""
+"""Measures a home page as the site grows: curves, as tables and charts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Found = dict[int, list[dict[str, Result]]]  # size → what each contender showe
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What is drawn over what: for each size the requests that measure it."""
+    """A curve: its requests for each size."""
 
     title: str
     across: str

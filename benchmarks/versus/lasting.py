@@ -1,4 +1,4 @@
-"""What shows only in time: a query text that is new, very many requests, memory."""
+"""Measures what shows only over time: new query texts, very many requests, memory."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 // Sends requests over keep-alive connections and measures the answers. Usage: node load.mjs PLAN.json
 //
 // The plan: { port, connections, warmup, seconds, amount, rate, requests: [{ head, body }] }; times in s, the rate per
-// second. With an amount that many answers are awaited, however long they take.
-// Without a rate each connection sends its next request when it has its answer. With one, requests become due at random
-// moments, the same ones in every run, whether or not earlier ones were answered: what waits for a free connection is
-// measured from the moment it was due, so a server that falls behind cannot hide it.
+// second. With an amount, it waits for that many answers, however long they take.
+// Without a rate, each connection sends its next request when it has its answer. With a rate, requests become due at
+// random moments, the same in every run, whether or not earlier ones were answered. A request that waits for a free
+// connection is measured from the moment it was due, so a server that falls behind cannot hide it.
 //
 // Prints `begin` when the warm-up is over, and the result as JSON when the time is.
 
@@ -27,7 +27,7 @@ let unanswered = 0 // requests that are due, whether sent or waiting
 /** One connection, with at most one request under way. */
 class Connection {
   #chunks = []
-  #missing = -1 // bytes of the answer that are to come, -1 before its head is whole
+  #missing = -1 // bytes of the answer that are missing, -1 before its head is complete
   #since = 0
 
   constructor(onAnswer) {
@@ -86,7 +86,7 @@ function runClosed() {
 }
 
 function runOpen() {
-  const waiting = [] // moments at which requests became due that no connection was free for
+  const waiting = [] // due times of requests that wait for a free connection
   const free = []
   const release = (connection) => {
     if (!waiting.length) return free.push(connection)

@@ -34,7 +34,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured: times of answers in ms, processor time in s, memory in MiB."""
+    """The results of one measurement: response times in ms, processor time in s, memory in MiB."""
 
     seconds: float
     answered: int
@@ -44,7 +44,7 @@ class Result:
     server_cpu: float
     store_cpu: float
     load_cpu: float
-    processor: float  # time for which the server's processor was busy, with whatever
+    processor: float  # time for which the server's processor was busy with any process
     memory: float
 
     @property

@@ -1,4 +1,4 @@
-"""What can be measured; each part takes contenders through one kind of work and prints its tables."""
+"""The parts of the benchmark. Each runs the contenders through one kind of work and prints its tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MANY_CONNECTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What was asked for, and the store it is measured on."""
+    """The options of a run, and the store that it measures on."""
 
     stage: Stage
     network: Network
@@ -178,8 +178,8 @@ async def members(run: Run) -> None:
     growing.report(growing.MEMBERS, found, run.asked.charts)
 
 
-# In this order they do not disturb each other: `mixed` and `alternating` add posts, `growth` cuts homes, `writes` adds
-# members whose homes name posts that are not there, `members` empties the store.
+# In this order, parts don't disturb each other: `mixed` and `alternating` add posts, `growth` truncates homes, `writes`
+# adds members whose homes list posts that don't exist, and `members` empties the store.
 _ORDERED = (home, profile, first, memory, many, limit, steps, budget, processes, mixed, alternating)
 PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {
     part.__name__: part for part in (*_ORDERED, growth, writes, members)

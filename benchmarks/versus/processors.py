@@ -1,4 +1,4 @@
-"""Which processor a process may use: the server has one to itself, store and load generator share another."""
+"""Pins processes to processors: the server has one to itself, store and load generator share another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALL = None  # any of them
 
 
 def pin(process: psutil.Process, which: int | None) -> None:
-    """Let all threads of a process run on one processor only, or on all, where the system has such a thing."""
+    """Pin all threads of a process to one processor, or to all, where the system supports it."""
     if sys.platform != "linux" or not can_pin():
         return
     allowed = set(_ALL) if which is None else {_ALL[which]}
@@ -26,17 +26,17 @@ def pin(process: psutil.Process, which: int | None) -> None:
 
 
 def can_pin() -> bool:
-    """Return whether processes can be kept apart here."""
+    """Return whether processes can be pinned to different processors here."""
     return len(_ALL) > 1
 
 
 def count() -> int:
-    """Return how many processors there are to be used."""
+    """Return how many processors may be used."""
     return len(_ALL) or os.cpu_count() or 1
 
 
 def model() -> str:
-    """Return what the maker calls the processors, as far as the system tells."""
+    """Return the model name of the processors, as far as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:

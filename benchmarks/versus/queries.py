@@ -1,4 +1,4 @@
-"""What is asked of the contenders: the same documents of those that speak GraphQL, paths of those that do not."""
+"""The requests to contenders: the same documents for all that speak GraphQL, paths for the others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIKE = """mutation Like($post: ID!) { like(input: { postId: $post }) {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: who asks, by which token, and for what; `as_path` is for those without GraphQL."""
+    """One request, with its token; `as_path` is for contenders without GraphQL."""
 
     token: str
     document: str

@@ -1,11 +1,11 @@
-"""The store as the limit: how many home pages it could serve, were there nothing but it.
+"""Measures the store as the limit: how many home pages it could serve if nothing else took time.
 
-Each contender is asked for the home of many readers through a socket that notes what it sends to the store and how much
-comes back. Then the same bytes are sent again, page by page and round trip by round trip, over many connections at
-once, and replies are counted and thrown away unread, which costs little. (redis-benchmark could not do that: it repeats
-one command, and a page is many, some of which wait for others.)
+First each contender serves the homes of many readers through a proxy socket. The proxy records the bytes that the
+contender sends to the store, and counts those that it gets back. Then the same bytes are sent again, page by page and
+round trip by round trip, over many connections at once. Replies are counted but not parsed, which costs little.
+redis-benchmark could not do that: it repeats one command, but a page has many, and some of them depend on others.
 
-The store has the processor of the servers meanwhile, which do nothing.
+Meanwhile the servers do nothing, and the store has their processor.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ Page = list[Trip]
 
 @dataclass(slots=True)
 class Record:
-    """What a contender asks of the store, page by page."""
+    """The recorded commands of a contender, page by page."""
 
     pages: list[Page] = field(default_factory=list)
     page: Page = field(default_factory=list)  # the one that is asked for now
     greeting: bytes = b"PING\r\n"  # of a connection; one to a contender that speaks RESP3 has to as well
 
     def sent(self, data: bytes) -> None:
-        """Note what the contender sends; where replies have come since, a new round trip begins."""
+        """Record bytes from the contender. After a reply, they begin a new round trip."""
         if HELLO.search(data):
             self.greeting = b"HELLO 3\r\nPING\r\n"
         if not self.page or self.page[-1].replied:
@@ -64,7 +64,7 @@ class Record:
         self.page[-1].sent += data
 
     def replied(self, data: bytes) -> None:
-        """Note what comes back."""
+        """Count the bytes of a reply."""
         if self.page:
             self.page[-1].replied += len(data)
 
@@ -76,7 +76,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What sending pages again has shown: times in s."""
+    """The results of replaying pages; times in s."""
 
     pages: int
     seconds: float
@@ -84,11 +84,11 @@ class Replay:
 
 
 async def record(stage: Stage, kind: Kind, requests: Sequence[Request], folder: Path) -> Record:
-    """Return what a contender asks of the store for each request, the second time it is made."""
+    """Record the commands of a contender for each request, when it is made for the second time."""
     found, quiet = Record(), replace(kind, settings={**kind.settings, "RUN_WORKER": "false"})
     async with _noting(stage.socket, folder, found) as url, contenders.running(stage, [quiet], url=url) as (one,):
         for request in requests:
-            await asyncio.to_thread(one.ask, request)  # with whatever it does once for each reader
+            await asyncio.to_thread(one.ask, request)  # also does the work that happens once per reader
             found.page = []
             await asyncio.to_thread(one.ask, request)
             found.turn()
@@ -140,7 +140,7 @@ class Player:
                 pass
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         for connection in self._connections:
             connection.close()
 

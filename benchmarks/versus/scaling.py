@@ -1,4 +1,4 @@
-"""Several server processes on one port: what more processors bring, and what the store leaves of them."""
+"""Measures several server processes on one port: the gain from more processors, and the limit that the store sets."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from benchmarks.versus.reading import Effort
 from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import ratio, spread, table
 
-FULL = 0.95  # part of all processors above which there is nothing more to be had
+FULL = 0.95  # share of all processors above which they are fully used
 
 Value = Callable[[Result], float]
 
 
 def kind(processes: int) -> Kind:
-    """Return Perch with so many server processes."""
+    """Return Perch with this many server processes."""
     command = [sys.executable, "server.py", "serve", "--processes", str(processes)]
     return replace(contenders.PERCH, name=f"{processes:,}", command=command)
 
@@ -51,7 +51,10 @@ async def measure(
 
 
 def _spread(contender: Contender, count: int) -> None:
-    """Let all its processes run anywhere; raise BenchmarkError unless so many serve. One alone serves itself."""
+    """Let all processes of a contender run on any processor; raise BenchmarkError unless `count` of them serve.
+
+    A single process has no children: it serves itself.
+    """
     serving: list[psutil.Process] = contender.processes[1:] or contender.processes
     if len(serving) != count:
         raise BenchmarkError(f"{count} processes were asked for, {len(serving)} serve")

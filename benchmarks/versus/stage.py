@@ -1,4 +1,4 @@
-"""What all contenders stand on: one store with one network in it, and readers who are signed in."""
+"""The stage of all contenders: one store with one network in it, and signed-in readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each step to a fast home page has brought, each on top of those before it, from plain Strawberry on."""
+"""Measures each optimisation of the home page on top of those before it, beginning with plain Strawberry."""
 
 from __future__ import annotations
 

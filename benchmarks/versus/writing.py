@@ -26,11 +26,11 @@ from store.client.database import Command
 
 INSERTS = 20_000  # into homes, of one turn
 MOST_POSTS = 200  # of one turn
-LIKES = 500  # of one turn, by so many members
+LIKES = 500  # of one turn, by as many members
 BATCH = 500  # homes filled in one round trip
 OLD = 1 << 40  # ids earlier than now: three days
-MODEL = "model:"  # begins keys of what homes are copied from
-SKIP_LISTS = 10_000  # followers' homes that are skip lists, too: more would take gigabytes
+MODEL = "model:"  # prefix of the keys that homes are copied from
+SKIP_LISTS = 10_000  # followers whose homes are stored as skip lists too: more would take gigabytes
 LISTPACK = "zset-max-listpack-entries"
 POLL_SECONDS = 0.002
 DELIVERY_SECONDS = 600
@@ -63,8 +63,8 @@ def network(sizes: Sequence[int]) -> Network:
 async def load(stage: Stage, sizes: Sequence[int]) -> None:
     """Make the authors and their followers, and fill the homes of these, as Perch and as the book have them.
 
-    They are as full as those of a busy site: 25 KB for both, 60 KB for a skip list. What Perch leaves to a later post,
-    each post finds to be done in as many homes as any other does.
+    They are as full as those of a busy site: 25 KB for both, 60 KB for a skip list. Perch leaves some work on a home to
+    a later post. It is spread so that each post finds such work in the same number of homes.
     """
     wanted = network(sizes)
     with tqdm(total=len(wanted.members) + wanted.edges, desc="followers", leave=False) as bar:

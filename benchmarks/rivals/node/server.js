@@ -42,11 +42,11 @@ const verify = createVerifier({
   algorithms: ['HS256'],
   allowedIss: 'perch',
   requiredClaims: ['sub', 'sid', 'exp'],
-  cache: 10_000, // tokens verified once are looked up afterwards
+  cache: 10_000, // verified tokens are cached
 })
 
 const author = {
-  opts: { cache: false }, // a key per post would have to be serialized; authors are gathered by hand instead
+  opts: { cache: false }, // a cache would serialize a key per post; authors are batched by hand instead
   loader: (queries) => store.users(queries.map(({ obj }) => obj.authorNumber)),
 }
 const itsType = { resolveType: (post) => post.__typename }

@@ -1,10 +1,10 @@
-// What the rival reads and writes of Perch's keys.
+// Reads and writes Perch's keys for the rival.
 
 import { Redis } from 'ioredis'
 
 const EPOCH = Date.UTC(2024, 0, 1)
-const HOME_SIZE = 800 // newest entries of a home that are kept
-const FANOUT_INLINE = 1000 // followers reached before a post is answered
+const HOME_SIZE = 800 // newest entries that a home keeps
+const FANOUT_INLINE = 1000 // followers that get a post before it is answered
 
 const digits = (id) => id.toString(16).padStart(14, '0')
 const partition = (id) => Math.floor(id / 16) % 256
@@ -14,19 +14,19 @@ const key = (kind, id) => `${kind}:{${partition(id)}}:${id}`
 export const homeKey = (member) => key('home', Number(member))
 export const profileKey = (member) => key('profile', member)
 
-/** Returns post and place of the entries of a home, newest first: a place is written where it is not the post's id. */
+/** Returns post and place of the entries of a home, newest first. A place is stored where it is not the post's id. */
 function readHome(waiting, listed) {
   const found = new Map()
   for (const entry of listed) {
     const [post, place = post] = entry.split(':')
     found.set(Number(place), Number(post))
   }
-  // Not in the list as yet, after a place.
+  // A place, then the posts that are not in the list yet.
   for (const post of (waiting ?? '').trim().split(/ +/).slice(1)) found.set(Number(post), Number(post))
   return [...found].map(([place, post]) => [post, place]).sort((a, b) => b[1] - a[1])
 }
 
-/** Returns the same of a sorted set. */
+/** Returns post and place of the entries of a sorted set. */
 function readScored(reply) {
   return reply.flatMap((thing, i) => (i % 2 ? [] : [[Number(thing), Number(reply[i + 1])]]))
 }
@@ -67,9 +67,9 @@ export function createStore(url) {
   const redis = url.startsWith('unix://')
     ? new Redis({ path: decodeURIComponent(url.slice('unix://'.length)) })
     : new Redis(url)
-  let newest = 0 // id made last by this process
+  let newest = 0 // the newest id that this process has made
 
-  // A pipeline by hand, its commands called one by one, takes less processor time than a list or autopipelining.
+  // A pipeline whose commands are called one by one takes less processor time than a list or autopipelining.
   async function run(commands) {
     const pipeline = redis.pipeline()
     for (const [name, ...args] of commands) pipeline[name](...args)
@@ -93,7 +93,7 @@ export function createStore(url) {
     return ids.map((id) => byId.get(id))
   }
 
-  /** Returns the first page of a timeline; the check of the session rides along where claims are given. */
+  /** Returns the first page of a timeline. With claims, the session is checked in the same round trip. */
   async function firstPage(kind, timeline, first, claims) {
     const commands = kind === 'home'
       ? [['get', timeline.replace('home', 'newest')], ['lrange', timeline, -first - 1, -1]]
@@ -123,7 +123,7 @@ export function createStore(url) {
     return Math.floor(newest / 16) * 4096 + partition(member) * 16 + (newest % 16)
   }
 
-  /** Delivers to the followers in batches, those first whose turn is before the answer. */
+  /** Delivers to the followers in batches, first to those that get the post before it is answered. */
   async function deliver(post, followers) {
     for (let i = 0; i < followers.length; i += FANOUT_INLINE) {
       const batch = followers.slice(i, i + FANOUT_INLINE).map(homeKey)
