@@ -1,9 +1,9 @@
 """Shared renderings of site-wide events: one rendering serves all viewers who would get the same result.
 
 A selection can be shared when its fields depend on the viewer only through visibility. It is rendered for a viewer who
-has no relationships. The rendering notes the members that it read. It is right for every viewer who neither blocks nor
-mutes any of them, and whom none of them blocks, as long as none of them is private. Every other viewer gets a rendering
-of their own.
+has no relationships. The rendering notes the members that it read. If none of these is private, it is right for every
+viewer who neither blocks nor mutes any of them, and whom none of them blocks. All other viewers get a rendering of
+their own.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Weight:
 
 
 def weigh(text: str, node: DocumentNode | None, errors: Iterable[GraphQLError] = ()) -> Weight:
-    """Return the weight of a document that nobody has used yet."""
+    """Return the weight of a document that has not been used yet."""
     tokens = 0
     token = node.loc.start_token if node and node.loc else None
     while token:

@@ -1,1 +1,1 @@
-"""Requests and responses over HTTP: bytes in, bytes out. What an operation answers is decided in `schema`."""
+"""Requests and responses over HTTP: bytes in, bytes out. `schema` executes the operations."""
