@@ -21,7 +21,8 @@ RunByPlan: TypeAlias = Callable[["PerEventExecutor"], Awaitable[dict[str, Any] |
 class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     """Ends each operation with the check of its session; gives each event of a subscription a fresh context.
 
-    Without a context, as when the schema prints itself, it executes and nothing else. What can run by plan does so.
+    Without a context, as when the schema prints itself, it executes and nothing else. Operations that have a plan run
+    by it.
     """
 
     run_by_plan: RunByPlan | None = None  # set by the schema: strawberry hands nothing to executors of subscriptions
@@ -42,7 +43,8 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     def own(self, payload: Any) -> PerEventExecutor:
         """Return the executor of one event for this viewer alone, whose look-ups no other event has made.
 
-        An event that was decided in a context of its own is told from that: what it says comes from one look.
+        An event can carry the context in which it was decided. It is rendered in that context, so all of it comes from
+        one look.
         """
         executor = cast("PerEventExecutor", super().build_per_event_executor(payload))
         if self.context_value is not None:
@@ -74,7 +76,7 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         return await self._conclude(super().execute_operation(serially))
 
     async def _is_told(self) -> bool:
-        """Return whether an event that was decided for many is for this viewer, in the context it is told from."""
+        """Return whether this viewer may see an event that was decided for many viewers."""
         is_told = getattr(self.root_value, "is_told", None)
         try:
             return is_told is None or await is_told(self.context_value)
@@ -116,7 +118,7 @@ class SharedEvent:
             own: CoreResult | SharedResult | NoResult = await context.rendered_now(key, self._render_own)
             if isinstance(own, SharedResult | NoResult):
                 return own
-            # What has errors is presented to its own client, under its own request.
+            # Errors are presented to their own client, under its own request id.
             return await self._subscription.own(told).execute_operation(serially)  # type: ignore[no-any-return]
         shared: SharedResult = rendering.result
         return shared
