@@ -26,7 +26,7 @@ BUNDLED = (
     "react-dom.production.min.js",
     "react.production.min.js",
 )
-OWN = ("examples.js", "page.css", "page.js")
+OWN = ("answers.js", "examples.js", "live.js", "page.css", "page.js", "session.js")
 CONTENT_TYPES = MappingProxyType({".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"})
 
 # CodeMirror, the editor in GraphiQL, sets styles on its elements and inlines its icons and fonts as data.

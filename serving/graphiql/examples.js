@@ -1,97 +1,36 @@
-// The default tabs of a new visitor. With them one can sign up, follow a member and watch the home timeline live.
+// The tabs that a new visitor finds, one operation each: log in, read, post, like, follow, and watch the home live.
+//
+// A variable such as "<FindMember.searchUsers.nodes.0.id>" is filled in by answers.js when the tab is run.
 
-export const EXAMPLES = [
-  {
-    query: `# Become a member: edit the variables below.
-# The page takes the token over from the answer.
-mutation SignUp($input: SignUpInput!) {
-  signUp(input: $input) {
-    accessToken
+const SESSION = `accessToken
     refreshToken
     expiresAt
     viewer { user { id login name } }
-    userErrors { code message field }
-  }
-}
+    userErrors { code message field }`;
 
-# Later, or in another browser:
+const USER_ERRORS = "userErrors { code message field }";
+
+export const EXAMPLES = [
+  {
+    query: `# Log in as the guide of the demo, which
+# "serve --demo" adds to an empty store.
+# The page keeps the tokens of the answer,
+# and refreshes them by itself.
 mutation LogIn {
   logIn(
     input: {
-      identifier: "alice"
-      password: "a long phrase of your own"
+      identifier: "robin"
+      password: "birds of a feather"
     }
   ) {
-    accessToken
-    refreshToken
-    expiresAt
-    userErrors { code message field }
+    ${SESSION}
   }
 }
 `,
-    variables: {
-      input: { login: "alice", name: "Alice", email: "alice@example.org", password: "a long phrase of your own" },
-    },
-  },
-  {
-    query: `# @login mentions a member, #tag files the post.
-mutation Post($input: PostInput!) {
-  post(input: $input) {
-    status {
-      id
-      text
-      hashtags
-      mentions { login }
-      createdAt
-    }
-    userErrors { code message field }
-  }
-}
-
-# What everybody can read:
-query PublicTimeline {
-  publicTimeline(first: 10) {
-    nodes {
-      ... on Post {
-        id
-        text
-        author { id login }
-        likeCount
-      }
-    }
-  }
-}
-`,
-    variables: { input: { text: "First light on the lake #morning" } },
-  },
-  {
-    query: `# Put the id from FindMember into the variables.
-mutation Follow($input: UsersInput!) {
-  follow(input: $input) {
-    users {
-      login
-      followerCount
-      viewerIsFollowing
-      isMutual
-    }
-    userErrors { code message field }
-  }
-}
-
-query FindMember {
-  user(login: "alice") {
-    id
-    login
-    name
-    followerCount
-  }
-}
-`,
-    variables: { input: { userIds: ["the id of a member"] } },
   },
   {
     query: `# What you and those you follow wrote or
-# passed on, newest first.
+# reposted, newest first.
 query HomeTimeline($first: Int = 20, $after: String) {
   homeTimeline(first: $first, after: $after) {
     edges {
@@ -122,27 +61,99 @@ query HomeTimeline($first: Int = 20, $after: String) {
     variables: { first: 20 },
   },
   {
-    query: `# Put the id of a post into the variables.
-# Liking twice changes nothing.
-mutation Like($input: PostIdInput!) {
-  like(input: $input) {
-    post { id text likeCount viewerHasLiked }
-    userErrors { code message field }
-  }
-}
-
-mutation Unlike($input: PostIdInput!) {
-  unlike(input: $input) {
-    post { id likeCount viewerHasLiked }
-    userErrors { code message field }
+    query: `# @login mentions a member, and #tag lists the
+# post under a hashtag.
+mutation Post($input: PostInput!) {
+  post(input: $input) {
+    status {
+      id
+      text
+      hashtags
+      mentions { login }
+      createdAt
+    }
+    ${USER_ERRORS}
   }
 }
 `,
-    variables: { input: { postId: "the id of a post" } },
+    variables: { input: { text: "First light on the lake #morning" } },
   },
   {
-    query: `# The home timeline, live. Run this, then post in
-# another window as somebody you follow.
+    query: `# What everybody can read.
+query PublicTimeline {
+  publicTimeline(first: 10) {
+    nodes {
+      ... on Post {
+        id
+        text
+        author { id login }
+        likeCount
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    query: `# Run PublicTimeline first: this likes the first
+# post of its answer. Liking twice changes nothing.
+mutation Like($input: PostIdInput!) {
+  like(input: $input) {
+    post { id text likeCount viewerHasLiked }
+    ${USER_ERRORS}
+  }
+}
+`,
+    variables: { input: { postId: "<PublicTimeline.publicTimeline.nodes.0.id>" } },
+  },
+  {
+    query: `# Takes back what Like did.
+mutation Unlike($input: PostIdInput!) {
+  unlike(input: $input) {
+    post { id likeCount viewerHasLiked }
+    ${USER_ERRORS}
+  }
+}
+`,
+    variables: { input: { postId: "<Like.like.post.id>" } },
+  },
+  {
+    query: `# Members whose login or name begins with this.
+query FindMember($prefix: String!) {
+  searchUsers(prefix: $prefix, first: 5) {
+    nodes {
+      id
+      login
+      name
+      followerCount
+      viewerIsFollowing
+    }
+  }
+}
+`,
+    variables: { prefix: "hana" },
+  },
+  {
+    query: `# Run FindMember first: this follows the first
+# member of its answer.
+mutation Follow($input: UsersInput!) {
+  follow(input: $input) {
+    users {
+      login
+      followerCount
+      viewerIsFollowing
+      isMutual
+    }
+    ${USER_ERRORS}
+  }
+}
+`,
+    variables: { input: { userIds: ["<FindMember.searchUsers.nodes.0.id>"] } },
+  },
+  {
+    query: `# The home timeline, live: newest event first.
+# Run this, then post in another window as
+# yourself or as somebody you follow.
 subscription LiveHome {
   homeTimeline {
     ... on StreamEvent {
@@ -168,5 +179,18 @@ subscription LiveHome {
   }
 }
 `,
+  },
+  {
+    query: `# Become a member: edit the variables below.
+# The page keeps the tokens of the answer.
+mutation SignUp($input: SignUpInput!) {
+  signUp(input: $input) {
+    ${SESSION}
+  }
+}
+`,
+    variables: {
+      input: { login: "alice", name: "Alice", email: "alice@example.org", password: "a long phrase of your own" },
+    },
   },
 ];

@@ -78,6 +78,21 @@ async function run(page, query, expected) {
   await answer(page, expected);
 }
 
+/** Run the example of a tab. */
+async function runTab(page, name) {
+  // The tab that is active already has the button that closes it in its name.
+  await page.getByRole("tab", { name: new RegExp(`^${name}\\b`) }).click();
+  // GraphiQL reads the new tab a moment later; until then it would run the one before.
+  await page.locator(".graphiql-query-editor .cm-def").getByText(name, { exact: true }).waitFor();
+  await page.locator(".graphiql-execute-button:not([aria-haspopup])").click();
+}
+
+/** Return the text of the answer that is shown, once it is there. */
+async function responseTo(page) {
+  await answer(page, /^"(data|errors|events)"$/);
+  return page.evaluate(() => document.querySelector(".graphiql-response .CodeMirror").CodeMirror.getValue());
+}
+
 function answer(page, expected) {
   return page.locator(".graphiql-response").getByText(expected).first().waitFor();
 }
@@ -114,6 +129,34 @@ test("every example is valid against the schema that the server has", LIMIT, asy
   const faults = examples.flatMap(({ query }) => validate(schema, parse(query)).map((fault) => fault.message));
   assert.deepEqual(faults, []);
   assert.equal(await page.getByRole("tab").count(), examples.length, "each example has a tab");
+  assert.deepEqual(problems, []);
+});
+
+test("the examples work in the order of their tabs, and nothing has to be copied", LIMIT, async (t) => {
+  const { page, problems } = await visit(t);
+  const steps = [
+    ["LogIn", /"robin"/],
+    ["HomeTimeline", /"pageInfo"/],
+    ["Post", /First light on the lake/],
+    ["PublicTimeline", /"likeCount"/],
+    ["Like", /"viewerHasLiked": true/],
+    ["Unlike", /"viewerHasLiked": false/],
+    ["FindMember", /"hana_s"/],
+    ["Follow", /"viewerIsFollowing": true/],
+  ];
+  for (const [name, expected] of steps) {
+    await runTab(page, name);
+    assert.match(await responseTo(page), expected);
+  }
+  await standing(page, /^signed in as @robin/);
+  await screenshot(page, "graphiql-examples");
+  assert.deepEqual(problems, []);
+});
+
+test("an example that needs an earlier answer names the operation to run first", LIMIT, async (t) => {
+  const { page, problems } = await visit(t);
+  await runTab(page, "Like");
+  await answer(page, /Run PublicTimeline first/);
   assert.deepEqual(problems, []);
 });
 
@@ -155,18 +198,56 @@ test("a subscription started in the page shows what a followed member posts", LI
   await page.getByLabel("Access token").fill(follower.token);
   await page.getByRole("button", { name: "Use" }).click();
   await standing(page, `signed in as @${follower.login}`);
-  await page.getByRole("tab", { name: "LiveHome" }).click();
   const opened = page.waitForEvent("websocket");
-  // Until GraphiQL has read the new tab, its button offers a menu of the operations of the one before.
-  await page.locator(".graphiql-execute-button:not([aria-haspopup])").click();
+  await runTab(page, "LiveHome");
   const socket = await opened;
   await actUntil(answer(page, "The heron is back"), () => post(author, "The heron is back"));
+  await post(author, "The heron has a mate");
+  await answer(page, "The heron has a mate");
+  const { events } = JSON.parse(await responseTo(page));
+  const texts = events.map(({ data }) => data.homeTimeline.edge.node.text);
+  assert.equal(texts[0], "The heron has a mate", "the newest event comes first");
+  assert.ok(texts.slice(1).includes("The heron is back"), "the event before is still listed");
   await screenshot(page, "graphiql-subscription");
 
   const closed = socket.waitForEvent("close");
   await page.getByRole("button", { name: /^Stop query/ }).click();
   await within(closed, "the end of the websocket");
   assert.deepEqual(problems, []);
+});
+
+test("a refused access token is refreshed once, and the operation is done all the same", LIMIT, async (t) => {
+  const { page, problems } = await visit(t);
+  await runTab(page, "LogIn");
+  await standing(page, /^signed in as @robin/);
+  const spoil = () => page.evaluate(() => sessionStorage.setItem("perch:accessToken", "not.a.token"));
+  const stored = (name) => page.evaluate((key) => sessionStorage.getItem(key), `perch:${name}`);
+
+  const first = await stored("refreshToken");
+  await spoil();
+  await runTab(page, "HomeTimeline");
+  assert.match(await responseTo(page), /"pageInfo"/);
+  assert.notEqual(await stored("refreshToken"), first, "the refresh token is the new one");
+  assert.equal(await page.getByLabel("Access token").inputValue(), await stored("accessToken"));
+
+  await spoil();
+  const second = await stored("refreshToken");
+  await runTab(page, "LiveHome");
+  await page.waitForFunction((used) => sessionStorage.getItem("perch:refreshToken") !== used, second);
+  await runTab(page, "Post");
+  assert.match(await responseTo(page), /First light on the lake/);
+
+  await spoil();
+  await page.reload();
+  await standing(page, "signed in as @robin");
+
+  await spoil();
+  await page.evaluate(() => sessionStorage.setItem("perch:refreshToken", "not.a.token"));
+  await runTab(page, "HomeTimeline");
+  assert.match(await responseTo(page), /UNAUTHENTICATED/);
+  await standing(page, "token refused");
+  assert.equal(await stored("refreshToken"), null, "a refused refresh token is not sent again");
+  assert.deepEqual(problems.filter((problem) => !REFUSED.test(problem)), []);
 });
 
 test("the browser's EventSource hears of a stream's results, and of its completion", LIMIT, async (t) => {
