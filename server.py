@@ -42,6 +42,7 @@ from store.settings import SettingError, Settings
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO, errno.EFBIG}
+INSTALLED = "perch"  # the command's name in pyproject.toml
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
 
 
@@ -74,9 +75,15 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
+def _program() -> str:
+    """Return the name that this is called by: `perch` when installed, or the file's."""
+    called = Path(sys.argv[0]).name
+    return called if called == INSTALLED else Path(__file__).name
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="server.py",
+        prog=_program(),
         description="Perch, a social network's back end. Settings are environment variables: docs/operations.md.",
     )
     subcommands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

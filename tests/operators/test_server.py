@@ -7,6 +7,8 @@ import contextlib
 import re
 import socket
 import stat
+import sys
+import tomllib
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -20,7 +22,7 @@ from serving.tables import tables
 from store import keys
 from tests.support.people import Member, sign_up
 from tests.support.servers.load import Load, friends
-from tests.support.servers.processes import Perch, is_writing, opened, perch, redis, run, until, visiting
+from tests.support.servers.processes import SERVER, Perch, is_writing, opened, perch, redis, run, until, visiting
 from tests.support.transport.feeds import following
 from tests.support.transport.live import HOME, subscribed
 from tests.support.work import number
@@ -164,6 +166,28 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
         server.main([command, "--help"])
     assert ended.value.code == 0
     assert f"usage: server.py {command}" in capsys.readouterr().out
+
+
+def test_installed_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`perch` is the command line, and calls itself so in its help."""
+    project = tomllib.loads((Path(server.__file__).parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["scripts"] == {server.INSTALLED: f"{server.__name__}:{server.main.__name__}"}
+    monkeypatch.setattr(sys, "argv", ["/usr/local/bin/perch"])
+    with pytest.raises(SystemExit):
+        server.main(["serve", "--help"])
+    assert "usage: perch serve" in capsys.readouterr().out
+
+
+async def test_installed_command_starts_several_processes(tmp_path: Path) -> None:
+    """A script of another folder that calls `main`, as an installer writes it, serves with two processes."""
+    script = tmp_path / "perch"
+    script.write_text(f"import sys; sys.path.insert(0, {str(SERVER.parent)!r})\nimport server; sys.exit(server.main())")
+    replaced = ("/bin/sh", "-c", f'python="$1"; shift 2; exec "$python" {script} "$@"', "sh")
+    async with perch(tmp_path / "data", "serve", within=replaced, processes=2) as running:
+        async with visiting(await running.url()) as anonymous:
+            alice = await sign_up(anonymous, "alice")
+            assert (await alice.ask(VIEWER))["user"]["login"] == "alice"
+        assert await running.stop() == 0
 
 
 async def test_nothing_to_start_on(tmp_path: Path) -> None:
