@@ -95,6 +95,11 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run, settings={})
         return command
 
+    def upkeep(name: str, task: Callable[..., Awaitable[commands.Answer]], text: str) -> argparse.ArgumentParser:
+        command = add(name, _upkeep(task), text)
+        command.add_argument("--json", action="store_true", help="print the answer as one JSON document")
+        return command
+
     serve = add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
     serve.add_argument(
         "--processes",
@@ -121,14 +126,14 @@ def _parser() -> argparse.ArgumentParser:
         ("verify", commands.check, "check every invariant of the store; exit status 1 names what does not hold"),
         ("repair", commands.repair, "mend what verify finds"),
     ):
-        check = add(name, _upkeep(task), text)
+        check = upkeep(name, task, text)
         check.add_argument("--homes", type=_count, default=1000, metavar="N", help="homes computed anew (default 1000)")
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
-    rebuild = add("rebuild-home", _upkeep(commands.rebuild_home), "compute a member's home anew")
+    rebuild = upkeep("rebuild-home", commands.rebuild_home, "compute a member's home anew")
     rebuild.add_argument("login", metavar="LOGIN")
-    add("trim", _upkeep(commands.trim), "bound homes and timelines by the settings now, and let go of idle homes")
-    appoint = add("set-role", _upkeep(commands.set_role), "give a member a role; this makes the first administrator")
+    upkeep("trim", commands.trim, "bound homes and timelines by the settings now, and let go of idle homes")
+    appoint = upkeep("set-role", commands.set_role, "give a member a role; this makes the first administrator")
     appoint.add_argument("login", metavar="LOGIN")
     appoint.add_argument(
         "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
@@ -141,13 +146,11 @@ def _parser() -> argparse.ArgumentParser:
     tail.add_argument("--kind", action="append", type=str.upper, choices=kinds, help="of this kind; may be repeated")
     tail.add_argument("--sample", type=_count, metavar="PERCENT", help="a share of all posts instead")
     tail.add_argument("--after", metavar="CURSOR", help="begin with what came since (default: now)")
-    suspend = add("suspend", _upkeep(commands.suspend), "hide a member from all but moderators, and end their sessions")
+    suspend = upkeep("suspend", commands.suspend, "hide a member from all but moderators, and end their sessions")
     suspend.add_argument("login", metavar="LOGIN")
     suspend.add_argument("--end", action="store_true", help="end the suspension")
-    add("recount", _upkeep(commands.recount), "set every counter of members and posts to what there is")
-    work = add(
-        "jobs", _upkeep(commands.work), "print what is unfinished, and the jobs set aside after too many failures"
-    )
+    upkeep("recount", commands.recount, "set every counter of members and posts to what there is")
+    work = upkeep("jobs", commands.work, "print what is unfinished, and the jobs set aside after too many failures")
     decision = work.add_mutually_exclusive_group()
     decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
     decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
@@ -245,25 +248,25 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     return 0
 
 
-def _upkeep(task: Callable[..., Awaitable[commands.Said]]) -> Callable[..., Awaitable[int]]:
-    """Return a command that runs a task of upkeep with the parsed arguments, and prints its output."""
+def _upkeep(task: Callable[..., Awaitable[commands.Answer]]) -> Callable[..., Awaitable[int]]:
+    """Return a command that runs a task of upkeep with the parsed arguments, and prints its answer."""
 
     async def run(settings: Settings, asked: argparse.Namespace) -> int:
         options = _options(asked)
         async with opening.database(settings) as db:
-            lines, status = await task(db, _bar, **options)
-        print(*lines, sep="\n")
-        return status
+            answer = await task(db, partial(_bar, hidden=asked.json), **options)
+        print(answer.as_json() if asked.json else "\n".join(answer.lines))
+        return answer.status
 
     return run
 
 
 def _options(asked: argparse.Namespace) -> dict[str, Any]:
-    return {name: value for name, value in vars(asked).items() if name not in {"run", "settings"}}
+    return {name: value for name, value in vars(asked).items() if name not in {"run", "settings", "json"}}
 
 
-def _bar(name: str, total: int) -> tqdm[NoReturn]:
-    return tqdm(total=total, desc=name, unit="", mininterval=0.5)
+def _bar(name: str, total: int, *, hidden: bool) -> tqdm[NoReturn]:
+    return tqdm(total=total, desc=name, unit="", mininterval=0.5, disable=hidden)
 
 
 async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:

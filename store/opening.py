@@ -31,7 +31,7 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
     held = None if settings.redis_url else await _attached(settings)
     db = Database(held.url if held else settings.redis_url, settings)
     try:
-        log.info("store_ready", store=await (db.check_server() if held else _reach(db)))
+        log.debug("store_ready", store=await (db.check_server() if held else _reach(db)))
         await db.load_scripts()
         yield db
     finally:

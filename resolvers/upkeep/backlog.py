@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from store import jobs
 from store.client.database import Database
@@ -33,6 +34,19 @@ class Backlog:
         for job, since in self.dead:
             yield f"dead since {since:%Y-%m-%d %H:%M:%S} UTC: {job.id} {job.kind} {json.dumps(job.body)}"
         yield f"{self.kinds.total():,} jobs are unfinished, {len(self.dead):,} have failed too often and are set aside"
+
+    def data(self) -> dict[str, Any]:
+        """Return the same for programs; times are in ISO 8601."""
+        return {
+            "unfinished": [
+                {"kind": kind, "count": count, "oldest": self.oldest[kind].isoformat()}
+                for kind, count in self.kinds.most_common()
+            ],
+            "dead": [
+                {"id": str(job.id), "kind": job.kind, "body": job.body, "since": since.isoformat()}
+                for job, since in self.dead
+            ],
+        }
 
     async def retry(self, db: Database, wanted: int | str) -> int:
         """Put one dead job, or all, back to work, with its own id and from its last checkpoint; returns how many."""

@@ -1,13 +1,15 @@
 """Operators' commands on a store: verify, repair, trim, recount and others. Each is safe while Perch serves requests.
 
-Every command returns the lines to print and the exit status.
+Every command returns its answer: lines for people, data for programs, and the exit status.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from resolvers import accounts
 from resolvers.homes import build
@@ -20,7 +22,18 @@ from store.records import Role
 
 ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone
 
-Said = tuple[list[str], int]
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a task has found or done: lines for people, the same as data, and the exit status."""
+
+    lines: list[str]
+    data: dict[str, Any]
+    status: int = 0
+
+    def as_json(self) -> str:
+        """Return the data as one JSON document."""
+        return json.dumps(self.data, indent=2, ensure_ascii=False)
 
 
 class UpkeepRefused(Exception):
@@ -37,25 +50,26 @@ class Bar(Protocol):
 Show = Callable[[str, int], AbstractContextManager[Bar]]  # shows a bar with a name and a total
 
 
-async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Said:
+async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Answer:
     """Check every invariant, and compare some homes, or all, with their computed values."""
     report = await _look_over(db, show, None if all_homes else homes, seed)
-    return [*report.lines()], 0 if report.clean else 1
+    return Answer([*report.lines()], report.data(), 0 if report.clean else 1)
 
 
-async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Said:
+async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Answer:
     """Finish the jobs that a crash has left, then repair what is found; repeats up to `ROUNDS` times."""
     while await Worker(db).run_once():
         pass
     report = await _look_over(db, show, None if all_homes else homes, seed)
-    lines = [*report.lines()]
+    lines, total = [*report.lines()], 0
     for _ in range(ROUNDS):
         mended = await verify.repair(db, report.findings)
         if not mended:
             break
         report = await _look_over(db, show, None if all_homes else homes, seed)
         lines += [f"{mended:,} of them mended", *report.lines()]
-    return lines, 0 if report.clean else 1
+        total += mended
+    return Answer(lines, {"mended": total, **report.data()}, 0 if report.clean else 1)
 
 
 async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> Report:
@@ -63,22 +77,23 @@ async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> 
         return await verify.verify(db, homes=homes, seed=seed, progress=bar.update)
 
 
-async def recount(db: Database, show: Show) -> Said:
+async def recount(db: Database, show: Show) -> Answer:
     """Set every counter of members and posts to its exact total."""
     with show("keys", await db.one("DBSIZE")) as bar:
         found = await verify.recount(db, bar.update)
     wrong = f"{found['wrong']:,} counters set right"
-    return [f"{found['user']:,} members and {found['status']:,} posts recounted: {wrong}"], 0
+    line = f"{found['user']:,} members and {found['status']:,} posts recounted: {wrong}"
+    return Answer([line], {"members": found["user"], "posts": found["status"], "wrong": found["wrong"]})
 
 
-async def trim(db: Database, show: Show) -> Said:
+async def trim(db: Database, show: Show) -> Answer:
     """Apply every setting that bounds stored data, now."""
     with show("keys", await db.one("DBSIZE")) as bar:
         found = await trimming.trim(db, bar.update)
-    return ["let go of " + ", ".join(f"{count:,} {what}" for what, count in found.items())], 0
+    return Answer(["let go of " + ", ".join(f"{count:,} {what}" for what, count in found.items())], dict(found))
 
 
-async def rebuild_home(db: Database, show: Show, *, login: str) -> Said:
+async def rebuild_home(db: Database, show: Show, *, login: str) -> Answer:
     """Drop a member's home and build it again."""
     member = await accounts.find(db, login)
     if member is None:
@@ -86,29 +101,30 @@ async def rebuild_home(db: Database, show: Show, *, login: str) -> Said:
     with show("homes", 1) as bar:
         entries = await build.rebuild(db, member)
         bar.update(1)
-    return [f"the home of {login} has {entries:,} entries"], 0
+    return Answer([f"the home of {login} has {entries:,} entries"], {"login": login, "entries": entries})
 
 
-async def work(db: Database, show: Show, *, retry: int | str | None, discard: int | None) -> Said:
+async def work(db: Database, show: Show, *, retry: int | str | None, discard: int | None) -> Answer:
     """Report unfinished and dead jobs, or retry or discard dead jobs."""
     with show("jobs", PARTITIONS) as bar:
         found = await backlog.look(db, bar.update)
     if not retry and not discard:
-        return [*found.lines()], 0
+        return Answer([*found.lines()], found.data())
     done = await (found.retry(db, retry) if retry else found.discard(db, discard or 0))
     told = f"{done:,} dead jobs {'put back to work' if retry else 'removed'}"
-    return [told], 0 if done or retry == backlog.ALL else 1
+    return Answer([told], {"retried" if retry else "discarded": done}, 0 if done or retry == backlog.ALL else 1)
 
 
-async def set_role(db: Database, _: Show, *, login: str, role: str) -> Said:
+async def set_role(db: Database, _: Show, *, login: str, role: str) -> Answer:
     """Give a member a role."""
     if not await accounts.set_role(db, login, Role(role)):
         raise UpkeepRefused(f"no member has the login {login!r}")
-    return [f"{login} has the role {role}"], 0
+    return Answer([f"{login} has the role {role}"], {"login": login, "role": role})
 
 
-async def suspend(db: Database, _: Show, *, login: str, end: bool) -> Said:
+async def suspend(db: Database, _: Show, *, login: str, end: bool) -> Answer:
     """Suspend a member, or end a suspension."""
     if not await accounts.set_suspension(db, login, suspended=not end):
         raise UpkeepRefused(f"no member has the login {login!r}")
-    return [f"{login} is {'no longer ' if end else ''}suspended"], 0
+    line = f"{login} is {'no longer ' if end else ''}suspended"
+    return Answer([line], {"login": login, "suspended": not end})

@@ -6,6 +6,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import (
@@ -90,6 +91,16 @@ class Report:
             yield f"{self.unfinished_jobs:,} jobs are unfinished: a worker does them, after which findings may be gone"
         if self.dead_jobs:
             yield f"{self.dead_jobs:,} jobs have failed too often and are set aside"
+
+    def data(self) -> dict[str, Any]:
+        """Return the same for programs, with every finding."""
+        return {
+            "keys": self.keys,
+            "homes": self.homes,
+            "findings": [{"key": finding.key, "message": finding.message} for finding in self.findings],
+            "unfinishedJobs": self.unfinished_jobs,
+            "deadJobs": self.dead_jobs,
+        }
 
 
 async def verify(db: Database, *, homes: int | None, seed: int, progress: Progress) -> Report:

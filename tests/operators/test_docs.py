@@ -20,7 +20,7 @@ LAYERS = ("schema", "resolvers", "serving", "store")
 _CODE = re.compile(r'"code": "(\w+)"|^    code = "(\w+)"', re.MULTILINE)
 _NAME = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
 _PATH = re.compile(r"`((?:serving|schema|resolvers|store|tests|benchmarks)/[\w/.]*)`")
-_COMMAND = re.compile(r'add\(\s*"([a-z-]+)"|^        \("([a-z-]+)", commands', re.MULTILINE)
+_COMMAND = re.compile(r'(?:add|upkeep)\(\s*"([a-z-]+)"|^        \("([a-z-]+)", commands', re.MULTILINE)
 
 
 @pytest.mark.parametrize("listed", sorted(tables()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 import socket
 import stat
@@ -242,6 +243,43 @@ async def test_commands_beside_a_server(tmp_path: Path) -> None:
     status, out, _ = await run(tmp_path, "verify", "--all-homes")
     assert status == 0
     assert re.search(r"^[\d,]+ keys and 3 homes checked: 0 findings$", out)
+
+
+async def test_answers_for_people_and_for_programs(tmp_path: Path) -> None:
+    """A command prints its answer and no line of the log; with --json the answer is one JSON document."""
+    async with opened(tmp_path) as db:
+        await db.one("SET", keys.login("nobody"), 4242)
+        status, out, err = await run(tmp_path, "jobs")
+        assert (status, out) == (0, "0 jobs are unfinished, 0 have failed too often and are set aside")
+        assert "{" not in err
+        expected: dict[str, tuple[int, dict[str, Any]]] = {
+            "jobs": (0, {"unfinished": [], "dead": []}),
+            "recount": (0, {"members": 0, "posts": 0, "wrong": 0}),
+            "verify": (1, {"keys": 1, "homes": 0, "unfinishedJobs": 0, "deadJobs": 0}),
+            "repair": (0, {"mended": 1, "keys": 0, "homes": 0, "findings": [], "unfinishedJobs": 0, "deadJobs": 0}),
+        }
+        for command, (ends, data) in expected.items():
+            status, out, err = await run(tmp_path, command, "--json")
+            assert (status, err) == (ends, "")
+            answer = json.loads(out)
+            if command == "verify":
+                (finding,) = answer.pop("findings")
+                assert finding["key"] == keys.login("nobody")
+            assert answer == data
+
+
+async def test_members_changed_by_commands(tmp_path: Path) -> None:
+    """What a command does to one member is answered as JSON when that is asked for."""
+    async with serving(tmp_path) as (_, anonymous):
+        await sign_up(anonymous, "alice")
+        for arguments, data in (
+            (("set-role", "alice", "ADMIN"), {"login": "alice", "role": "ADMIN"}),
+            (("suspend", "alice"), {"login": "alice", "suspended": True}),
+            (("suspend", "alice", "--end"), {"login": "alice", "suspended": False}),
+            (("rebuild-home", "alice"), {"login": "alice", "entries": 0}),
+        ):
+            status, out, err = await run(tmp_path, *arguments, "--json")
+            assert (status, json.loads(out), err) == (0, data, "")
 
 
 async def test_repair(tmp_path: Path) -> None:
