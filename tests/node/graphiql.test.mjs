@@ -12,6 +12,8 @@ import { ENDPOINT, PATIENCE, actUntil, post, reader, send, signUp, within } from
 
 const CHROMIUM = "/usr/bin/chromium";
 const WINDOW = { width: 1280, height: 800 }; // pixels
+const TELEPHONE = { width: 390, height: 844 };
+const LEAST_WIDTH = 300; // pixels of each editor on it
 const LIMIT = { timeout: 4 * PATIENCE };
 const FLAGS = [
   "--no-sandbox", // Chromium refuses its sandbox to root, who runs this in a container
@@ -213,6 +215,22 @@ test("a subscription started in the page shows what a followed member posts", LI
   const closed = socket.waitForEvent("close");
   await page.getByRole("button", { name: /^Stop query/ }).click();
   await within(closed, "the end of the websocket");
+  assert.deepEqual(problems, []);
+});
+
+test("on a telephone the query stands above its answer, and both are wide enough to read", LIMIT, async (t) => {
+  const { page, problems } = await visit(t);
+  await page.setViewportSize(TELEPHONE);
+  await runTab(page, "LogIn");
+  await responseTo(page);
+  const query = await page.locator(".graphiql-editors").boundingBox();
+  const response = await page.locator(".graphiql-response").boundingBox();
+  for (const { x, width } of [query, response]) {
+    assert.ok(width >= LEAST_WIDTH, `${width} px`);
+    assert.ok(x + width <= TELEPHONE.width);
+  }
+  assert.ok(response.y >= query.y + query.height - 1);
+  await screenshot(page, "graphiql-telephone");
   assert.deepEqual(problems, []);
 });
 
