@@ -113,7 +113,7 @@ async def unrepost(context: Context, *, post_id: str) -> PostIdPayload:
 async def delete_post(context: Context, *, post_id: str) -> DeletePostPayload:
     """Delete one of the viewer's posts, everywhere and for good."""
     viewer = await context.member()
-    found = await _own(context, post_id, viewer, "delete")
+    found = await hydrate.own(context, post_id, viewer, "delete")
     job = await posts.delete(context.db, found.id, viewer)
     if job is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
@@ -134,7 +134,7 @@ async def unhide_post(context: Context, *, post_id: str) -> PostIdPayload:
 
 async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayload:
     viewer = await context.member()
-    found = await _own(context, post_id, viewer, "hide")
+    found = await hydrate.own(context, post_id, viewer, "hide")
     if isinstance(found, Repost) and found.is_plain:
         message = "postId: a plain repost cannot be hidden, only taken back"
         raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
@@ -145,16 +145,6 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayloa
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return PostIdPayload(post=await hydrate.post(context, found.id))
-
-
-async def _own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
-    """Return one of the viewer's posts; raises Refused if there is none, or it is another member's."""
-    found = await hydrate.post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
-    if found is None or not global_ids.is_of(post_id, found):
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    if found.author != viewer:
-        raise refuse(UserErrorCode.NOT_ALLOWED, f"postId: only its author can {verb} a post", "postId")
-    return found
 
 
 async def _answered(context: Context, post_id: str | None) -> Post | None:

@@ -15,6 +15,7 @@ from resolvers import (
     follows,
     likes_and_comments,
     notifications,
+    pins,
     posts,
     promotions,
     sessions,
@@ -229,6 +230,19 @@ class Mutation:
         o.PostIdInput,
         p.PostIdPayload,
         description="Shows a hidden post of the viewer's own again.",
+    )
+    pin_post = _mutation(
+        pins.pin_post,
+        o.PostIdInput,
+        p.PostIdPayload,
+        description="Pins a status or quote of the viewer's own to their profile, in place of the one pinned before. "
+        "A hidden post and a plain repost are refused with NOT_ALLOWED. Deleting the post ends the pin.",
+    )
+    unpin_post = _mutation(
+        pins.unpin_post,
+        o.PostIdInput,
+        p.PostIdPayload,
+        description="Unpins a post of the viewer's own. A post that is not pinned changes nothing.",
     )
     like = _mutation(likes_and_comments.like, o.PostIdInput, p.PostIdPayload, description="Likes a post.")
     unlike = _mutation(

@@ -33,6 +33,7 @@ class User(Struct, frozen=True):
     post_count: int
     is_private: bool = False
     is_suspended: bool = False
+    pinned: int | None = None  # a status or quote of their own
 
     @property
     def created_at(self) -> datetime:
@@ -52,6 +53,7 @@ class User(Struct, frozen=True):
             post_count=int(fields["posts"]),
             is_private="private" in fields,
             is_suspended="suspended" in fields,
+            pinned=int(fields["pinned"]) if "pinned" in fields else None,
         )
 
 

@@ -253,3 +253,13 @@ async def acted_on(context: Context, post_id: str, field: str = "postId") -> Pos
     if target is None or not global_ids.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, f"{field}: there is no such post", field)
     return target
+
+
+async def own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
+    """Return one of the viewer's posts; raises Refused if there is none, or it is another member's."""
+    found = await post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
+    if found is None or not global_ids.is_of(post_id, found):
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if found.author != viewer:
+        raise refuse(UserErrorCode.NOT_ALLOWED, f"postId: only its author can {verb} a post", "postId")
+    return found

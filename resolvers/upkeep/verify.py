@@ -17,6 +17,7 @@ from resolvers.upkeep.invariants import (
     names,
     notifications,
     orphans,
+    pins,
     posts,
     promotions,
     relationships,
@@ -35,7 +36,7 @@ SHOWN = 100  # findings printed
 Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
 CHECKS: dict[str, tuple[Check, ...]] = {
-    "user": (members.users, names.indexed),
+    "user": (members.users, names.indexed, pins.pinned),
     "following": (relationships.following,),
     "followers": (relationships.followers,),
     "requested": (relationships.requested,),

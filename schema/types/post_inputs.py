@@ -35,7 +35,9 @@ class RepostInput:
 
 @strawberry.input(description="A post.")
 class PostIdInput:
-    post_id: strawberry.ID = strawberry.field(description=f"{POST_ID} Deleting and hiding concern the repost itself.")
+    post_id: strawberry.ID = strawberry.field(
+        description=f"{POST_ID} Deleting, hiding and pinning concern the repost itself."
+    )
 
 
 @strawberry.input(description="A new comment.")

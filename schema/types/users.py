@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
-from resolvers import follows, search, timelines
+from resolvers import follows, pins, search, timelines
 from resolvers.reading.paging import NodeEdge
 from schema.types.descriptions import CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, limit
 from schema.types.nodes import (
@@ -67,6 +67,10 @@ def _timeline(
     before: Before = None,
 ) -> Awaitable[Any]:
     return timelines.profile(info.context, root, timelines.Span(first, after, last, before))
+
+
+def _pinned_post(roots: list[records.User], info: Info) -> Awaitable[Any]:
+    return pins.pinned_posts(info.context, roots)
 
 
 async def _viewer_is_following(roots: list[records.User], info: Info) -> list[bool]:
@@ -150,6 +154,12 @@ class User(Node):
         graphql_type=later("Timeline", "schema.types.timelines"),
         description="The profile timeline: this member's own statuses, quotes and plain reposts. Empty where the "
         "viewer may not see the posts.",
+    )
+    pinned_post = batched(
+        _pinned_post,
+        graphql_type=later("Post", "schema.types.posts") | None,
+        description="The status or quote that this member shows first on their profile. Null when there is none, or "
+        "where the viewer may not see it. While it is hidden, only its author and moderators see it here.",
     )
     viewer_is_following = batched(
         _viewer_is_following,

@@ -26,7 +26,7 @@ def dead_jobs(p: int) -> str:
 
 
 def user(member: int) -> str:
-    """hash: profile and counters of a member; never e-mail, password, sessions"""
+    """hash: profile, counters and pinned post of a member; never e-mail, password, sessions"""
     return f"user:{{{partition(member)}}}:{member}"
 
 

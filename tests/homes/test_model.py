@@ -52,7 +52,7 @@ MEMBER = (
     + """
 query($login: String!) { user(login: $login) {
     isPrivate isSuspended viewerHasRequestedFollow viewerHasBlocked viewerHasMuted
-    followerCount followingCount postCount viewerIsFollowing isFollowingViewer isMutual
+    followerCount followingCount postCount pinnedPost { id } viewerIsFollowing isFollowingViewer isMutual
     followers(first: 1000) { nodes { login } } following(first: 1000) { nodes { login } }
     timeline(first: 1000) { edges { cursor repostedByCount node { ...facts } } } } }
 """
@@ -150,6 +150,7 @@ class Checks(Steps):
             "followerCount": len(self.model.followers(login)),
             "followingCount": len(self.model.following(login)),
             "postCount": len(self.model.profile(login)),
+            "pinnedPost": self._pinned(login, viewer.login),
             "viewerIsFollowing": follows,
             "isFollowingViewer": follows_back,
             "isMutual": follows and follows_back,
@@ -162,6 +163,10 @@ class Checks(Steps):
         self.same(f"profile of {login}", ids, wanted_ids)
         for edge in timeline:
             self.same("a post", edge["node"], self._facts(number(edge["node"]["id"]), viewer))
+
+    def _pinned(self, login: str, viewer: str) -> dict[str, str] | None:
+        pinned = self.model.pins.get(login)
+        return {"id": self.ids[pinned]} if pinned and self.model.sees(viewer, pinned) else None
 
     def _facts(self, thing: int, viewer: Member) -> dict[str, Any]:
         model, me = self.model, viewer.login

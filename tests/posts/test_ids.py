@@ -18,6 +18,8 @@ ON_POSTS: dict[str, dict[str, str]] = {
     "repost": {},
     "unrepost": {},
     "deletePost": {},
+    "pinPost": {},
+    "unpinPost": {},
     "like": {},
     "unlike": {},
     "favourite": {},

@@ -119,6 +119,8 @@ INPUTS = {
     "deletePost": "PostIdInput",
     "hidePost": "PostIdInput",
     "unhidePost": "PostIdInput",
+    "pinPost": "PostIdInput",
+    "unpinPost": "PostIdInput",
     "like": "PostIdInput",
     "unlike": "PostIdInput",
     "favourite": "PostIdInput",

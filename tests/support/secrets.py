@@ -21,7 +21,18 @@ OF_MEMBERS = ["follow", "unfollow", "approveFollowRequests", "rejectFollowReques
 OF_MEMBERS += ["block", "unblock", "mute", "unmute"]
 
 
-OF_POSTS = ["unrepost", "hidePost", "unhidePost", "like", "unlike", "favourite", "unfavourite", "deletePost"]
+OF_POSTS = [
+    "unrepost",
+    "hidePost",
+    "unhidePost",
+    "pinPost",
+    "unpinPost",
+    "like",
+    "unlike",
+    "favourite",
+    "unfavourite",
+    "deletePost",
+]
 
 
 FIELDS: dict[str, dict[str, Any]] = {

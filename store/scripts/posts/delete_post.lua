@@ -16,6 +16,9 @@ local plain = original ~= '' and fields[2] == ''
 redis.call('DEL', KEYS[4])
 redis.call('ZREM', KEYS[6], plain and ARGV[2] .. ':' .. original .. ':' .. fields[5] or ARGV[2])
 redis.call('ZREM', KEYS[12], ARGV[2])
+if redis.call('HGET', KEYS[5], 'pinned') == ARGV[2] then
+  redis.call('HDEL', KEYS[5], 'pinned')
+end
 if redis.call('EXISTS', KEYS[5]) == 1 then -- not while the whole account is being deleted
   count_posts(KEYS[5], KEYS[6], KEYS[12])
 end

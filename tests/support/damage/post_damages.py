@@ -97,6 +97,21 @@ POSTS = [
         lambda _: keys.favourites(GHOST),
         lambda s: [("ZADD", keys.favourites(GHOST), s.word, s.word)],
     ),
+    Damage(
+        "pinned post that is gone",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.user(s.ben), "pinned", GHOST)],
+    ),
+    Damage(
+        "pinned post of another member",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.user(s.ben), "pinned", s.post)],
+    ),
+    Damage(
+        "pinned plain repost",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.user(s.ben), "pinned", s.repost)],
+    ),
     Damage("repost gone", lambda s: keys.reposts(s.post), lambda s: [("DEL", keys.status(s.repost))]),
     Damage(
         "lists of posts that are gone",

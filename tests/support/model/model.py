@@ -84,6 +84,7 @@ class Model:
     favourites: dict[tuple[str, int], None] = field(default_factory=dict)  # member, post; oldest first
     remarks: dict[int, Comment] = field(default_factory=dict)
     hidden: set[int] = field(default_factory=set)
+    pins: dict[str, int] = field(default_factory=dict)  # member → a status or quote of their own
     private: set[str] = field(default_factory=set)
     suspended: set[str] = field(default_factory=set)
     requests: dict[tuple[str, str], int] = field(default_factory=dict)  # as `follows`: approval keeps the ordinal
@@ -151,6 +152,7 @@ class Model:
     def delete(self, post: int) -> None:
         del self.posts[post]
         self.hidden.discard(post)
+        self.pins = {member: pinned for member, pinned in self.pins.items() if pinned != post}
         for repost in [p for p in self.posts.values() if p.is_plain and p.original == post]:
             del self.posts[repost.id]
         self.likes = {like: None for like in self.likes if like[1] != post}

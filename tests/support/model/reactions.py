@@ -48,6 +48,30 @@ class Reactions(Bonds):
                 assert not payload["userErrors"], payload
                 del self.model.favourites[login, thing]
 
+    async def _pin(self) -> None:
+        if own := list(self.model.posts.values()):
+            post = self.lot.choice(own)
+            me, is_pinned = self.people[post.author], self.model.pins.get(post.author) == post.id
+            self._tell(f"{post.author} pins {post.id}")
+            barred = "NOT_ALLOWED" if post.is_plain or (post.id in self.model.hidden and not is_pinned) else None
+            await self._look(post.author, post.id)
+            code = self._unseen(post.author, post.id) or barred
+            if not await self._is_refused(me, "pinPost", code, postId=self.ids[post.id]):
+                payload = await me.do("pinPost", postId=self.ids[post.id])
+                assert not payload["userErrors"], payload
+                self.model.pins[post.author] = post.id
+
+    async def _unpin(self) -> None:
+        if self.model.pins:
+            login, thing = self.lot.choice(list(self.model.pins.items()))
+            self._tell(f"{login} unpins {thing}")
+            if not await self._is_refused(
+                self.people[login], "unpinPost", self._barring(login), postId=self.ids[thing]
+            ):
+                payload = await self.people[login].do("unpinPost", postId=self.ids[thing])
+                assert not payload["userErrors"], payload
+                del self.model.pins[login]
+
     async def _comment(self) -> None:
         if thing := self._a_post():
             me, text = self._someone(), self._words()

@@ -26,6 +26,8 @@ WEIGHTS = {
     "delete": 9,
     "hide": 4,
     "unhide": 3,
+    "pin": 4,
+    "unpin": 2,
     "absence": 3,
     "like": 8,
     "unlike": 4,

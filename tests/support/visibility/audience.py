@@ -124,6 +124,7 @@ async def _things(site: Audience, state: State, admin: Member) -> None:
     await pal.follow(member, friend)
     names = " ".join(f"@{viewer.login}" for viewer in signed_in(site))
     status = await member.post(f"hello {names} #tea")
+    await do(member, "pinPost", postId=status)
     found: Things = {"member": member.id, "login": member.login, "pal": pal.id, "status": status}
     found["told"] = told["notifications"]["nodes"][0]["id"]
     for target in TARGETS:

@@ -132,6 +132,7 @@ def _timelines() -> Iterator[Path]:
     profile = _on("User", "$member", f"timeline{ANY} {ENTRIES}")
     yield Path("User.timeline", profile, f"status late {QUOTES} {ALL_REPLIES}", POSTS)
     yield Path("User.timeline", profile, ALL_REPOSTS, REPOSTS)
+    yield Path("User.pinnedPost", _on("User", "$member", "pinnedPost { id }"), "status", POSTS)
 
 
 def _users() -> Iterator[Path]:

@@ -64,6 +64,8 @@ def _of_posts() -> Iterator[Write]:
         ("post", 'text: "yes", inReplyToId: $it', "status { id inReplyTo { id } }"),
         ("hidePost", by_id, "post { id }"),
         ("unhidePost", by_id, "post { id }"),
+        ("pinPost", by_id, "post { id }"),
+        ("unpinPost", by_id, "post { id }"),
         ("deletePost", by_id, "author { id }"),
     ):
         yield Write(mutation, given, selection, "status quote_of_status pals_repost", POSTS)

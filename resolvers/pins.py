@@ -1,0 +1,53 @@
+"""Pinned posts: one status or quote of their own that a member shows first on their profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.payloads import PostIdPayload
+from resolvers.reading import hydrate
+from store import pins
+from store.records import Post, User, is_plain_repost
+
+
+async def pin_post(context: Context, *, post_id: str) -> PostIdPayload:
+    """Pin a post of the viewer's own in place of the one pinned before; doing it twice changes nothing."""
+    viewer = await context.member()
+    found = await hydrate.own(context, post_id, viewer, "pin")
+    outcome = await pins.pin(context.db, found.id, viewer)
+    if outcome == "gone":
+        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if outcome == "plain":
+        raise _plain()
+    if outcome == "hidden":
+        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be pinned", "postId")
+    context.forget()
+    return PostIdPayload(post=await hydrate.post(context, found.id))
+
+
+async def unpin_post(context: Context, *, post_id: str) -> PostIdPayload:
+    """Unpin a post of the viewer's own; a post that is not pinned changes nothing."""
+    viewer = await context.member()
+    found = await hydrate.own(context, post_id, viewer, "unpin")
+    if is_plain_repost(found):
+        raise _plain()
+    await pins.unpin(context.db, found.id, viewer)
+    context.forget()
+    return PostIdPayload(post=await hydrate.post(context, found.id))
+
+
+def _plain() -> Refused:
+    message = "postId: a plain repost cannot be pinned, only a status or a quote"
+    return refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+
+
+async def pinned_posts(context: Context, users: Sequence[User]) -> list[Post | None]:
+    """Return the post that each member has pinned, None where there is none or the viewer may not see it.
+
+    At most two round trips, however many members there are.
+    """
+    pinned = [user.pinned for user in users if user.pinned]
+    found = iter(await hydrate.posts(context, pinned) if pinned else ())
+    return [next(found) if user.pinned else None for user in users]

@@ -1,0 +1,6 @@
+-- Takes a post off its author's profile where it is pinned there. KEYS user; ARGV post
+-- Returns 1 when it was pinned, else 0.
+if redis.call('HGET', KEYS[1], 'pinned') ~= ARGV[1] then
+  return 0
+end
+return redis.call('HDEL', KEYS[1], 'pinned')
