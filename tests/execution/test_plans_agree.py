@@ -77,6 +77,7 @@ async def site(anonymous: Member, alice: Member) -> list[str]:
     ids += [await many[0].post("an answer to @one1", inReplyToId=private)]
     await gone.do("deletePost", postId=quoted)
     await many[0].do("hidePost", postId=hidden)
+    await many[1].do("pinPost", postId=await many[1].post("pinned"))
     await secret.do("updateProfile", isPrivate=True)
     await alice.do("block", userIds=[blocked.id])
     await alice.do("mute", userIds=[many[3].id])
@@ -130,7 +131,8 @@ async def test_pages(both: list[Schema], services: Services, anonymous: Member, 
     assert planner
     everything = (
         "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Post { mentions { login } comments { edges { node { "
-        "author { login } post { id } replyTo { id } } } } quotes { nodes { id } } } } }"
+        "author { login } post { id } replyTo { id } } } } quotes { nodes { id } } } "
+        "... on User { pinnedPost { id author { login } } } } }"
     )
     for query, variables in ((HOME, {}), (PUBLIC, {}), (everything, {"ids": ids[:-1]})):
         await agree(both, services, alice, query, **variables)
