@@ -13,7 +13,7 @@ from store.client.database import CommandRefused, Database
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.outages import outage
-from tests.support.servers.processes import Redis, redis, until
+from tests.support.servers.processes import Redis, own_store, until
 from tests.support.transport.small import logged
 from tests.support.work import number
 
@@ -21,12 +21,7 @@ from tests.support.work import number
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Redis]:
     """A store of the test's own, which it can put into any state."""
-    async with redis(tmp_path / "store") as server:
-        await server.start()
-        database = Database(server.settings["redis_url"], Settings())
-        await until(database.ready)
-        await database.load_scripts()
-        await database.close()
+    async with own_store(tmp_path) as server:
         yield server
 
 

@@ -19,7 +19,7 @@ from store.client.database import CommandRefused, Database, Unavailable
 from store.settings import Settings
 from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
 from tests.support.servers.outages import REFUSING, SILENCED, outage
-from tests.support.servers.processes import Redis, redis, until
+from tests.support.servers.processes import Redis, own_store
 from tests.support.transport.live import watching
 from tests.support.work import number, waiting, work_off
 
@@ -40,12 +40,7 @@ SOON = 1.0  # s within which /readyz answers
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Redis]:
     """A store of the test's own, which it can put into any state."""
-    async with redis(tmp_path / "store") as server:
-        await server.start()
-        database = Database(server.settings["redis_url"], Settings())
-        await until(database.ready)
-        await database.load_scripts()
-        await database.close()
+    async with own_store(tmp_path) as server:
         yield server
 
 

@@ -225,6 +225,18 @@ async def redis(folder: Path) -> AsyncIterator[Redis]:
 
 
 @contextlib.asynccontextmanager
+async def own_store(folder: Path) -> AsyncIterator[Redis]:
+    """A running server of a test's own, which has every script."""
+    async with redis(folder / "store") as server:
+        await server.start()
+        database = Database(server.settings["redis_url"], Settings())
+        await until(database.ready)
+        await database.load_scripts()
+        await database.close()
+        yield server
+
+
+@contextlib.asynccontextmanager
 async def process(settings: Settings) -> AsyncIterator[Callable[[Member, str], Awaitable[Any]]]:
     """Serve members as another process would; yields a function that sends a member's query there."""
     services = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
