@@ -82,12 +82,14 @@ def supervisor_of(data_dir: Path) -> int:
 
 
 async def run_after(attachment: Attachment, run: str) -> str:
-    """Wait until a server other than that of a run replies, and return its run id."""
+    """Wait until a server other than that of a run has loaded its data, and return its run id."""
     async with asyncio.timeout(SECONDS):
         while True:
             with contextlib.suppress(RedisConnectionError, BusyLoadingError):
                 async with Redis.from_url(attachment.url, decode_responses=True) as client:
-                    if (now := (await server_info(client))[1]) != run:
+                    now = (await server_info(client))[1]
+                    await client.ping()  # unlike INFO, refused by a server that still loads, and may yet find damage
+                    if now != run:
                         return now
             await asyncio.sleep(0)
 
