@@ -225,13 +225,14 @@ async def _work(settings: Settings, _: argparse.Namespace) -> int:
 async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
     options = _options(asked)
     async with endpoint.opened(settings) as services:
+        chosen = await tail.begin(services, TailOptions(**options))
         print("Perch follows the site; Ctrl-C ends it.", flush=True)
-        await _run_until_stopped(_print_lines(services, TailOptions(**options)))
+        await _run_until_stopped(_print_lines(services, chosen))
     return 0
 
 
-async def _print_lines(services: Services, asked: TailOptions) -> None:
-    async with contextlib.aclosing(tail.lines(services, asked)) as lines:
+async def _print_lines(services: Services, chosen: tail.Tail) -> None:
+    async with contextlib.aclosing(tail.lines(services, chosen)) as lines:
         async for line in lines:
             # A terminal may not be able to print every character.
             print(line.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding), flush=True)

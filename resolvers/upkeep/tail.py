@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import structlog
 
@@ -48,27 +49,44 @@ class TailOptions:
     after: str | None = None
 
 
-async def lines(services: Services, asked: TailOptions) -> AsyncGenerator[str, None]:
-    """Yield a line for each event from now on, or since a cursor. Events during an outage of the store follow later.
+class Tail(NamedTuple):
+    """What one tail prints: the wanted events after a cursor."""
+
+    wanted: Wanted
+    after: str
+
+
+async def begin(services: Services, asked: TailOptions) -> Tail:
+    """Return the tail of some options. It prints every event after this call, or after the cursor they name.
 
     Raises TailRefused for invalid options.
     """
-    context = services.context(None, address="", user_agent="", request_id="tail")
     try:
         wanted = await _wanted(services.db, asked)
-        after = event_cursor(await events.newest(services.db)) if asked.after is None else asked.after
-        while True:
-            try:
-                async with aclosing(site.live(context, wanted, after)) as changes:
-                    async for event in changes:
-                        told = await line(context.fresh(counted=False), event)
-                        after = event.cursor
-                        yield told
-            except (ServiceUnavailable, Unavailable) as error:
-                log.warning("tail_interrupted", error=str(error), retry_seconds=RETRY_SECONDS)
-                await asyncio.sleep(RETRY_SECONDS)
     except (FilterRefused, BadUserInput) as refusal:
         raise TailRefused(str(refusal)) from None
+    return Tail(wanted, event_cursor(await events.newest(services.db)) if asked.after is None else asked.after)
+
+
+async def lines(services: Services, chosen: Tail) -> AsyncGenerator[str, None]:
+    """Yield a line for each event. Events during an outage of the store follow later.
+
+    Raises TailRefused for an invalid cursor.
+    """
+    context = services.context(None, address="", user_agent="", request_id="tail")
+    after = chosen.after
+    while True:
+        try:
+            async with aclosing(site.live(context, chosen.wanted, after)) as changes:
+                async for event in changes:
+                    text = await line(context.fresh(counted=False), event)
+                    after = event.cursor
+                    yield text
+        except (ServiceUnavailable, Unavailable) as error:
+            log.warning("tail_interrupted", error=str(error), retry_seconds=RETRY_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
+        except BadUserInput as refusal:
+            raise TailRefused(str(refusal)) from None
 
 
 async def _wanted(db: Database, asked: TailOptions) -> Wanted:

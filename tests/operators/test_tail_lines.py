@@ -26,7 +26,8 @@ END = "the end: green tea at the Cape"
 async def lines(services: Services, ends: Sequence[str], **asked: Any) -> list[str]:
     """Return the lines before the first end, without their times and cursors."""
     said: list[str] = []
-    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, TailOptions(**asked))) as told:
+    chosen = await tail.begin(services, TailOptions(**asked))
+    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, chosen)) as told:
         async for line in told:
             said.append(line.split(" ", 1)[1].rpartition("  [")[0])
             if said[-1] in ends:
@@ -74,6 +75,14 @@ async def test_options(
         "gone": f"- {gone} by {alice.id}",
     }
     assert await lines(services, ends, after=after, **asked) == [told[name] for name in expected]
+
+
+async def test_from_its_beginning_on(services: Services, alice: Member) -> None:
+    """A tail prints what happens after it has begun, even before its first line is read."""
+    chosen = await tail.begin(services, TailOptions())
+    await alice.post("tea")
+    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, chosen)) as told:
+        assert "@alice tea" in await anext(told)
 
 
 async def test_a_text_on_a_line(services: Services, alice: Member) -> None:
