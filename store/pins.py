@@ -12,7 +12,7 @@ async def pin(db: Database, post: int, author: int) -> str:
     Returns `new`, `again` when it is pinned already, `hidden`, `plain` for a plain repost, or `gone` when the author
     has no such post. Raises MemberGone.
     """
-    outcome: str = await db.call("pin", [keys.user(author), keys.status(post)], post, author)
+    outcome: str = await db.call("pin", user=keys.user(author), status=keys.status(post), post=post, member=author)
     return outcome
 
 
@@ -23,4 +23,4 @@ async def unpin(db: Database, post: int, author: int) -> bool:
 
 def unpin_command(post: int, author: int) -> Command:
     """Return the command that unpins a post of this author, and leaves any other pinned post."""
-    return script("unpin", [keys.user(author)], [post])
+    return script("unpin", user=keys.user(author), post=post)

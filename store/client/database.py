@@ -18,7 +18,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from store.client.cache import Cache, Reading, hand_out
 from store.client.connection import RedisConnections
 from store.client.counts import LocalCounts
-from store.client.lua import DIGESTS, NAMES, SCRIPTS
+from store.client.lua import NAMES, SCRIPTS
 from store.client.outages import OUTAGES, CommandRefused, OutageLog, Unavailable
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
@@ -55,9 +55,14 @@ _KEEPALIVE: dict[str, Any] = {
 }
 
 
-def script(name: str, keys: Sequence[str], args: Sequence[Any] = ()) -> Command:
-    """Return the command that runs a script of `store/scripts`."""
-    return ("EVALSHA", DIGESTS[name], len(keys), *keys, *args)
+def script(name: str, keys: Sequence[str] | None = None, args: Sequence[Any] = (), /, **named: Any) -> Command:
+    """Return the command that runs a script of `store/scripts` with its keys and arguments, by the names in its header.
+
+    Raises TypeError unless exactly the script's parameters are named.
+    """
+    if keys is not None:  # a script whose header has no names yet
+        return ("EVALSHA", SCRIPTS[name].digest, len(keys), *keys, *args)
+    return SCRIPTS[name].command(named)
 
 
 class Database:
@@ -148,9 +153,9 @@ class Database:
         (reply,) = await self.ask(command)
         return reply
 
-    async def call(self, name: str, keys: Sequence[str], *args: Any) -> Any:
-        """Run one script and return its reply."""
-        (reply,) = await self.ask(script(name, keys, args))
+    async def call(self, name: str, keys: Sequence[str] | None = None, /, *args: Any, **named: Any) -> Any:
+        """Run one script and return its reply. Takes the script's parameters as `script` does."""
+        (reply,) = await self.ask(script(name, keys, args, **named))
         return reply
 
     async def mint(self) -> int:
@@ -185,7 +190,7 @@ class Database:
 
     async def load_scripts(self) -> None:
         """Load every script into the server."""
-        await self._send([("SCRIPT", "LOAD", text) for text in SCRIPTS.values()])
+        await self._send([("SCRIPT", "LOAD", loaded.text) for loaded in SCRIPTS.values()])
 
     async def check_server(self) -> str:
         """Return the server's name and version; raises UnsupportedServer below 7.0, Unavailable if it cannot answer."""

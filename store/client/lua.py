@@ -1,4 +1,14 @@
-"""Loads the scripts of `store/scripts`, each with those shared declarations that it uses.
+"""Loads the scripts of `store/scripts`, each with its parameters and with those shared declarations that it uses.
+
+A script names its parameters in its header, where a note in parentheses may follow a name:
+
+    -- KEYS: user, idempotency?
+    -- ARGV: author, grace (ms), posts...
+
+Each becomes a local variable of the script. A caller may leave out a name with a question mark. A name with dots takes
+a list. A list of names goes on in the next line after a comma.
+
+A script writes the field of a hash as Python does, such as `UserField.LOGIN`. The loader replaces it by its text.
 
 The server creates every function of a script again on each run. Creating all shared functions would take several times
 as long as most scripts run.
@@ -8,8 +18,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from store.keys import fields
 
 FOLDER = Path(__file__).parents[1] / "scripts"
 SHARED = ("prelude", "home", "bringing", "mailbox")  # files of shared declarations, in this order
@@ -17,18 +31,113 @@ SHARED = ("prelude", "home", "bringing", "mailbox")  # files of shared declarati
 _COMMENT = re.compile(r"--.*")
 _WORD = re.compile(r"\w+")
 _DECLARED = re.compile(r"local (?:function )?(\w+)")
+_HEADER = re.compile(r"^-- (KEYS|ARGV): ((?:.*,\n-- *)*.*)$", re.MULTILINE)
+_NOTE = re.compile(r"\([^)]*\)|\n--")
+_PARAMETER = re.compile(r"(\w+)(\?|\.\.\.)?")
+_FIELD = re.compile(r"\b([A-Z]\w*Field)\.(\w+)")
 
 
-def _load() -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The keys, or the arguments, of a script in their order."""
+
+    table: str  # KEYS or ARGV
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    rest: str | None = None  # takes a list of any length
+
+    @classmethod
+    def read(cls, table: str, text: str) -> Parameters:
+        """Return the parameters that one line of a header names. Raises ValueError."""
+        kinds: dict[str | None, list[str]] = {None: [], "?": [], "...": []}
+        latest = 0
+        for part in _NOTE.sub("", text).split(","):
+            found = _PARAMETER.fullmatch(part.strip())
+            if not found or (order := list(kinds).index(found[2])) < latest or kinds["..."]:
+                raise ValueError(f"{table}: {part.strip()!r} is not a parameter, or not in the order: a, b?, c...")
+            latest = order
+            kinds[found[2]].append(found[1])
+        return cls(table, tuple(kinds[None]), tuple(kinds["?"]), next(iter(kinds["..."]), None))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.required, *self.optional, *([self.rest] if self.rest else []))
+
+    def values(self, named: Mapping[str, Any]) -> list[Any]:
+        """Return the values of named parameters in their order. Raises KeyError for a missing one."""
+        values = [named[name] for name in self.required]
+        for name in self.optional:
+            if name in named:
+                if len(values) < len(self.required) + self.optional.index(name):
+                    raise KeyError(name)
+                values.append(named[name])
+        if self.rest:
+            values += named[self.rest]
+        return values
+
+    def unpacking(self) -> str:
+        """Return the Lua code that makes each parameter a local variable, in one line."""
+        single = (*self.required, *self.optional)
+        places = ", ".join(f"{self.table}[{i + 1}]" for i in range(len(single)))
+        code = f"local {', '.join(single)} = {places} " if single else ""
+        if self.rest:
+            # unpack() has a limit of 8,000 values.
+            code += f"local {self.rest} = {{}} for i = {len(single) + 1}, #{self.table} do "
+            code += f"{self.rest}[i - {len(single)}] = {self.table}[i] end "
+        return code
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script with its parameters, ready to be loaded."""
+
+    name: str
+    text: str
+    digest: str
+    keys: Parameters
+    arguments: Parameters
+    names: frozenset[str]  # of both
+
+    def command(self, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the command that runs the script. Raises TypeError unless exactly its parameters are named."""
+        try:
+            keys, arguments = self.keys.values(named), self.arguments.values(named)
+        except KeyError:
+            raise self._mismatch(named) from None
+        if not named.keys() <= self.names:
+            raise self._mismatch(named)
+        return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
+
+    def _mismatch(self, named: Mapping[str, Any]) -> TypeError:
+        return TypeError(
+            f"{self.name}: takes {', '.join((*self.keys.names, *self.arguments.names))}, not {', '.join(named)}"
+        )
+
+
+def _load() -> dict[str, Script]:
     files = {path.stem: path.read_text("utf-8") for path in FOLDER.rglob("*.lua")}
     shared = [chunk for name in SHARED for chunk in _declarations(files.pop(name))]
-    return {name: _whole(shared, text) for name, text in files.items()}
+    return {name: _script(name, shared, text) for name, text in files.items()}
 
 
-def _whole(shared: Iterable[str], text: str) -> str:
-    """Return a script with the declarations that it uses. A line of flags (`#!lua flags=...`) stays first."""
-    flags, text = text.split("\n", 1) if text.startswith("#!") else ("", text)
-    return "".join([f"{flags}\n" if flags else "", *_needed(shared, text), text])
+def _script(name: str, shared: Iterable[str], text: str) -> Script:
+    """Return a script with all that it uses. A line of flags (`#!lua flags=...`) stays first."""
+    flags, body = text.split("\n", 1) if text.startswith("#!") else ("", text)
+    declared = {table: Parameters.read(table, names) for table, names in _HEADER.findall(body)}
+    keys, arguments = (declared.get(table, Parameters(table)) for table in ("KEYS", "ARGV"))
+    needed = _needed(shared, body)
+    names = [*keys.names, *arguments.names, *(found[1] for chunk in needed if (found := _DECLARED.match(chunk)))]
+    if twice := {word for word in names if names.count(word) > 1}:
+        raise ValueError(f"{name}: {', '.join(sorted(twice))} is declared twice")
+    parts = [f"{flags}\n" if flags else "", *needed, keys.unpacking(), arguments.unpacking(), "\n", body]
+    whole = _FIELD.sub(_field, "".join(parts))
+    digest = hashlib.sha1(whole.encode(), usedforsecurity=False).hexdigest()
+    return Script(name, whole, digest, keys, arguments, frozenset((*keys.names, *arguments.names)))
+
+
+def _field(found: re.Match[str]) -> str:
+    """Return the text of a field as Lua writes it. Raises AttributeError for an unknown one."""
+    return f"'{getattr(getattr(fields, found[1]), found[2])}'"
 
 
 def _declarations(text: str) -> Iterator[str]:
@@ -59,5 +168,4 @@ def _words(text: str) -> set[str]:
 
 
 SCRIPTS = _load()
-DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
-NAMES = {digest: name for name, digest in DIGESTS.items()}
+NAMES = {script.digest: script.name for script in SCRIPTS.values()}

@@ -12,7 +12,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.context import Services
 from resolvers.upkeep import verify
 from store.client.database import Database, Unavailable
-from store.client.lua import DIGESTS
+from store.client.lua import SCRIPTS as LOADED
 from store.settings import Settings
 from tests.support.people import INPUTS, USER_ERRORS, Member, shrunk
 from tests.support.servers.cutting import Proxy
@@ -53,7 +53,7 @@ async def test_the_second_step_of_a_block(
     """The connection is lost between commit and second step. With the next one, the blocked member sees no posts."""
     await bob.follow(alice)
     await alice.post("hello")
-    proxy.cut(DIGESTS["apply_block"])
+    proxy.cut(LOADED["apply_block"].digest)
     assert (await alice.do("block", userIds=[bob.id]))["userErrors"] == []
     assert proxy.has_cut
     await until(lambda: finished(db, worker))
@@ -66,7 +66,7 @@ async def test_a_commit_without_an_answer(
     """The reply to the commit is lost: the mutation says that it may have failed, and its job is finished."""
     await bob.follow(alice)
     await alice.post("hello")
-    proxy.cut(DIGESTS["block"], after=True)
+    proxy.cut(LOADED["block"].digest, after=True)
     block = "mutation($ids: [ID!]!) { block(input: {userIds: $ids}) { userErrors { code } } }"
     assert await alice.fail(block, ids=[bob.id]) == "SERVICE_UNAVAILABLE"
     assert proxy.has_cut
@@ -82,7 +82,7 @@ async def test_what_the_worker_was_at(
         await follower.follow(alice)
     services.db.settings = shrunk(services.db.settings, fanout_inline=1)
     post = await alice.post("hello")
-    proxy.cut(DIGESTS["deliver"])
+    proxy.cut(LOADED["deliver"].digest)
     with pytest.raises(Unavailable):
         await worker.run_once()
     await until(lambda: finished(db, worker))

@@ -1,6 +1,8 @@
--- Takes a post off its author's profile where it is pinned there. KEYS user; ARGV post
+-- Takes a post off its author's profile where it is pinned there.
+-- KEYS: user
+-- ARGV: post
 -- Returns 1 when it was pinned, else 0.
-if redis.call('HGET', KEYS[1], 'pinned') ~= ARGV[1] then
+if redis.call('HGET', user, UserField.PINNED) ~= post then
   return 0
 end
-return redis.call('HDEL', KEYS[1], 'pinned')
+return redis.call('HDEL', user, UserField.PINNED)

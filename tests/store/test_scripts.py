@@ -1,0 +1,70 @@
+"""How scripts name their keys, arguments and fields, and how each call is checked against them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from store.client.database import Database, script
+from store.client.lua import Parameters
+
+SMALL = {"user": "user:{1}:17", "post": 5}
+
+
+def test_command() -> None:
+    """The values stand in the header's order, whatever the caller's."""
+    assert script("unpin", **dict(reversed(SMALL.items())))[2:] == (1, "user:{1}:17", 5)
+
+
+@pytest.mark.parametrize(
+    "named", [{}, {"user": "user:{1}:17"}, {**SMALL, "extra": 1}, {"user": "user:{1}:17", "pots": 5}], ids=str
+)
+def test_mistaken_calls(named: dict[str, Any]) -> None:
+    """A call that leaves a parameter out, adds one or misspells one is refused, and the message names the script."""
+    with pytest.raises(TypeError, match=rf"unpin: takes user, post, not {', '.join(named)}"):
+        script("unpin", **named)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a", ("a",)),
+        ("a, b", ("a", "b")),
+        ("a (ms), b (see c, d)", ("a", "b")),
+        ("a,\n-- b?,\n--      c?", ("a", "b", "c")),
+        ("a, b?, c...", ("a", "b", "c")),
+        ("all...", ("all",)),
+    ],
+)
+def test_headers(text: str, names: tuple[str, ...]) -> None:
+    """A header lists names with a comma between them; notes and line breaks are no part of them."""
+    assert Parameters.read("ARGV", text).names == names
+
+
+@pytest.mark.parametrize("text", ["", "a,", "a b", "a?, b", "a..., b", "a..., b...", "a.b", "a, , b"])
+def test_wrong_headers(text: str) -> None:
+    """A header that could be read in two ways is refused when the script is loaded."""
+    with pytest.raises(ValueError, match="is not a parameter"):
+        Parameters.read("ARGV", text)
+
+
+def test_optional_parameters() -> None:
+    """Optional ones may be left out from the end, and a list may be empty."""
+    some = Parameters.read("ARGV", "a, b?, c?")
+    assert some.values({"a": 1}) == [1]
+    assert some.values({"b": 2, "a": 1}) == [1, 2]
+    with pytest.raises(KeyError):
+        some.values({"a": 1, "c": 3})
+    many = Parameters.read("ARGV", "a, b...")
+    assert many.values({"a": 1, "b": []}) == [1]
+    assert many.values({"a": 1, "b": [2, 3]}) == [1, 2, 3]
+
+
+async def test_unpacking(db: Database) -> None:
+    """Inside a script each parameter is a local variable; an optional one that was left out is nil."""
+    one, two = Parameters.read("KEYS", "a, b?"), Parameters.read("ARGV", "c, d...")
+    code = f"{one.unpacking()}{two.unpacking()} return {{a, b or 'none', c, #d, d[1] or 'none', d[#d] or 'none'}}"
+    assert await db.one("EVAL", code, 1, "A{1}", "C") == ["A{1}", "none", "C", 0, "none", "none"]
+    many = [str(number) for number in range(9000)]
+    assert await db.one("EVAL", code, 2, "A{1}", "B{1}", "C", *many) == ["A{1}", "B{1}", "C", 9000, "0", "8999"]
