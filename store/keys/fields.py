@@ -1,6 +1,6 @@
 """The fields of the hashes in Redis. Python and Lua both write `UserField.LOGIN`; no other code spells a field.
 
-The comment of a field says what it holds, unless its name does.
+A comment says what a field holds, unless its name does. A flag is present or absent; its value says nothing.
 """
 
 from __future__ import annotations
@@ -9,13 +9,84 @@ from __future__ import annotations
 class UserField:
     """Fields of `user:`."""
 
+    LOGIN = "login"
+    NAME = "name"
+    BIO = "bio"
+    FOLLOWERS = "followers"  # how many
+    FOLLOWING = "following"  # how many
+    POSTS = "posts"  # how many, without hidden ones
+    PRIVATE = "private"  # flag
+    SUSPENDED = "suspended"  # flag
     PINNED = "pinned"  # post at the top of their profile; absent without one
+    MAGNITUDE = "magnitude"  # selects their set of names
+    REACH = "reach"  # whether readers pull their posts, with the id that set it; absent for most members
+
+
+class CredentialsField:
+    """Fields of `credentials:`."""
+
+    EMAIL = "email"
+    PASSWORD = "password"  # noqa: S105  the field's name; it holds a hash
+    ROLE = "role"
+    SUSPENDED = "suspended"  # flag
 
 
 class StatusField:
     """Fields of `status:`."""
 
     AUTHOR = "author"
-    HIDDEN = "hidden"  # present while moderators hide the post
-    ORIGINAL = "original"  # post that this one reposts
     TEXT = "text"  # empty in a plain repost
+    MENTIONS = "mentions"  # ids of members
+    HASHTAGS = "hashtags"
+    ORIGINAL = "original"  # post that this one reposts
+    ORIGINAL_AUTHOR = "original_author"
+    OF_QUOTE = "of_quote"  # whether the original is a quote
+    REPLY_TO = "reply_to"  # post that this one answers
+    REPLY_TO_AUTHOR = "reply_to_author"
+    ROOT = "root"  # post that began the conversation
+    LATITUDE = "latitude"
+    LONGITUDE = "longitude"
+    LIKES = "likes"  # how many
+    REPOSTS = "reposts"  # how many plain ones
+    QUOTES = "quotes"  # how many
+    COMMENTS = "comments"  # how many
+    REPLIES = "replies"  # how many
+    HIDDEN = "hidden"  # flag: moderators hide it
+    UNANNOUNCED = "unannounced"  # flag: its author was private or suspended when it was made
+
+
+class CommentField:
+    """Fields of `comment:`."""
+
+    AUTHOR = "author"
+    TEXT = "text"
+    POST = "post"
+    REPLY_TO = "reply_to"  # comment that this one answers
+    MENTIONS = "mentions"  # ids of members
+
+
+class HomeField:
+    """Fields of `home-state:`."""
+
+    FLOOR = "floor"  # highest id ever trimmed from the home, 0 while complete
+    BUILDING = "building"  # flag: a builder is at work
+    CHANGED = "changed"  # counts changes while the home is built
+
+
+class NotificationsField:
+    """Fields of `notification-state:`."""
+
+    READ = "read"  # highest notification marked read
+    FLOOR = "floor"  # highest id ever trimmed from a log
+
+
+class PromotionField:
+    """Fields of `promotion:`."""
+
+    SPONSOR = "sponsor"
+    ENDS = "ends"  # ms since 1970; 0 when ended early
+    STATUS = "status"
+    MEMBER = "member"
+    TITLE = "title"
+    TEXT = "text"
+    URL = "url"
