@@ -66,7 +66,7 @@ class CommentField:
 
 
 class HomeField:
-    """Fields of `home-state:`."""
+    """Fields of `homestate:`."""
 
     FLOOR = "floor"  # highest id ever trimmed from the home, 0 while complete
     BUILDING = "building"  # flag: a builder is at work
