@@ -138,7 +138,7 @@ async def delete(db: Database, member: int, proved: Secret) -> Job | None:
     p = partition(member)
     own = [keys.minted(p), keys.jobs(p), keys.active(p)]
     own += [keys.user(member), keys.credentials(member), keys.sessions(member)]
-    own += keys.home_keys(member)
+    own += keys.home_keys(member).values()
     reply = await db.call("delete_member", own, p, member, proved.reveal())
     if reply is None:
         return None

@@ -47,7 +47,7 @@ def create_command(db: Database, draft: Draft) -> Command:
     """Return the command that commits a post."""
     a, p = draft.author, partition(draft.author)
     own = [keys.minted(p), keys.jobs(p), keys.user(a), keys.profile(a)]
-    own += [*keys.home_keys(a), keys.reposted(a), keys.hidden(a)]
+    own += [*keys.home_keys(a).values(), keys.reposted(a), keys.hidden(a)]
     if draft.idempotency_key:
         mutation = "repost" if draft.original else "post"
         own.append(keys.idempotency(a, mutation, draft.idempotency_key))
@@ -77,7 +77,7 @@ def delete_command(db: Database, post: int, author: int) -> Command:
     """Return the command that deletes a post."""
     p = partition(post)
     own = [keys.minted(p), keys.jobs(p), keys.progress(p), keys.status(post), keys.user(author)]
-    own += [keys.profile(author), *keys.home_keys(author)]
+    own += [keys.profile(author), *keys.home_keys(author).values()]
     own += [keys.reposted(author), keys.hidden(author), keys.dead_jobs(p)]
     return script("delete_post", own, [p, post, author, db.channel(keys.activity(post))])
 

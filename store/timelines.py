@@ -107,12 +107,14 @@ async def merge(
 ) -> None:
     """Merge a newly followed member's posts into a home; the member's profile was not read below `horizon`."""
     args = [*_limits(db), follower, followed, edge, horizon]
-    await db.call("merge_home", [keys.following(follower), *keys.home_keys(follower)], *args, *_written(entries))
+    await db.call(
+        "merge_home", [keys.following(follower), *keys.home_keys(follower).values()], *args, *_written(entries)
+    )
 
 
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
     """Remove an unfollowed member's posts and plain reposts from a home."""
-    own = [keys.following(follower), *keys.home_keys(follower)]
+    own = [keys.following(follower), *keys.home_keys(follower).values()]
     await db.call("unmerge_home", own, *_limits(db), follower, unfollowed, *_written(entries))
 
 
@@ -227,19 +229,19 @@ def write_home(db: Database, member: int, changed: str, places: str, sources: Ma
 
     `places` are the entries, as `post` or `post:place`, separated by spaces.
     """
-    own = [*keys.home_keys(member), keys.active(partition(member))]
+    own = [*keys.home_keys(member).values(), keys.active(partition(member))]
     args = [member, changed, floor, today(), db.settings.home_size, db.settings.home_slack, places]
     return script("write_home", own, [*args, *(part for pair in sources.items() for part in pair)])
 
 
 def trim_home(db: Database, member: int) -> Command:
     """Return the command that trims a home; its reply is the number of entries removed."""
-    return script("trim_home", keys.home_keys(member), _limits(db))
+    return script("trim_home", [*keys.home_keys(member).values()], _limits(db))
 
 
 def drop_home(member: int, last_read: int | None = None) -> Command:
     """Return the command that drops a home, unless it was read after the day `last_read`, if one is given."""
-    own = [*keys.home_keys(member), keys.active(partition(member))]
+    own = [*keys.home_keys(member).values(), keys.active(partition(member))]
     return script("drop_home", own, [member, "" if last_read is None else last_read])
 
 

@@ -20,9 +20,14 @@ def stem(key: Callable[[int], str]) -> str:
     return key(0).partition("{")[0]
 
 
-def home_keys(member: int) -> list[str]:
-    """Return the keys of a home, in the order that scripts expect."""
-    return [home(member), home_state(member), sources(member), newest(member)]  # noqa: F405
+def home_keys(member: int) -> dict[str, str]:
+    """Return the keys of a home by the names that scripts give them."""
+    return {
+        "home": home(member),  # noqa: F405
+        "home_state": home_state(member),  # noqa: F405
+        "sources": sources(member),  # noqa: F405
+        "newest": newest(member),  # noqa: F405
+    }
 
 
 def tag(member: int) -> str:
