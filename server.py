@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 import schema
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.operation.stream_filters import StreamEventKind
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import backlog, commands, demo, imports, tail

@@ -26,7 +26,8 @@ from tqdm import tqdm
 import schema
 from resolvers.homes import build
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.context import Context
+from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports
 from serving.http.app import create_app
@@ -72,7 +73,7 @@ class Site:
 
     async def __aenter__(self) -> Self:
         await self.services.start()
-        self.client = TestClient(TestServer(create_app(schema.build(self.services.settings), self.services)))
+        self.client = TestClient(TestServer(create_app(schema.build(self.services.settings), self.services, Context)))
         await self.client.start_server()
         return self
 

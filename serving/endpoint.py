@@ -15,7 +15,8 @@ from aiohttp import web
 
 import schema
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.context import Context
+from resolvers.operation.services import Services
 from serving.http.admission import Admission
 from serving.http.app import begin_shutdown, create_app, spare_the_collector
 from serving.http.client_connection import ClientConnection
@@ -83,7 +84,7 @@ async def serve(services: Services, sockets: Sockets, ready: Callable[[], None],
     """
     settings, stopped = services.settings, stopping(lifeline)
     most = most_connections(settings, BACKLOG)
-    app = create_app(schema.build(settings), services, most)
+    app = create_app(schema.build(settings), services, Context, most)
     working = asyncio.create_task(Worker(services.db).run(services.pubsub)) if settings.run_worker else None
     try:
         async with answering(app, settings, sockets, most):

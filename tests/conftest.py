@@ -19,7 +19,8 @@ from aiohttp.test_utils import TestClient, TestServer
 
 import schema
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.context import Context
+from resolvers.operation.services import Services
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.client.database import Database
@@ -108,7 +109,7 @@ def built(settings: Settings) -> Schema:
 
 @pytest.fixture
 async def app(services: Services, built: Schema) -> web.Application:
-    return create_app(built, services)
+    return create_app(built, services, Context)
 
 
 @pytest.fixture

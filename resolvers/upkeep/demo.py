@@ -15,7 +15,7 @@ from typing import Any
 
 from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.rules.text import hashtags, mentions
 from store import accounts, follows, keys, likes_and_comments, posts
 from store.client.database import Database

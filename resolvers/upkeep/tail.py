@@ -15,8 +15,9 @@ from resolvers.live import announcements, site
 from resolvers.live.announcements import PostCreated, PostDeleted, UserFollowed
 from resolvers.live.cursors import StreamGap, event_cursor
 from resolvers.live.site import SiteEvent
-from resolvers.operation.context import Context, Services
+from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, ServiceUnavailable
+from resolvers.operation.services import Services
 from resolvers.operation.stream_filters import ALL_KINDS, SAMPLED, StreamEventKind, Wanted
 from resolvers.reading import hydrate
 from resolvers.rules import filters
@@ -73,7 +74,7 @@ async def lines(services: Services, chosen: Tail) -> AsyncGenerator[str, None]:
 
     Raises TailRefused for an invalid cursor.
     """
-    context = services.context(None, address="", user_agent="", request_id="tail")
+    context = Context(services, None, address="", user_agent="", request_id="tail")
     after = chosen.after
     while True:
         try:

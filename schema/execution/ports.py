@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from resolvers.operation.errors import RequestError
 from resolvers.operation.tokens import Claims
@@ -48,6 +48,23 @@ class Context(Protocol):
         """Check the session unless that was done already; may set `fatal`. The context stays usable."""
 
 
+class NewContext(Protocol):
+    """Makes the context of an operation."""
+
+    def __call__(
+        self,
+        services: Any,
+        claims: Claims | None,
+        /,
+        *,
+        address: str,
+        user_agent: str,
+        request_id: str,
+        socket: bool = False,
+    ) -> Context:
+        """Return the context of one operation, which a websocket or a request has begun."""
+
+
 class Tokens(Protocol):
     """Reads access tokens."""
 
@@ -69,11 +86,6 @@ class Services(Protocol):
     @property
     def looks(self) -> asyncio.Semaphore:
         """Limits how many events of subscriptions read data and are rendered at the same time."""
-
-    def context(
-        self, claims: Claims | None, *, address: str, user_agent: str, request_id: str, socket: bool = False
-    ) -> Context:
-        """Return the context of one operation."""
 
     async def session_stands(self, claims: Claims) -> bool:
         """Return whether a session has not ended; raises ServiceUnavailable."""

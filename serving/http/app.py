@@ -8,7 +8,7 @@ import gc
 from aiohttp import hdrs, web
 
 from schema.execution.operations import Schema
-from schema.execution.ports import Services
+from schema.execution.ports import NewContext, Services
 from serving import graphiql
 from serving.http.headers import Origins
 from serving.http.middleware import observe
@@ -24,7 +24,9 @@ SERVICES = web.AppKey("services", Services)
 CONNECTIONS = web.AppKey("connections", Connections)
 
 
-def create_app(schema: Schema, services: Services, most_connections: int | None = None) -> web.Application:
+def create_app(
+    schema: Schema, services: Services, new_context: NewContext, most_connections: int | None = None
+) -> web.Application:
     """Return the application that serves a schema, with room for so many connections (default: MAX_CONNECTIONS).
 
     Raises ValueError when an entry of CORS_ORIGINS is more than an origin, and FileNotFoundError when GraphiQL's files
@@ -37,7 +39,7 @@ def create_app(schema: Schema, services: Services, most_connections: int | None 
     most_streams = int((most_connections or settings.max_connections) * STREAMS_SHARE)
     app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams, settings.max_live_cost)
     services.on_session_end(app[CONNECTIONS].end_session)
-    app.router.add_route("*", PATH, View(schema, services, app[CONNECTIONS]))
+    app.router.add_route("*", PATH, View(schema, services, new_context, app[CONNECTIONS]))
     app.router.add_get("/", _to_graphql)
     app.router.add_get("/healthz", _lives)
     app.router.add_get("/readyz", _is_ready)

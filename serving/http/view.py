@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from aiohttp import hdrs, web
 from graphql import OperationDefinitionNode
@@ -16,7 +17,7 @@ from resolvers.operation.tokens import Claims
 from schema.execution.encoding import dumps, loads
 from schema.execution.operations import Schema
 from schema.execution.parameters import EVENTS, bearer
-from schema.execution.ports import Context, Services
+from schema.execution.ports import Context, NewContext, Services
 from serving import graphiql
 from serving.http import requests, responses
 from serving.http.addresses import Proxies
@@ -45,7 +46,7 @@ class View(GraphQLView[Context, None]):
 
     schema: Schema
 
-    def __init__(self, schema: Schema, services: Services, connections: Connections) -> None:
+    def __init__(self, schema: Schema, services: Services, new_context: NewContext, connections: Connections) -> None:
         settings = services.settings
         super().__init__(
             schema,
@@ -56,6 +57,7 @@ class View(GraphQLView[Context, None]):
             allowed_origins=settings.cors_origins,
         )
         self._services = services
+        self._new_context = new_context
         self._connections = connections
         self._proxies = Proxies(settings.trusted_proxies)
 
@@ -82,9 +84,7 @@ class View(GraphQLView[Context, None]):
         claims = self._claims(request)
         parameters = await requests.read(request)
         peer = self._peer(request)
-        context = self._services.context(
-            claims, address=peer.address, user_agent=peer.user_agent, request_id=peer.request_id
-        )
+        context = self._context(peer, claims)
         document = await self.schema.read(parameters.query, context)
         operation = document.operation(parameters.operation_name)
         if operation is not None and operation.name:
@@ -122,16 +122,28 @@ class View(GraphQLView[Context, None]):
             await channel.end(Close.WRONG_SUBPROTOCOL)
             await channel.stop()
             return socket
+        peer = self._peer(request)
         handler = SocketHandler(
             self,
             channel,
             self.schema,
             services=self._services,
             connections=self._connections,
-            peer=self._peer(request),
+            new_context=partial(self._context, peer, socket=True),
+            peer=peer,
         )
         await handler.handle()
         return socket
+
+    def _context(self, peer: Peer, claims: Claims | None, *, socket: bool = False) -> Context:
+        return self._new_context(
+            self._services,
+            claims,
+            address=peer.address,
+            user_agent=peer.user_agent,
+            request_id=peer.request_id,
+            socket=socket,
+        )
 
     def _refuse_without_room(self) -> None:
         if self._connections.closing:

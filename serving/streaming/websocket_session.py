@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,9 +13,10 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import ConnectionInitMessage, Message
 
 from resolvers.operation.errors import ServiceUnavailable, Unauthenticated
+from resolvers.operation.tokens import Claims
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, bearer
-from schema.execution.ports import Services
+from schema.execution.ports import Context, Services
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.room import Turn
 from serving.streaming.websocket import Channel, Close
@@ -35,11 +36,13 @@ class SocketHandler(OperationsHandler, Connection):
         schema: Schema,
         *,
         services: Services,
+        new_context: Callable[[Claims | None], Context],
         connections: Connections,
         peer: Peer,
     ) -> None:
         OperationsHandler.__init__(self, view, channel, schema, services.settings)
         Connection.__init__(self, services, connections, peer)
+        self._new_context = new_context
 
     # ------------------------------------------------------------ its life
 
@@ -110,13 +113,7 @@ class SocketHandler(OperationsHandler, Connection):
         if not self._connections.admit(self):
             await self.websocket.end(Close.TOO_MANY_SOCKETS)
             return
-        self.context = self._services.context(
-            self.claims,
-            address=self._peer.address,
-            user_agent=self._peer.user_agent,
-            request_id=self._peer.request_id,
-            socket=True,
-        )
+        self.context = self._new_context(self.claims)
         self._news.set()  # from now on the guard waits for a heartbeat at a time
         await self.send_message({"type": "connection_ack"})
         self.connection_acknowledged = True

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.operation.tokens import _DUMMY
 from store import keys
 from store.client.database import Database

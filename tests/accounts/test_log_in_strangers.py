@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store.attempts import TURNS_KEPT
 from store.client.database import Database
 from store.settings import Settings

@@ -9,8 +9,8 @@ import pytest
 
 from resolvers.accounts import create_member
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
 from resolvers.operation.errors import Refused
+from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from store import accounts, jobs, keys
 from store.client.database import Database

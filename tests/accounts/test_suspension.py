@@ -8,7 +8,7 @@ import pytest
 
 import server
 from resolvers import accounts
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from store.records import Role
 from store.secret import Secret

@@ -18,7 +18,8 @@ from hypothesis_graphql import nodes, queries
 from strawberry.types import ExecutionResult
 
 import schema
-from resolvers.operation.context import Services
+from resolvers.operation.context import Context
+from resolvers.operation.services import Services
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from store.settings import Settings
@@ -52,7 +53,7 @@ async def agree(both: Sequence[Schema], services: Services, member: Member, quer
     claims = services.tokens.read(member.token) if member.token else None
     answers = []
     for one in both:
-        context = services.context(claims, address="::1", user_agent="", request_id="request")
+        context = Context(services, claims, address="::1", user_agent="", request_id="request")
         data, errors = answer(await one.execute(query, variables, context))
         answers.append((data, Counter(map(repr, errors))))  # the specification gives errors no order
         # graphql-core leaves garbage behind.
@@ -169,7 +170,7 @@ async def test_events(both: list[Schema], services: Services, alice: Member, bob
     told = []
     for one in both:
         claims = services.tokens.read(alice.token or "")
-        context = services.context(claims, address="::1", user_agent="", request_id="request")
+        context = Context(services, claims, address="::1", user_agent="", request_id="request")
         variables = {"after": "event.0-0", "filter": {"follow": [bob.id]}}
         async with aclosing(await one.stream(STREAM, variables, context)) as results:
             told.append(dumps(cast("ExecutionResult", await anext(results)).data))  # parts of it are JSON already

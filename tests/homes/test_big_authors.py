@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import keys, posts, timelines
 from store.client.database import Command
 from store.posts import Draft

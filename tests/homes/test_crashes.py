@@ -10,7 +10,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import accounts, blocks, follows, keys, likes_and_comments, posts
 from store.client.database import Database
 from store.likes_and_comments import CommentDraft

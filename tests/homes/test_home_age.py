@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import keys, timelines
 from store.ids import first_of, partition
 from store.settings import Settings

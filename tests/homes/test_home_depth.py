@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import timelines
 from store.settings import Settings
 from tests.support.home_pages import read, walk

@@ -12,7 +12,7 @@ import pytest
 from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import follows, keys, posts, timelines
 from store.client.database import Database
 from store.ids import partition

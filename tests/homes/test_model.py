@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.upkeep import verify
 from store import timelines
 from store.settings import Settings

@@ -11,7 +11,7 @@ import os
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.upkeep import verify
 from store import timelines
 from store.settings import Settings

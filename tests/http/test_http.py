@@ -10,6 +10,7 @@ from graphql import get_introspection_query
 
 from resolvers.operation.errors import BadUserInput, RateLimited, RequestError, ServiceUnavailable, Unauthenticated
 from schema.execution.executor import PerEventExecutor
+from serving.http.view import View
 from tests.support.transport import clients
 from tests.support.transport.clients import GRAPHQL, JSON, Client, first_code, post
 from tests.support.transport.small import SECRET_TEXT, PlainServices, logged, small_schema
@@ -199,13 +200,13 @@ async def test_fault_outside_every_field(client: Client, monkeypatch: pytest.Mon
     assert len([line for line in lines if line["log_level"] == "error"]) == 1
 
 
-async def test_fault_outside_graphql(client: Client, services: PlainServices, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_fault_outside_graphql(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault before GraphQL begins is 500 with the same kind of body, and logged once."""
 
-    def broken(**_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError(SECRET_TEXT)
 
-    monkeypatch.setattr(services, "context", lambda _claims, **rest: broken(**rest))
+    monkeypatch.setattr(View, "_context", broken)
     with logged() as lines:
         response = await client.post("/graphql", json={"query": "{ square }"})
     body = await response.json()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import keys
 from store.client.database import Database, script
 from store.client.pubsub import PubSub

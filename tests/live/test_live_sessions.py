@@ -12,7 +12,7 @@ import jwt
 import pytest
 from aiohttp import WSMsgType
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store.settings import Settings
 from tests.support.people import SECRET, Member, shrunk
 from tests.support.session_probes import log_in

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from resolvers import accounts
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from tests.support.people import PASSWORD, Member, make_private
 from tests.support.transport.site_live import OWN_STREAM, SAMPLE, STREAM, listening
 from tests.support.transport.transports import TRANSPORTS, line

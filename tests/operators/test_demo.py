@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import redis.asyncio as redis
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.rules.text import is_login, mentions, normalise
 from resolvers.upkeep import demo
 from store import jobs

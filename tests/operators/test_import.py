@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports, verify
 from resolvers.upkeep.imports import ImportRefused, Network

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from tests.support.people import Member, make_private
 
 STANDING = "query($login: String!) { user(login: $login) { isPrivate viewerIsFollowing viewerHasRequestedFollow } }"

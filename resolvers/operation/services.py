@@ -1,0 +1,91 @@
+"""What a process has once: settings, database, tokens, event log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+
+from resolvers.operation.cached_kinds import CachedKinds
+from resolvers.operation.compute_once import ComputeOnce
+from resolvers.operation.errors import unavailable
+from resolvers.operation.session_check import lives
+from resolvers.operation.stream_filters import Listeners
+from resolvers.operation.tokens import Claims, Passwords, Tokens
+from store import jobs, keys
+from store.accounts import SESSIONS
+from store.big_authors import BigAuthors
+from store.client.database import Database, Unavailable
+from store.client.pubsub import PubSub
+from store.client.tasks import stop
+from store.event_reader import Log
+from store.settings import Settings
+
+RENDERINGS_KEPT = 1_000  # events rendered for one selection each
+ANNOUNCED_KEPT = 1_000  # announced events that are kept, because subscribers are not all equally fast
+LOOKS_AT_ONCE = 16  # subscription events that are read and rendered at a time, each for a single viewer
+OnSessionEnd = Callable[[int, str | None], None]
+
+
+class Services:
+    """The objects that a process has once: settings, database, tokens, event log."""
+
+    def __init__(self, settings: Settings, db: Database, secret: str) -> None:
+        self.settings = settings
+        self.db = db
+        self.tokens = Tokens(settings, secret)
+        self.passwords = Passwords(settings)
+        self.pubsub = PubSub(db)
+        self.log = Log(db, self.pubsub)
+        self.listeners = Listeners(self.log, settings.subscriber_queue, self._forget_events)
+        self.renderings: ComputeOnce[Hashable, object] = ComputeOnce(RENDERINGS_KEPT)
+        self.announced: ComputeOnce[str, object] = ComputeOnce(ANNOUNCED_KEPT)
+        self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
+        self.big = BigAuthors()
+        self.known = CachedKinds(db.cache)
+        self.authors: dict[int, int] = {}  # post → author, which never changes: lets the author be read with the post
+        self._on_session_end: list[OnSessionEnd] = []
+        self._handing_over: asyncio.Task[None] | None = None
+        self.silences = 0  # times that Pub/Sub has (re)subscribed: before each, the end of a session may be missed
+
+    async def start(self) -> None:
+        """Subscribe to Pub/Sub and the event log, and start to hand over jobs."""
+        self.pubsub.listen(SESSIONS, self._session_ended)
+        await self.log.start()
+        self.pubsub.start()
+        self._handing_over = asyncio.create_task(jobs.keep_handing_over(self.db), name="handing over")
+
+    async def close(self) -> None:
+        """Unsubscribe, and release threads and connections."""
+        await stop(self._handing_over)
+        await self.log.close()
+        await self.pubsub.close()
+        self.passwords.close()
+        await self.db.close()
+
+    async def session_stands(self, claims: Claims) -> bool:
+        """Return whether the session is still valid; one round trip, raises ServiceUnavailable."""
+        try:
+            return lives(claims.session, await self.db.one("HGET", keys.sessions(claims.member), claims.session))
+        except Unavailable as error:
+            raise unavailable(error) from error
+
+    async def trouble(self) -> str:
+        """Return the state that keeps the database from answering or from accepting writes; "" if it does both."""
+        return await self.db.trouble()
+
+    def on_session_end(self, callback: OnSessionEnd) -> None:
+        """Register a callback for the end of sessions, in this or another process; it gets member and session."""
+        self._on_session_end.append(callback)
+
+    def _forget_events(self) -> None:
+        # Slow subscribers then read the events before this one again.
+        self.announced.clear()
+        self.renderings.clear()
+
+    def _session_ended(self, message: str) -> None:
+        if not message:  # resubscribed: messages in between are lost, so sessions have to be read
+            self.silences += 1
+            return
+        member, _, session = message.partition(" ")
+        for callback in self._on_session_end:
+            callback(int(member), session or None)
