@@ -34,8 +34,7 @@ async def _toggle(context: Context, post_id: str, *, liked: bool) -> PostIdPaylo
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     context.forget()
     flags = [(context.load.has_liked, [post.id])] if context.wants("viewerHasLiked") else []
-    # One round trip loads everything that `hydrate` would otherwise read in several.
-    await context.load.all((context.load.post, [post.id]), *hydrate.ahead(context, [post.id]), *flags)
+    await context.load.all((context.load.post, [post.id]), *flags)  # in the post's own round trip
     return PostIdPayload(post=await hydrate.post(context, post.id))
 
 

@@ -175,7 +175,6 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    context.services.authors[thing] = draft.author  # so that post and author are read in one round trip
     made = await hydrate.post(context, thing)
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")

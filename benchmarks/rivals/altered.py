@@ -28,7 +28,6 @@ import store.client.database
 from resolvers import timelines
 from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
-from resolvers.reading import hydrate
 from schema.execution.operations import Schema
 from store.client.cache import Cache, Reading
 from store.client.connection import Commands, RedisConnections
@@ -164,7 +163,6 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "msgspec": lambda: _swap(serving.http.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),
-    "ahead": lambda: _swap(hydrate, "ahead", lambda *_: []),
     "mirror": lambda: os.environ.update(RECORDS_KEPT="0"),
     "readers": lambda: _swap(cached_kinds, "READERS_KEPT", 0),
     "rows": lambda: _swap(schema.execution.plans.selection, "STEADY", "nothing has it"),

@@ -24,7 +24,6 @@ STEPS = {
     "msgspec": "JSON by msgspec, not Python's",
     "plans": "queries by plan, not by graphql-core",
     "calls": "resolvers called without strawberry's wrapping",
-    "ahead": "authors looked up beside their posts",
     "mirror": "records kept until the store says that they have changed",
     "rows": "rows of records kept",
     "readers": "sessions and homes kept like records",

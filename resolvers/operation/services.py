@@ -42,7 +42,6 @@ class Services:
         self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self.big = BigAuthors()
         self.known = CachedKinds(db.cache)
-        self.authors: dict[int, int] = {}  # post → author, which never changes: lets the author be read with the post
         self._on_session_end: list[OnSessionEnd] = []
         self._handing_over: asyncio.Task[None] | None = None
         self.silences = 0  # times that Pub/Sub has (re)subscribed: before each, the end of a session may be missed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Lookup
@@ -15,8 +15,6 @@ from store.notifications import Notification
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, User
 
-AUTHORS_KEPT = 200_000  # posts whose authors a process caches, some 100 bytes each
-
 MEMBER_FLAGS = {"isFollowingViewer": "followed_by", "viewerHasRequestedFollow": "has_requested"}
 POST_FLAGS = {
     "viewerHasLiked": "has_liked",
@@ -27,22 +25,8 @@ POST_FLAGS = {
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members as the viewer sees them, None for those they cannot see; one round trip."""
-    await sight_of(context, members)
-    return _seen(context, members)
-
-
-def users_soon(context: Context, members: Sequence[int]) -> list[User | None] | Awaitable[list[User | None]]:
-    """Return members as `users` does: a list if nothing has to be read, otherwise an awaitable."""
-    new = _undecided(context, members)
-    if new and any(loader.missing(things) for loader, things in _about(context, new)):
-        return users(context, members)
-    _decide(context, new)
-    return _seen(context, members)
-
-
-def _seen(context: Context, members: Sequence[int]) -> list[User | None]:
-    found, decided = context.load.user.found, context.load.decided
-    return [found[member] if decided[member].member else None for member in members]
+    sight = await sight_of(context, members)
+    return [user if user and sight.of(user.id).member else None for user in context.load.user.known(members)]
 
 
 async def speakers(context: Context, members: Sequence[int]) -> list[User | None]:
@@ -75,10 +59,7 @@ async def timeline_posts(context: Context, ids: Sequence[int]) -> list[Post | No
 
 async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> list[Post | None]:
     """Return stored posts, with no check of visibility; other lookups share the round trip."""
-    wanted = ((context.load.post, ids), *fetched)
-    if any(loader.missing(things) for loader, things in wanted):
-        await context.load.all(*wanted, *ahead(context, ids))
-        _learn(context, context.load.post.known(ids))
+    await context.load.all((context.load.post, ids), *fetched)
     return context.load.post.known(ids)
 
 
@@ -97,33 +78,15 @@ async def sight_of_posts(
     return await sight_of(context, members, originals, *flags, *fetched)
 
 
-def ahead(context: Context, ids: Iterable[int]) -> list[Lookup]:
-    """Return the lookups of posts' authors, so that they share the posts' round trip, as far as the authors are cached.
-
-    `sight_of_posts` reads the other authors, and everything else that posts name, in another round trip.
-    """
-    known = context.services.authors
-    members = [author for post in ids if (author := known.get(post))]
-    return _about(context, members) if members else []
-
-
-def _learn(context: Context, found: Iterable[Post | None]) -> None:
-    known = context.services.authors
-    new = {post.id: post.author for post in found if post and post.id not in known}
-    if len(known) + len(new) > AUTHORS_KEPT:
-        known.clear()
-    known |= new
-
-
 async def sight_of(context: Context, members: Iterable[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:
     """Return the facts that decide what the viewer sees of some members and posts; one round trip.
 
     The posts' authors have to be among the members. Other lookups share the round trip.
     """
     load, new = context.load, _undecided(context, members)
-    about = _about(context, new) if new else []
-    await load.all(*about, (load.post, posts), *fetched)
-    _decide(context, new)
+    if new or posts or fetched:
+        await load.all(*_about(context, new), (load.post, posts), *fetched)
+        _decide(context, new)
     load.post.known(posts)  # raises the error of a post that could not be read
     return Sight(context.viewer, context.is_moderator, load.decided, load.post.found)
 

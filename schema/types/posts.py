@@ -25,8 +25,8 @@ REPOST_COUNT = "How many plain reposts it has, the same for every viewer. Quotes
 TIMELINES = "schema.types.timelines"  # has the connections of posts, and imports this module
 
 
-def _author(roots: list[records.Post | records.Comment], info: Info) -> Any:
-    return hydrate.users_soon(info.context, [root.author for root in roots])
+def _author(roots: list[records.Post | records.Comment], info: Info) -> Awaitable[Any]:
+    return hydrate.users(info.context, [root.author for root in roots])
 
 
 def _mentions(roots: list[records.Post], info: Info) -> Awaitable[Any]:
