@@ -54,15 +54,3 @@ async def unpushed(db: Database) -> set[int]:
     _, members = await big_authors(db)
     states = await db.ask(*(("HGET", keys.user(member), "reach") for member in members))
     return {member for member, state in zip(members, states, strict=True) if (state or "").startswith("big:")}
-
-
-class BigAuthors:
-    """A process's cached set of big authors. Its users must compare the version."""
-
-    def __init__(self) -> None:
-        self.version = ""
-        self.members: tuple[int, ...] = ()
-
-    async def read(self, db: Database) -> None:
-        """Read version and members again."""
-        self.version, self.members = await big_authors(db)

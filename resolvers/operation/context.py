@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
+from resolvers.operation import viewer_home
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.errors import (
     Forbidden,
@@ -19,9 +20,11 @@ from resolvers.operation.loaders import DataLoaders
 from resolvers.operation.services import Services
 from resolvers.operation.session_check import SessionCheck
 from resolvers.operation.tokens import Claims
+from resolvers.operation.viewer_home import ViewerHome
 from store.client.database import Database
 from store.records import Relationship, Role
 from store.settings import Settings
+from store.timelines import Slice
 
 _NO_WAITING = contextlib.nullcontext()
 
@@ -128,6 +131,16 @@ class Context:
         """Drop loaded values, and use no cached ones until the store replies, because something was written."""
         self.batcher.outdate()
         self.load = DataLoaders(self.batcher, self.services.known, self.viewer)
+
+    async def home(self, viewer: int, part: Slice) -> ViewerHome:
+        """Return part of the viewer's stored home; one round trip, more after the big authors have changed."""
+        known = self.services.big
+        home, is_valid = await viewer_home.read(self.batcher, self.load, known, viewer, part)
+        while not is_valid:
+            await known.read(self.db)
+            self.forget()
+            home, is_valid = await viewer_home.read(self.batcher, self.load, known, viewer, part)
+        return home
 
     def wants(self, field: str) -> bool:
         """Return whether the document may name a field, so that prefetching for it pays."""

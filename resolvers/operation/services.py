@@ -11,9 +11,9 @@ from resolvers.operation.errors import unavailable
 from resolvers.operation.session_check import lives
 from resolvers.operation.stream_filters import Listeners
 from resolvers.operation.tokens import Claims, Passwords, Tokens
+from resolvers.operation.viewer_home import BigAuthors
 from store import jobs, keys
 from store.accounts import SESSIONS
-from store.big_authors import BigAuthors
 from store.client.database import Database, Unavailable
 from store.client.pubsub import PubSub
 from store.client.tasks import stop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -11,7 +10,6 @@ from msgspec.structs import replace
 
 from resolvers.homes import build
 from resolvers.operation.context import Context
-from resolvers.operation.dataloader import ANY, Lookup
 from resolvers.operation.inputs import batches
 from resolvers.reading import home_edges
 from resolvers.reading.home_edges import TimelineEdge
@@ -20,7 +18,7 @@ from store import keys, timelines
 from store.client.database import CommandRefused
 from store.ids import LARGEST
 from store.records import Entry
-from store.timelines import Slice, StoredHome
+from store.timelines import Slice
 
 PROFILES_READ = 500  # profiles per round trip below the floor
 SCANS = 5  # most reads of all profiles for one page: plain reposts, which are skipped, may fill them
@@ -94,29 +92,18 @@ class HomePages:
         return timelines.read_stored(part, *replies).entries
 
     async def _read_state(self, part: Slice) -> list[Entry]:
-        """Read a slice and the state: floor, followed big authors, last day read. An absent home is built first."""
-        viewer, known, load = self._viewer, self._context.services.big, self._context.load
-        # Concurrent operations may update the list of big authors while this one waits for its replies.
-        expected, members = known.version, known.members
-        wanted: list[Lookup] = [(load.read_on, [viewer]), (load.big_version, [ANY])]
-        if members:
-            wanted.append((load.big_followed, [members]))
-        home = await self._read_home(part, *wanted)
-        (version,) = load.big_version.known([ANY])
-        if home.floor is None or not home.is_built or version != expected:
-            if version != expected:
-                await known.read(self._context.db)
-            elif not await self._build():
+        """Read a slice, and the state of the home: its floor and big authors. An absent home is built first."""
+        home = await self._context.home(self._viewer, part)
+        floor = home.stored.floor
+        if floor is None or not home.stored.is_built:
+            if not await self._build():
                 return []
             self._context.forget()
             return await self._read_state(part)
-        (day,) = load.read_on.known([viewer])
-        followed = load.big_followed.known([members])[0] if members else ()
-        self._big = tuple(member for member in followed if member != viewer)
-        self._floor = home.floor
-        self._touches = day != timelines.today()
+        self._big, self._floor = home.big, floor
+        self._touches = home.read_on != timelines.today()
         self._is_read = True
-        return home.entries
+        return home.stored.entries
 
     async def _build(self) -> bool:
         """Build the home; return False while the database accepts no writes.
@@ -129,17 +116,6 @@ class HomePages:
             self._floor, self._is_read = LARGEST, True
             return False
         return True
-
-    async def _read_home(self, part: Slice, *wanted: Lookup) -> StoredHome:
-        """Return part of the stored home; other lookups share the round trip."""
-        context, load = self._context, self._context.load
-        if part.below is None and part.newest_first:
-            await load.all((load.home, [part.count]), *wanted)
-            (home,) = load.home.known([part.count])
-            return home
-        reading = context.batcher.run(timelines.read_home(self._viewer, part))
-        replies, _ = await asyncio.gather(reading, load.all(*wanted))
-        return timelines.read_stored(part, *replies)
 
     async def _above(self, part: Slice, stored: Sequence[Entry]) -> list[Entry]:
         lowest = max(self._floor, part.above or 0)

@@ -1,0 +1,62 @@
+"""The viewer's stored home, read together with the other facts that its pages depend on."""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec import Struct
+
+from resolvers.operation.batcher import Batcher
+from resolvers.operation.dataloader import ANY, Lookup
+from resolvers.operation.loaders import DataLoaders
+from store import big_authors, timelines
+from store.client.database import Database
+from store.timelines import Slice, StoredHome
+
+
+class ViewerHome(Struct, frozen=True):
+    """Part of the viewer's stored home, the big authors they follow, and the day on which they last read it."""
+
+    stored: StoredHome
+    big: tuple[int, ...]
+    read_on: int | None
+
+
+class BigAuthors:
+    """The big authors of the site, as this process last read them, and the version of that set."""
+
+    def __init__(self) -> None:
+        self.version = ""
+        self.members: tuple[int, ...] = ()
+
+    async def read(self, db: Database) -> None:
+        """Read version and members again."""
+        self.version, self.members = await big_authors.big_authors(db)
+
+
+async def read(
+    batcher: Batcher, load: DataLoaders, known: BigAuthors, viewer: int, part: Slice
+) -> tuple[ViewerHome, bool]:
+    """Return part of the viewer's home, and whether the site's big authors are still those that `known` has.
+
+    One round trip. If the big authors have changed, the result must not be used.
+    """
+    # Concurrent operations may update the big authors while this one waits for its replies.
+    expected, members = known.version, known.members
+    wanted: list[Lookup] = [(load.read_on, [viewer]), (load.big_version, [ANY])]
+    if members:
+        wanted.append((load.big_followed, [members]))
+    stored = await _stored(batcher, load, viewer, part, *wanted)
+    followed = load.big_followed.known([members])[0] if members else ()
+    (day,), (version,) = load.read_on.known([viewer]), load.big_version.known([ANY])
+    return ViewerHome(stored, tuple([member for member in followed if member != viewer]), day), version == expected
+
+
+async def _stored(batcher: Batcher, load: DataLoaders, viewer: int, part: Slice, *wanted: Lookup) -> StoredHome:
+    """Return part of the stored home; other lookups share the round trip."""
+    if part.below is None and part.newest_first:
+        await load.all((load.home, [part.count]), *wanted)
+        return load.home.known([part.count])[0]
+    reading = batcher.run(timelines.read_home(viewer, part))
+    replies, _ = await asyncio.gather(reading, load.all(*wanted))
+    return timelines.read_stored(part, *replies)
