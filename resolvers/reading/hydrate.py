@@ -25,8 +25,8 @@ POST_FLAGS = {
 
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members as the viewer sees them, None for those they cannot see; one round trip."""
-    sight = await sight_of(context, members)
-    return [user if user and sight.of(user.id).member else None for user in context.load.user.known(members)]
+    permissions = (await sight_of(context, members)).permissions
+    return [user if user and permissions[user.id].member else None for user in context.load.user.known(members)]
 
 
 async def speakers(context: Context, members: Sequence[int]) -> list[User | None]:
@@ -87,7 +87,7 @@ async def sight_of(context: Context, members: Iterable[int], posts: Sequence[int
     if new or posts or fetched:
         await load.all(*_about(context, new), (load.post, posts), *fetched)
         _decide(context, new)
-    load.post.known(posts)  # raises the error of a post that could not be read
+        load.post.known(posts)  # raises the error of a post that could not be read
     return Sight(context.viewer, context.is_moderator, load.decided, load.post.found)
 
 
@@ -99,6 +99,8 @@ def _undecided(context: Context, members: Iterable[int]) -> list[int]:
 
 def _about(context: Context, members: Sequence[int]) -> list[Lookup]:
     """Return the lookups of members' records, of the viewer's relationships to them, and of the flags asked for."""
+    if not members:
+        return []
     load = context.load
     return [(load.user, members), (load.relationship, members), *_flags(context, MEMBER_FLAGS, members)]
 
