@@ -178,7 +178,7 @@ async def _common(
             for entry, user in zip(entries, users, strict=True)
         ]
 
-    return await paging.page(asked, fetch, edges, goes_on=paging.beyond(context, asked, key_of(user.id)))
+    return await paging.page(asked, fetch, edges, goes_on=paging.beyond(context, key_of(user.id), asked))
 
 
 async def common_follower_count(context: Context, user: User, with_user: str) -> int | None:

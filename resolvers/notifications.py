@@ -42,7 +42,7 @@ async def received(context: Context, who: Claims, first: int | None, after: str 
             for notification in found
         ]
 
-    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, asked, key))
+    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
 
 
 async def unread_count(context: Context, who: Claims) -> int:

@@ -31,7 +31,7 @@ async def conversation(context: Context, status: Status, first: int | None, afte
     """
     asked = paging.window(context.settings, "conversation", first=first, after=after, descending=False)
     key, own = keys.thread(status.root or status.id), Entry(status.id, status.id)
-    listed, goes_on_listed = paging.fetch_from(context, key), paging.beyond(context, asked, key)
+    listed, goes_on_listed = paging.fetch_from(context, key), paging.beyond(context, key, asked)
 
     async def fetch(part: Slice) -> list[Entry]:
         entries = list(await listed(part))

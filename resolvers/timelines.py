@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
+from functools import partial
 
 from msgspec import Struct
 
@@ -13,11 +14,12 @@ from resolvers.operation.context import Context
 from resolvers.operation.dataloader import DataLoader
 from resolvers.operation.errors import Unauthenticated
 from resolvers.operation.tokens import Claims
-from resolvers.reading import home_page, hydrate, paging, ranked_page
+from resolvers.reading import hydrate, paging, ranked_page, timeline_page
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Page
 from resolvers.reading.promoted_page import promoted
 from resolvers.reading.snapshots import Listing
+from resolvers.reading.timeline_page import Home, Posts
 from store import keys
 from store.notifications import Mentioned, read_mentions
 from store.records import Entry, User
@@ -45,14 +47,15 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
     """Return a page of the viewer's home timeline; raises Unauthenticated for an anonymous request."""
     if context.viewer is None:
         raise Unauthenticated("sign in first: a home timeline belongs to a member")
-    pages = home_page.HomePages(context, context.viewer)
     if span.order is TimelineOrder.IMPORTANT:
-        newest = ranked_page.newest(context, pages.fetch)
-        listing = ranked_page.listing(context, "home", str(context.viewer), newest, pages.present_anywhere)
+        ranked = Home(context, context.viewer, at_any_place=True)
+        newest = ranked_page.newest(context, ranked.ids)
+        listing = ranked_page.listing(
+            context, "home", str(context.viewer), newest, partial(timeline_page.edges, ranked)
+        )
         return await _important(context, listing, span)
     asked = _window(context, "home", span)
-    reading = paging.page(asked, pages.fetch, pages.present, goes_on=pages.beyond(asked))
-    return await promoted(context, asked, reading)
+    return await promoted(context, asked, timeline_page.page(asked, Home(context, context.viewer)))
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:
@@ -95,7 +98,7 @@ async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEd
             for entry in entries
         ]
 
-    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, asked, key))
+    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
 
 
 async def _read_by_all(
@@ -103,8 +106,8 @@ async def _read_by_all(
 ) -> Page[TimelineEdge]:
     if span.order is not TimelineOrder.IMPORTANT:
         return await _posts(context, kind, key, span)
-    best = ranked_page.best(context, important)
-    return await _important(context, ranked_page.listing(context, kind, name, best, _present(context, kind)), span)
+    best, present = ranked_page.best(context, important), partial(timeline_page.edges, Posts(context, kind, key))
+    return await _important(context, ranked_page.listing(context, kind, name, best, present), span)
 
 
 async def _important(context: Context, listing: Listing[TimelineEdge], span: Span) -> Page[TimelineEdge]:
@@ -117,22 +120,7 @@ async def _posts(
     context: Context, kind: str, key: str, span: Span, newest: DataLoader[list[Entry]] | None = None
 ) -> Page[TimelineEdge]:
     asked = _window(context, kind, span)
-    fetch, goes_on = paging.fetch_from(context, key, newest), paging.beyond(context, asked, key)
-    reading = paging.page(asked, fetch, _present(context, kind), goes_on=goes_on)
-    return await promoted(context, asked, reading)
-
-
-def _present(context: Context, kind: str) -> paging.Present[TimelineEdge]:
-    async def present(entries: Sequence[Entry]) -> list[TimelineEdge | None]:
-        # A profile shows its member's posts also to viewers who mute the member.
-        read = hydrate.posts if kind == "profile" else hydrate.timeline_posts
-        posts = await read(context, [entry.thing for entry in entries])
-        return [
-            None if post is None else TimelineEdge(paging.cursor(kind, entry.place), post)
-            for entry, post in zip(entries, posts, strict=True)
-        ]
-
-    return present
+    return await promoted(context, asked, timeline_page.page(asked, Posts(context, kind, key, newest)))
 
 
 def _window(context: Context, kind: str, span: Span) -> paging.Window:

@@ -32,10 +32,55 @@ class TimelineEdge(Struct, frozen=True):
     sources: tuple[Source, ...] = ()
 
 
-async def home_edges(
-    context: Context, found: Sequence[Entry], *, big: Sequence[int], floor: int | None
-) -> list[TimelineEdge | None]:
-    """Return the edges of home entries, None for entries not listed at their place or not seen; two round trips.
+class HomeFacts(Struct, frozen=True):
+    """What decides the place of each entry in the viewer's home, and whether it is shown."""
+
+    sight: Sight
+    relationships: Mapping[int, Relationship]
+    posts: Sequence[Post | None]  # of each entry
+    sources: Sequence[tuple[Source, ...]]  # of each entry, oldest first
+    stored: Sequence[int | None]  # place of each entry in the stored home
+    plain_reposts: frozenset[tuple[int, int]]  # existing plain reposts, each with its original
+    big: frozenset[int]
+    floor: int | None
+
+    def edges(self, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
+        """Return the edges of the entries, None for those not listed at their place or not seen."""
+        shown = visibility.timeline(self.sight, self.posts)
+        return [
+            self._edge(entry.place, post, sources, stored) if post else None
+            for entry, post, sources, stored in zip(entries, shown, self.sources, self.stored, strict=True)
+        ]
+
+    def _edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
+        has_author = post.author == self.sight.viewer or self.relationships[post.author].follows
+        if has_author and not sources and place == stored == post.id:
+            return TimelineEdge(paging.cursor("home", place), post)  # fast path for most entries; same as the rules
+        existing = self._existing(post, sources)
+        facts = merging.PlaceFacts(
+            post=post.id,
+            has_author=has_author,
+            is_pulled=post.author in self.big,
+            stored=stored,
+            sources=existing,
+            pulled=frozenset([source.repost for source in existing if source.author in self.big]),
+            floor=self.floor or 0,
+        )
+        shown = shown_sources(self.sight, existing)
+        stands = self.floor is None or merging.stands_at(place, facts)
+        if not stands or not (has_author or shown):
+            return None
+        return TimelineEdge(paging.cursor("home", place), post, shown)
+
+    def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
+        def brings(source: Source) -> bool:
+            return (source.repost, post.id) in self.plain_reposts and self.relationships[source.author].follows
+
+        return merging.sources_of(sources, brings=brings)
+
+
+async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], floor: int | None) -> HomeFacts:
+    """Read what decides about home entries; two round trips.
 
     Sources are checked again here, so that an unfinished delivery or removal shows nothing wrong. `big` are the
     followed big authors, whose posts are not stored: `found` has their entries too. With `floor=None`, a post is shown
@@ -43,11 +88,11 @@ async def home_edges(
     """
     load, ids, places = context.load, [entry.thing for entry in found], [entry.place for entry in found]
     if big or min(places, default=LARGEST) <= (floor or 0):
-        known, records = await asyncio.gather(
+        more, records = await asyncio.gather(
             _not_stored(context, found, big, floor or 0),
             hydrate.records(context, ids, (load.sources, ids), (load.place, ids)),
         )
-        sources = [(*kept, *more) for kept, more in zip(load.sources.known(ids), known, strict=True)]
+        sources = [(*some, *others) for some, others in zip(load.sources.known(ids), more, strict=True)]
         stored: Sequence[int | None] = load.place.known(ids)
     else:
         records = await hydrate.records(context, ids, (load.sources, ids))
@@ -55,17 +100,14 @@ async def home_edges(
     bringing = set(chain.from_iterable(sources))
     reposts = [source.repost for source in bringing]
     sight = await hydrate.sight_of_posts(context, records, [source.author for source in bringing], (load.post, reposts))
-    plain_reposts = {
-        (repost.id, repost.original_id)
-        for repost in load.post.known(reposts)
-        if isinstance(repost, Repost) and repost.is_plain
-    }
-    home = _Home(sight, load.relationship.found, frozenset(plain_reposts), frozenset(big), floor)
-    shown = visibility.timeline(sight, records)
-    return [
-        home.edge(place, post, group, kept) if post else None
-        for place, post, group, kept in zip(places, shown, sources, stored, strict=True)
-    ]
+    plain_reposts = frozenset(
+        [
+            (repost.id, repost.original_id)
+            for repost in load.post.known(reposts)
+            if isinstance(repost, Repost) and repost.is_plain
+        ]
+    )
+    return HomeFacts(sight, load.relationship.found, records, sources, stored, plain_reposts, frozenset(big), floor)
 
 
 async def _not_stored(
@@ -99,42 +141,6 @@ async def _reposts_by(
         entry: tuple(Source(int(repost), a) for a, repost in zip(authors, scores, strict=True) if repost is not None)
         for entry, scores in zip(found, replies, strict=True)
     }
-
-
-class _Home(Struct, frozen=True):
-    """The facts that decide the place of each entry in the viewer's home, and whether it is shown."""
-
-    sight: Sight
-    relationships: Mapping[int, Relationship]
-    plain_reposts: frozenset[tuple[int, int]]  # existing plain reposts, each with its original
-    big: frozenset[int]
-    floor: int | None
-
-    def edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
-        has_author = post.author == self.sight.viewer or self.relationships[post.author].follows
-        if has_author and not sources and place == stored == post.id:
-            return TimelineEdge(paging.cursor("home", place), post)  # fast path for most entries; same as the rules
-        existing = self._existing(post, sources)
-        facts = merging.PlaceFacts(
-            post=post.id,
-            has_author=has_author,
-            is_pulled=post.author in self.big,
-            stored=stored,
-            sources=existing,
-            pulled=frozenset([source.repost for source in existing if source.author in self.big]),
-            floor=self.floor or 0,
-        )
-        shown = shown_sources(self.sight, existing)
-        stands = self.floor is None or merging.stands_at(place, facts)
-        if not stands or not (has_author or shown):
-            return None
-        return TimelineEdge(paging.cursor("home", place), post, shown)
-
-    def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
-        def brings(source: Source) -> bool:
-            return (source.repost, post.id) in self.plain_reposts and self.relationships[source.author].follows
-
-        return merging.sources_of(sources, brings=brings)
 
 
 def shown_sources(sight: Sight, existing: Sequence[Source]) -> tuple[Source, ...]:

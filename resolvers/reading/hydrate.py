@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Lookup
@@ -47,14 +48,27 @@ async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     The first reads the records. The second reads their authors, originals, the originals' authors, and the viewer's
     relationships to all of these.
     """
-    found = await records(context, ids)
-    return visibility.seen(await sight_of_posts(context, found), found)
+    facts = await post_facts(context, ids)
+    return visibility.seen(facts.sight, facts.posts)
 
 
 async def timeline_posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
     """Return posts as `posts` does, without those by members whom the viewer has muted."""
+    facts = await post_facts(context, ids)
+    return visibility.timeline(facts.sight, facts.posts)
+
+
+class PostFacts(NamedTuple):
+    """Stored posts, and the facts that decide which of them the viewer sees."""
+
+    posts: list[Post | None]
+    sight: Sight
+
+
+async def post_facts(context: Context, ids: Sequence[int]) -> PostFacts:
+    """Return posts and the facts about them; two round trips, as `posts` says."""
     found = await records(context, ids)
-    return visibility.timeline(await sight_of_posts(context, found), found)
+    return PostFacts(found, await sight_of_posts(context, found))
 
 
 async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> list[Post | None]:

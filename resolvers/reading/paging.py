@@ -195,7 +195,7 @@ async def read_list(
             for entry, node in zip(entries, nodes, strict=True)
         ]
 
-    return await page(asked, fetch_from(context, key), edges, goes_on=beyond(context, asked, key))
+    return await page(asked, fetch_from(context, key), edges, goes_on=beyond(context, key, asked))
 
 
 def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | None = None) -> Fetch:
@@ -213,7 +213,7 @@ def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | Non
     return fetch
 
 
-def beyond(context: Context, asked: Window, key: str) -> Callable[[], Awaitable[bool]]:
+def beyond(context: Context, key: str, asked: Window) -> Callable[[], Awaitable[bool]]:
     """Return a function that tells whether a sorted set has entries behind the cursor where reading began."""
 
     async def goes_on() -> bool:

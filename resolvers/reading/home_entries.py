@@ -1,4 +1,4 @@
-"""Pages of a home: the stored home merged with posts of big authors, and below the floor, profiles."""
+"""Entries of a home: the stored home merged with posts of big authors, and below the floor, profiles."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from msgspec.structs import replace
 from resolvers.homes import build
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import batches
-from resolvers.reading import home_edges
-from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Window
 from store import keys, timelines
 from store.client.database import CommandRefused
@@ -24,7 +22,7 @@ PROFILES_READ = 500  # profiles per round trip below the floor
 SCANS = 5  # most reads of all profiles for one page: plain reposts, which are skipped, may fill them
 
 
-class HomePages:
+class HomeEntries:
     """Reads slices of one home in one operation.
 
     Above the floor, stored entries are merged with the profiles of followed big authors. At and below the floor, the
@@ -40,7 +38,7 @@ class HomePages:
         self._big: tuple[int, ...] = ()
 
     async def fetch(self, part: Slice) -> list[Entry]:
-        """Return candidate entries between two places. `present` decides which of them are listed."""
+        """Return candidate entries between two places. The rules decide which of them are listed."""
         part = self._young(part)
         stored = await self._stored(part)
         if part.newest_first:
@@ -49,15 +47,10 @@ class HomePages:
         found = await self._below(part, part.count)
         return (found + await self._above(part, stored))[: part.count]
 
-    async def present(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
-        """Return the edges of entries, None for those that are not listed there or not seen."""
+    async def state(self) -> tuple[tuple[int, ...], int]:
+        """Return the followed big authors, whose posts are not stored, and the floor."""
         await self._ready()
-        return await home_edges.home_edges(self._context, scanned, big=self._big, floor=self._floor)
-
-    async def present_anywhere(self, scanned: Sequence[Entry]) -> list[TimelineEdge | None]:
-        """Return the edges of posts of the home, at any place; None for those that are not seen."""
-        await self._ready()
-        return await home_edges.home_edges(self._context, scanned, big=self._big, floor=None)
+        return self._big, self._floor
 
     def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
         """Return a function that tells whether the home has entries behind the cursor where reading began."""
@@ -150,7 +143,7 @@ class HomePages:
                 return found
             part = replace(part, below=end) if part.newest_first else replace(part, above=end)
         # Reposts still fill the profiles after `SCANS` reads. Dummy entries at the last scanned place let the next page
-        # go on from there; `present` filters them out.
+        # go on from there; the rules leave them out.
         assert end is not None
         return [*found, *([Entry(0, end)] * (count - len(found)))]
 

@@ -1,0 +1,84 @@
+"""A page of a timeline in four steps: ids → records → rules → page. Most timelines differ in their ids only."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
+
+from resolvers.operation.context import Context
+from resolvers.operation.dataloader import DataLoader
+from resolvers.reading import home_edges, hydrate, paging
+from resolvers.reading.home_edges import HomeFacts, TimelineEdge
+from resolvers.reading.home_entries import HomeEntries
+from resolvers.reading.hydrate import PostFacts
+from resolvers.reading.paging import Fetch, Page, Window
+from resolvers.rules import visibility
+from store.records import Entry
+
+Facts = TypeVar("Facts")
+
+
+class Timeline(Protocol[Facts]):
+    """Where the entries of a timeline come from, and which of them are shown."""
+
+    @property
+    def ids(self) -> Fetch:
+        """Step 1: the function that returns the entries between two places."""
+
+    async def records(self, entries: Sequence[Entry]) -> Facts:
+        """Step 2: read everything that the rules need to know about the entries."""
+
+    def rules(self, entries: Sequence[Entry], facts: Facts) -> Sequence[TimelineEdge | None]:
+        """Step 3: return the edges of the entries, None for those that the viewer is not shown; no I/O."""
+
+    def goes_on(self, asked: Window, /) -> Callable[[], Awaitable[bool]]:
+        """Return a function that tells whether there are entries behind the cursor where reading began."""
+
+
+async def page(asked: Window, timeline: Timeline[Facts]) -> Page[TimelineEdge]:
+    """Step 4: return a page. Where the rules leave entries out, more are read."""
+    return await paging.page(asked, timeline.ids, partial(edges, timeline), goes_on=timeline.goes_on(asked))
+
+
+async def edges(timeline: Timeline[Facts], entries: Sequence[Entry]) -> Sequence[TimelineEdge | None]:
+    """Return the edges of entries: steps 2 and 3."""
+    return timeline.rules(entries, await timeline.records(entries))
+
+
+class Home:
+    """A home. With `at_any_place`, a post of the home is shown wherever it stands, as in order of importance."""
+
+    def __init__(self, context: Context, viewer: int, *, at_any_place: bool = False) -> None:
+        self._context = context
+        self._entries = HomeEntries(context, viewer)
+        self._at_any_place = at_any_place
+        self.ids = self._entries.fetch  # the stored home, followed big authors' profiles, and what is below the floor
+        self.goes_on = self._entries.beyond
+
+    async def records(self, entries: Sequence[Entry]) -> HomeFacts:
+        big, floor = await self._entries.state()
+        return await home_edges.facts(self._context, entries, big, None if self._at_any_place else floor)
+
+    def rules(self, entries: Sequence[Entry], facts: HomeFacts) -> list[TimelineEdge | None]:
+        return facts.edges(entries)
+
+
+class Posts:
+    """A sorted set of posts: a profile, the public timeline or a tag's. `newest` loads its first page."""
+
+    def __init__(self, context: Context, kind: str, key: str, newest: DataLoader[list[Entry]] | None = None) -> None:
+        self._context, self._kind = context, kind
+        self.ids = paging.fetch_from(context, key, newest)
+        self.goes_on = partial(paging.beyond, context, key)
+
+    async def records(self, entries: Sequence[Entry]) -> PostFacts:
+        return await hydrate.post_facts(self._context, [entry.thing for entry in entries])
+
+    def rules(self, entries: Sequence[Entry], facts: PostFacts) -> list[TimelineEdge | None]:
+        # A profile shows its member's posts also to viewers who mute the member.
+        shown = visibility.seen if self._kind == "profile" else visibility.timeline
+        return [
+            TimelineEdge(paging.cursor(self._kind, entry.place), post) if post else None
+            for entry, post in zip(entries, shown(facts.sight, facts.posts), strict=True)
+        ]
