@@ -18,9 +18,16 @@ async def add(db: Database, member: int, post: int) -> str:
     if not await _index(db, member, post):
         return "gone"
     p = partition(member)
-    own = [keys.minted(p), keys.user(member), keys.favourites(member)]
     try:
-        outcome: str = await db.call("favourite", own, p, post, db.settings.max_favourites)
+        outcome: str = await db.call(
+            "favourite",
+            minted=keys.minted(p),
+            user=keys.user(member),
+            favourites=keys.favourites(member),
+            partition=p,
+            post=post,
+            max_favourites=db.settings.max_favourites,
+        )
     except MemberGone:
         await _unindex(db, member, post)
         raise
@@ -46,7 +53,7 @@ async def _index(db: Database, member: int, post: int) -> bool:
 
 def index_command(member: int, post: int) -> Command:
     """Return the command that adds a member to a post's index of favourites, unless the post is gone."""
-    return script("index_favourite", [keys.status(post), keys.favouriters(post)], [member])
+    return script("index_favourite", status=keys.status(post), favouriters=keys.favouriters(post), member=member)
 
 
 async def _unindex(db: Database, member: int, post: int) -> None:

@@ -32,8 +32,10 @@ def count_uses_commands(made: Iterable[tuple[int, Sequence[str]]]) -> list[Comma
     return [
         script(
             "count_uses",
-            [keys.tag_uses(hour)],
-            [TAGS_KEPT, USES_SECONDS, *(part for pair in uses.items() for part in pair)],
+            uses=keys.tag_uses(hour),
+            tags_kept=TAGS_KEPT,
+            ttl=USES_SECONDS,
+            counts=[part for pair in uses.items() for part in pair],
         )
         for hour, uses in hours.items()
         if uses

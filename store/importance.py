@@ -9,9 +9,15 @@ from dataclasses import dataclass
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import PARTITIONS, partition
+from store.keys.fields import StatusField
 from store.records import Post, read_pairs, read_post
 
-COUNTERS = ("likes", "reposts", "quotes", "comments")  # a score is computed from these and the post's age
+COUNTERS = (
+    StatusField.LIKES,
+    StatusField.REPOSTS,
+    StatusField.QUOTES,
+    StatusField.COMMENTS,
+)  # a score is computed from these and the post's age
 
 _TAKEN = 32  # due posts taken per partition and call
 _LEASE_MS = 10_000  # ms after which another worker may take a leased post
@@ -33,7 +39,9 @@ async def take_due(db: Database) -> list[Due]:
     )
     now = int(seconds) * 1000 + int(micros) // 1000
     due = [p for p, reply in enumerate(first) if reply and int(reply[1]) <= now]
-    replies = await db.ask(*(script("take_rescores", [keys.rescore(p)], [_TAKEN, _LEASE_MS]) for p in due))
+    replies = await db.ask(
+        *(script("take_rescores", rescore=keys.rescore(p), limit=_TAKEN, lease_time=_LEASE_MS) for p in due)
+    )
     return [Due(int(post), int(lease)) for reply in replies for post, lease in read_pairs(reply).items()]
 
 
@@ -42,7 +50,7 @@ async def finish(db: Database, due: Sequence[Due]) -> None:
     groups: dict[int, list[int]] = defaultdict(list)
     for one in due:
         groups[partition(one.post)] += [one.post, one.lease]
-    await db.ask(*(script("finish_rescores", [keys.rescore(p)], pairs) for p, pairs in groups.items()))
+    await db.ask(*(script("finish_rescores", rescore=keys.rescore(p), leases=leases) for p, leases in groups.items()))
 
 
 async def posts(db: Database, things: Sequence[int]) -> list[Post]:
@@ -57,9 +65,9 @@ async def rank(db: Database, scored: Sequence[tuple[Post, float]]) -> None:
     size = db.settings.important_size
     await db.ask(
         *(
-            script("rank", listed, [post.id, score, size])
+            script("rank", timeline=timeline, ranking=ranking, post=post.id, score=score, ranking_size=size)
             for post, score in scored
-            for listed in keys.ranked_lists(post.hashtags)
+            for timeline, ranking in keys.ranked_lists(post.hashtags)
         )
     )
 
@@ -71,7 +79,7 @@ def best(key: str, count: int) -> Command:
 
 def counts(post: int) -> Command:
     """Return the command that reads the counters of a post's score."""
-    return ("HMGET", keys.status(post), "author", *COUNTERS)
+    return ("HMGET", keys.status(post), StatusField.AUTHOR, *COUNTERS)
 
 
 def read_counts(reply: Sequence[str | None]) -> dict[str, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -18,10 +19,8 @@ async def like(db: Database, post: int, member: int) -> bool | None:
     The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
     """
     p = partition(post)
-    own = [keys.minted(p), keys.status(post), keys.likes(post), keys.rescore(p)]
     index = ("ZADD", keys.liked(member), post, post)
-    args = [p, member, db.channel(keys.activity(post)), post, mailboxes(db, p)]
-    _, reply = await db.ask(index, script("like", own, args))
+    _, reply = await db.ask(index, script("like", minted=keys.minted(p), partition=p, **_liking(db, post, member)))
     return None if reply is None else bool(reply)
 
 
@@ -32,9 +31,20 @@ async def unlike(db: Database, post: int, member: int) -> bool | None:
 
 
 def _unlike_command(db: Database, post: int, member: int) -> Command:
-    p = partition(post)
-    own = [keys.status(post), keys.likes(post), keys.rescore(p)]
-    return script("unlike", own, [member, db.channel(keys.activity(post)), post, mailboxes(db, p)])
+    return script("unlike", **_liking(db, post, member))
+
+
+def _liking(db: Database, post: int, member: int) -> dict[str, Any]:
+    """Return the script parameters that name a like."""
+    return {
+        "status": keys.status(post),
+        "likes": keys.likes(post),
+        "rescore": keys.rescore(partition(post)),
+        "member": member,
+        "channel": db.channel(keys.activity(post)),
+        "post": post,
+        "mailboxes": mailboxes(db, partition(post)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +76,29 @@ async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, J
 def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     """Return the command that creates a comment."""
     post, p = draft.post, partition(draft.post)
-    own = [keys.minted(p), keys.status(post), keys.comments(post), keys.rescore(p), keys.commenters(post), keys.jobs(p)]
-    if draft.idempotency_key:
-        own.append(keys.commented(post, draft.author, draft.idempotency_key))
-    channel = db.channel(keys.activity(post))
-    args = [p, keys.prefix(keys.comment, p), draft.author, draft.text, post, draft.reply_to or "", channel]
-    args += [draft.digest, keys.DAY, " ".join(map(str, draft.mentions)), mailboxes(db, p)]
-    return script("create_comment", own, args)
+    used = draft.idempotency_key
+    idempotency = {"idempotency": keys.commented(post, draft.author, used)} if used else {}
+    return script(
+        "create_comment",
+        minted=keys.minted(p),
+        status=keys.status(post),
+        comments=keys.comments(post),
+        rescore=keys.rescore(p),
+        commenters=keys.commenters(post),
+        jobs=keys.jobs(p),
+        **idempotency,
+        partition=p,
+        comment_prefix=keys.prefix(keys.comment, p),
+        author=draft.author,
+        text=draft.text,
+        post=post,
+        reply_to=draft.reply_to or "",
+        channel=db.channel(keys.activity(post)),
+        digest=draft.digest,
+        ttl=keys.DAY,
+        mentions=" ".join(map(str, draft.mentions)),
+        mailboxes=mailboxes(db, p),
+    )
 
 
 async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
@@ -105,9 +131,21 @@ async def delete_comment(db: Database, comment: int, post: int) -> tuple[bool, J
 def delete_command(db: Database, comment: int, post: int) -> Command:
     """Return the command that deletes a comment."""
     p = partition(post)
-    own = [keys.minted(p), keys.jobs(p), keys.status(post), keys.comments(post), keys.comment(comment)]
-    own += [keys.rescore(p), keys.commenters(post)]
-    return script("delete_comment", own, [p, comment, db.channel(keys.activity(post)), post, mailboxes(db, p)])
+    return script(
+        "delete_comment",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        status=keys.status(post),
+        comments=keys.comments(post),
+        comment=keys.comment(comment),
+        rescore=keys.rescore(p),
+        commenters=keys.commenters(post),
+        partition=p,
+        id=comment,
+        channel=db.channel(keys.activity(post)),
+        post=post,
+        mailboxes=mailboxes(db, p),
+    )
 
 
 async def comment_stands(db: Database, comment: int, post: int) -> bool:

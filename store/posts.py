@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import of_tick, partition
+from store.keys.fields import StatusField
 from store.mailboxes import mailboxes
 from store.records import Job, Location, Post, Published, Source, User, read_job, read_pairs, read_post, read_published
 
@@ -46,19 +48,51 @@ async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
 def create_command(db: Database, draft: Draft) -> Command:
     """Return the command that commits a post."""
     a, p = draft.author, partition(draft.author)
-    own = [keys.minted(p), keys.jobs(p), keys.user(a), keys.profile(a)]
-    own += [*keys.home_keys(a).values(), keys.reposted(a), keys.hidden(a)]
-    if draft.idempotency_key:
-        mutation = "repost" if draft.original else "post"
-        own.append(keys.idempotency(a, mutation, draft.idempotency_key))
-    words = [draft.text, " ".join(map(str, draft.mentions)), " ".join(draft.hashtags)]
-    original = [draft.original or "", draft.original_author or ""]
-    limits = [keys.DAY, db.settings.home_size, db.settings.home_slack]
-    args = [p, a, keys.prefix(keys.status, p), *words, *original, draft.digest, *limits]
-    answered = [draft.reply_to or "", draft.root or "", draft.reply_to_author or ""]
-    # repr() has enough digits to restore exactly the same number.
-    place = [repr(draft.location.latitude), repr(draft.location.longitude)] if draft.location else ["", ""]
-    return script("create_post", own, [*args, "1" if draft.of_quote else "", *answered, *place])
+    idempotency = {"idempotency": _idempotency(draft)} if draft.idempotency_key else {}
+    return script(
+        "create_post",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(a),
+        profile=keys.profile(a),
+        **keys.home_keys(a),
+        reposted=keys.reposted(a),
+        hidden=keys.hidden(a),
+        **idempotency,
+        partition=p,
+        status_prefix=keys.prefix(keys.status, p),
+        **_fields(draft),
+        digest=draft.digest,
+        ttl=keys.DAY,
+        home_size=db.settings.home_size,
+        home_slack=db.settings.home_slack,
+    )
+
+
+def _fields(draft: Draft) -> dict[str, int | str]:
+    """Return the fields of a post to be created as its script takes them; "" for one that it does not have."""
+    place = draft.location
+    return {
+        StatusField.AUTHOR: draft.author,
+        StatusField.TEXT: draft.text,
+        StatusField.MENTIONS: " ".join(map(str, draft.mentions)),
+        StatusField.HASHTAGS: " ".join(draft.hashtags),
+        StatusField.ORIGINAL: draft.original or "",
+        StatusField.ORIGINAL_AUTHOR: draft.original_author or "",
+        StatusField.OF_QUOTE: "1" if draft.of_quote else "",
+        StatusField.REPLY_TO: draft.reply_to or "",
+        StatusField.REPLY_TO_AUTHOR: draft.reply_to_author or "",
+        StatusField.ROOT: draft.root or "",
+        # repr() has enough digits to restore exactly the same number.
+        StatusField.LATITUDE: repr(place.latitude) if place else "",
+        StatusField.LONGITUDE: repr(place.longitude) if place else "",
+    }
+
+
+def _idempotency(draft: Draft) -> str:
+    """Return the idempotency key of a draft that has one, as the key in Redis."""
+    assert draft.idempotency_key
+    return keys.idempotency(draft.author, "repost" if draft.original else "post", draft.idempotency_key)
 
 
 async def first_made(db: Database, author: int, mutation: str, key: str, digest: str) -> int | None:
@@ -76,10 +110,23 @@ async def delete(db: Database, post: int, author: int) -> Job | None:
 def delete_command(db: Database, post: int, author: int) -> Command:
     """Return the command that deletes a post."""
     p = partition(post)
-    own = [keys.minted(p), keys.jobs(p), keys.progress(p), keys.status(post), keys.user(author)]
-    own += [keys.profile(author), *keys.home_keys(author).values()]
-    own += [keys.reposted(author), keys.hidden(author), keys.dead_jobs(p)]
-    return script("delete_post", own, [p, post, author, db.channel(keys.activity(post))])
+    return script(
+        "delete_post",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        progress=keys.progress(p),
+        status=keys.status(post),
+        user=keys.user(author),
+        profile=keys.profile(author),
+        **keys.home_keys(author),
+        reposted=keys.reposted(author),
+        hidden=keys.hidden(author),
+        dead_jobs=keys.dead_jobs(p),
+        partition=p,
+        post=post,
+        author=author,
+        channel=db.channel(keys.activity(post)),
+    )
 
 
 async def list_repost(db: Database, original: int, repost: int, author: int, *, plain: bool) -> bool:
@@ -89,10 +136,7 @@ async def list_repost(db: Database, original: int, repost: int, author: int, *, 
 
 def list_repost_command(db: Database, original: int, repost: int, author: int, *, plain: bool) -> Command:
     """Return the command that lists a repost or quote at its original."""
-    member, counter, listed = _listing(original, repost, author, plain=plain)
-    own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
-    channel, boxes = db.channel(keys.activity(original)), mailboxes(db, partition(original))
-    return script("list_repost", own, [member, repost, counter, channel, original, author, boxes])
+    return script("list_repost", **_listing(db, original, repost, author, plain=plain))
 
 
 async def unlist_repost(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> None:
@@ -105,17 +149,25 @@ async def unlist_repost(db: Database, original: int, repost: int, author: int, *
 
 def unlist_repost_command(db: Database, original: int, repost: int, author: int, *, plain: bool, whose: int) -> Command:
     """Return the command that removes a repost or quote from its original's list."""
-    member, counter, listed = _listing(original, repost, author, plain=plain)
-    own = [keys.status(original), listed, keys.withdrawn(original, repost), keys.rescore(partition(original))]
-    channel, boxes = db.channel(keys.activity(original)), mailboxes(db, partition(original))
-    args = [member, repost, keys.DAY, counter, channel, original, author, whose, boxes]
-    return script("unlist_repost", own, args)
+    listing = _listing(db, original, repost, author, plain=plain)
+    return script("unlist_repost", **listing, original_author=whose, ttl=keys.DAY)
 
 
-def _listing(original: int, repost: int, author: int, *, plain: bool) -> tuple[int, str, str]:
-    if plain:
-        return author, "reposts", keys.reposts(original)
-    return repost, "quotes", keys.quotes(original)
+def _listing(db: Database, original: int, repost: int, author: int, *, plain: bool) -> dict[str, Any]:
+    """Return the script parameters that name a repost or quote and its original's list."""
+    return {
+        "status": keys.status(original),
+        "listing": keys.reposts(original) if plain else keys.quotes(original),
+        "tombstone": keys.withdrawn(original, repost),
+        "rescore": keys.rescore(partition(original)),
+        "entry": author if plain else repost,
+        "repost": repost,
+        "author": author,
+        "counter": StatusField.REPOSTS if plain else StatusField.QUOTES,
+        "original": original,
+        "channel": db.channel(keys.activity(original)),
+        "mailboxes": mailboxes(db, partition(original)),
+    }
 
 
 async def post(db: Database, thing: int) -> Post | None:
@@ -171,15 +223,20 @@ def read_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
 async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job | None]:
     """Hide a status or quote, or show it again; returns whether it exists, and the job, None without a change."""
     p, kind = partition(post), "hide" if hidden else "unhide"
-    own = [
-        keys.minted(p),
-        keys.jobs(p),
-        keys.status(post),
-        keys.user(author),
-        keys.profile(author),
-        keys.hidden(author),
-    ]
-    reply = await db.call("hide_post", own, p, post, author, kind, db.channel(keys.activity(post)))
+    reply = await db.call(
+        "hide_post",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        status=keys.status(post),
+        user=keys.user(author),
+        profile=keys.profile(author),
+        hidden=keys.hidden(author),
+        partition=p,
+        post=post,
+        author=author,
+        kind=kind,
+        channel=db.channel(keys.activity(post)),
+    )
     return reply is not None, read_job(reply[0], kind, reply[1]) if reply else None
 
 
@@ -187,23 +244,6 @@ async def reposted_as(db: Database, member: int, original: int) -> int | None:
     """Return a member's plain repost of a post, None without one."""
     found = await db.one("HGET", keys.reposted(member), original)
     return int(found) if found else None
-
-
-def add_to_public_commands(db: Database, thing: int, hashtags: Sequence[str], score: float) -> list[Command]:
-    """Return the commands that add a post to the public timeline, to those of its tags, and to their rankings."""
-    return [list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)]
-
-
-def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[int, float]]) -> Command:
-    """Return the command that adds posts to the public timeline or a tag's, and their scores to its ranking."""
-    size = db.settings.public_size if listed[0] == keys.public() else db.settings.hashtag_size
-    pairs = [part for one in scored for part in one]
-    return script("add_to_timeline", listed, [size, db.settings.important_size, *pairs])
-
-
-def remove_from_public_commands(thing: int, hashtags: Sequence[str]) -> list[Command]:
-    """Return the commands that remove a post from the public timeline and its ranking, then from each tag's."""
-    return [("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed]
 
 
 async def newest_ids(db: Database, members: Collection[int]) -> dict[int, int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.keys.fields import StatusField
 from store.mailboxes import mailboxes
 
 
@@ -23,16 +25,19 @@ class Reply:
 
 def add_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that list a reply in both lists, unless it was removed before."""
-    own, activity = _at_parent(db, reply)
-    boxes = mailboxes(db, partition(reply.parent))
-    listing = script("list_repost", own, [reply.id, reply.id, "replies", *activity, reply.author, boxes])
-    return [listing, thread_command(reply.root, reply.id)]
+    return [script("list_repost", **_listing(db, reply)), thread_command(reply.root, reply.id)]
 
 
 def thread_command(root: int, reply: int) -> Command:
     """Return the command that adds a reply to its thread, and the root with it while the root exists."""
-    own = [keys.status(root), keys.thread(root), keys.withdrawn(root, reply)]
-    return script("list_thread", own, [root, reply])
+    return script(
+        "list_thread",
+        status=keys.status(root),
+        thread=keys.thread(root),
+        tombstone=keys.withdrawn(root, reply),
+        root=root,
+        reply=reply,
+    )
 
 
 def relist_commands(db: Database, reply: Reply) -> list[Command]:
@@ -48,17 +53,26 @@ async def remove(db: Database, reply: Reply) -> None:
 
 def remove_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that remove a reply from both lists."""
-    own, activity = _at_parent(db, reply)
-    whose = [reply.author, reply.parent_author, mailboxes(db, partition(reply.parent))]
     return [
-        script("unlist_repost", own, [reply.id, reply.id, keys.DAY, "replies", *activity, *whose]),
+        script("unlist_repost", **_listing(db, reply), original_author=reply.parent_author, ttl=keys.DAY),
         ("SET", keys.withdrawn(reply.root, reply.id), "1", "EX", keys.DAY),
         ("ZREM", keys.thread(reply.root), reply.id),
     ]
 
 
-def _at_parent(db: Database, reply: Reply) -> tuple[list[str], list[object]]:
-    """Return the keys of the list of replies, and the script arguments that publish a change of their count."""
+def _listing(db: Database, reply: Reply) -> dict[str, Any]:
+    """Return the script parameters that name a reply and its parent's list."""
     parent = reply.parent
-    own = [keys.status(parent), keys.replies(parent), keys.withdrawn(parent, reply.id)]
-    return [*own, keys.rescore(partition(parent))], [db.channel(keys.activity(parent)), parent]
+    return {
+        "status": keys.status(parent),
+        "listing": keys.replies(parent),
+        "tombstone": keys.withdrawn(parent, reply.id),
+        "rescore": keys.rescore(partition(parent)),
+        "entry": reply.id,
+        "repost": reply.id,
+        "author": reply.author,
+        "counter": StatusField.REPLIES,
+        "original": parent,
+        "channel": db.channel(keys.activity(parent)),
+        "mailboxes": mailboxes(db, partition(parent)),
+    }

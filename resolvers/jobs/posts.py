@@ -20,6 +20,7 @@ from store import (
     likes_and_comments,
     notifications,
     posts,
+    public_timelines,
     replies,
     timelines,
 )
@@ -81,7 +82,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     thing, author = int(text(job, "post")), int(text(job, "author"))
     original, plain = text(job, "original"), bool(job.body["plain"])
     if job.cursor in {"", AGAIN} and not plain:
-        await db.ask(*posts.remove_from_public_commands(thing, text(job, "hashtags").split()))
+        await db.ask(*public_timelines.remove_commands(thing, text(job, "hashtags").split()))
         await end_of_post(db, job, thing)
         await notifications.withdraw_about(db, author, thing)
     if not job.cursor:
@@ -197,9 +198,9 @@ def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Co
     """Return the commands that list a post where it belongs, or remove it from there."""
     shown, score = seen
     if score is None:
-        steps = posts.remove_from_public_commands(post.thing, post.hashtags)
+        steps = public_timelines.remove_commands(post.thing, post.hashtags)
     else:
-        steps = posts.add_to_public_commands(db, post.thing, post.hashtags, score)
+        steps = public_timelines.add_commands(db, post.thing, post.hashtags, score)
     if post.quoted:
         original, whose = post.quoted
         if not shown:

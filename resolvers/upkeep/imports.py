@@ -22,7 +22,7 @@ from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from resolvers.upkeep.progress import Phases
-from store import accounts, follows, jobs, keys, posts
+from store import accounts, follows, jobs, keys, posts, public_timelines
 from store.client.database import Command, Database, script
 from store.hashtags import count_uses
 from store.ids import PARTITIONS, instant, partition
@@ -168,7 +168,7 @@ async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict
     absent = [login for login in logins if login not in members]
     if absent:
         chosen = [random.randrange(PARTITIONS) for _ in absent]  # noqa: S311
-        minted = await db.ask(*(script("mint", [keys.minted(p)], [p]) for p in chosen))
+        minted = await db.ask(*(script("mint", minted=keys.minted(p), partition=p) for p in chosen))
         members |= dict(zip(absent, map(int, minted), strict=True))
         life = db.settings.reservation_seconds
         await db.ask(*(("SET", keys.login(login), members[login], "NX", "EX", life) for login in absent))
@@ -242,7 +242,7 @@ async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members
     for post, tags in made:
         for listed in keys.ranked_lists(tags):
             scored[listed].append((post, ranking.score(instant(post))))
-    await db.ask(*(posts.list_command(db, listed, new) for listed, new in scored.items()))
+    await db.ask(*(public_timelines.list_command(db, listed, new) for listed, new in scored.items()))
     await count_uses(db, made)
     await db.ask(*(jobs.finish(Job(post, "post", {})) for post, _ in made))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from resolvers.homes import build
 from resolvers.operation.inputs import batches
-from store import keys, posts, timelines
+from store import keys, public_timelines, timelines
 from store.client.database import Command, Database
 from store.client.scan import named, scan
 
@@ -35,4 +35,4 @@ def _bounds(db: Database, found: Sequence[str]) -> list[Command]:
     listed = [(keys.hashtag(tag), keys.important_hashtag(tag)) for tag in tags]
     if keys.public() in found:
         listed.append((keys.public(), keys.important_public()))
-    return [posts.list_command(db, one, ()) for one in listed]
+    return [public_timelines.list_command(db, one, ()) for one in listed]

@@ -161,7 +161,7 @@ class Database:
     async def mint(self) -> int:
         """Return a new id in a random partition."""
         p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
-        return int(await self.call("mint", [minted(p)], p))
+        return int(await self.call("mint", minted=minted(p), partition=p))
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         self.round_trips += 1

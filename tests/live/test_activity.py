@@ -12,6 +12,7 @@ from resolvers.operation.services import Services
 from store import keys
 from store.client.database import Database, script
 from store.client.pubsub import PubSub
+from store.ids import partition
 from tests.support.people import Member
 from tests.support.transport.live import ACTIVITY, Stream, heard, separate, subscribed, until, watched
 from tests.support.transport.transports import TRANSPORTS, line
@@ -71,13 +72,25 @@ async def test_a_burst(db: Database, alice: Member) -> None:
     """Of a burst of changes only the latest counts are sent, not each change."""
     post = await alice.post("watch me")
     thing = number(post)
-    own, channel = (
-        [keys.minted((thing >> 4) & 255), keys.status(thing), keys.likes(thing), keys.rescore((thing >> 4) & 255)],
-        db.channel(keys.activity(thing)),
-    )
+    p = partition(thing)
+    likes = [
+        script(
+            "like",
+            minted=keys.minted(p),
+            status=keys.status(thing),
+            likes=keys.likes(thing),
+            rescore=keys.rescore(p),
+            partition=p,
+            member=fan,
+            channel=db.channel(keys.activity(thing)),
+            post=thing,
+            mailboxes="",
+        )
+        for fan in range(1, 101)
+    ]
     async with subscribed(alice, ACTIVITY, post=post) as stream:
         await watched(db, post)
-        await db.ask(*(script("like", own, [(thing >> 4) & 255, fan, channel, thing, ""]) for fan in range(1, 101)))
+        await db.ask(*likes)
         told = [await numbers(stream)]
         while told[-1] != (100, 0, 0, 0):
             told.append(await numbers(stream))

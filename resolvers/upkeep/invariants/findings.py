@@ -7,15 +7,20 @@ from dataclasses import dataclass, field
 
 from store import keys
 from store.client.database import Command, Database, script
+from store.keys.fields import StatusField, UserField
 from store.records import read_pairs
 
-COUNTED_BY_USER = {"followers": keys.followers, "following": keys.following, "posts": keys.profile}
+COUNTED_BY_USER = {
+    UserField.FOLLOWERS: keys.followers,
+    UserField.FOLLOWING: keys.following,
+    UserField.POSTS: keys.profile,
+}
 COUNTED_BY_POST = {
-    "likes": keys.likes,
-    "reposts": keys.reposts,
-    "quotes": keys.quotes,
-    "comments": keys.comments,
-    "replies": keys.replies,
+    StatusField.LIKES: keys.likes,
+    StatusField.REPOSTS: keys.reposts,
+    StatusField.QUOTES: keys.quotes,
+    StatusField.COMMENTS: keys.comments,
+    StatusField.REPLIES: keys.replies,
 }
 
 
@@ -46,9 +51,10 @@ async def counts_of(
     return {thing: dict(zip(counted, row, strict=True)) for thing, row in zip(things, rows, strict=True)}
 
 
-def recount(record: str, counted: str, name: str, *without: str) -> Command:
+def recount(record: str, counted: str, name: str, without: str | None = None) -> Command:
     """Return the command that sets a counter to the size of a set, or of its difference from another set."""
-    return script("recount", [record, counted, *without], [name])
+    uncounted = {"uncounted": without} if without else {}
+    return script("recount", record=record, counted=counted, **uncounted, counter=name)
 
 
 def recount_user(member: int) -> list[Command]:
@@ -62,8 +68,8 @@ def recount_post(post: int) -> list[Command]:
 
 
 def recount_one(member: int, name: str) -> tuple[Command, ...]:
-    without = [keys.hidden(member)] if name == "posts" else []
-    return (recount(keys.user(member), COUNTED_BY_USER[name](member), name, *without),)
+    without = keys.hidden(member) if name == UserField.POSTS else None
+    return (recount(keys.user(member), COUNTED_BY_USER[name](member), name, without),)
 
 
 def pairs(reply: Sequence[str]) -> list[tuple[int, int]]:

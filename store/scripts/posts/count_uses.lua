@@ -1,10 +1,12 @@
--- Counts uses of tags in an hour. KEYS uses; ARGV tags kept, life (s), then tag, how often, ...
+-- Counts uses of tags in an hour.
+-- KEYS: uses
+-- ARGV: tags_kept, ttl (s), counts... (tag, how often, tag, how often, ...)
 -- The tags are trimmed only at twice the number kept: a new tag needs time to collect uses.
-for i = 3, #ARGV, 2 do
-  redis.call('ZINCRBY', KEYS[1], ARGV[i + 1], ARGV[i])
+for i = 1, #counts, 2 do
+  redis.call('ZINCRBY', uses, counts[i + 1], counts[i])
 end
-local size, kept = redis.call('ZCARD', KEYS[1]), tonumber(ARGV[1])
+local size, kept = redis.call('ZCARD', uses), tonumber(tags_kept)
 if size > 2 * kept then
-  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, size - kept - 1)
+  redis.call('ZREMRANGEBYRANK', uses, 0, size - kept - 1)
 end
-redis.call('EXPIRE', KEYS[1], ARGV[2])
+redis.call('EXPIRE', uses, ttl)

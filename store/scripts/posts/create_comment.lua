@@ -1,40 +1,41 @@
 -- Comments on a post, in the post's partition.
--- KEYS minted, status, comments, rescore, commenters, jobs, idempotency (optional)
--- ARGV partition, comment prefix, author, text, post, comment answered or '', channel, digest, life of the key (s),
---      mentioned members, mailboxes
+-- KEYS: minted, status, comments, rescore, commenters, jobs, idempotency?
+-- ARGV: partition, comment_prefix, author, text, post, reply_to (comment answered or ''), channel, digest,
+--       ttl (s, of the idempotency key), mentions (members separated by spaces), mailboxes
 -- Returns {'new', id}, with the body of the job that notifies the mentioned members if there are any;
 -- {'again', id} for a retry; {'conflict'} for a key used differently; {'gone'} without the post;
 -- {'no-reply'} without the comment it answers.
-if redis.call('EXISTS', KEYS[2]) == 0 then
+if redis.call('EXISTS', status) == 0 then
   return {'gone'}
 end
-if KEYS[7] then
-  local first = redis.call('GET', KEYS[7])
+if idempotency then
+  local first = redis.call('GET', idempotency)
   if first then
-    local digest, id = string.match(first, '^(%S+) (%d+)$')
-    return digest == ARGV[8] and {'again', id} or {'conflict'}
+    local used_for, id = string.match(first, '^(%S+) (%d+)$')
+    return used_for == digest and {'again', id} or {'conflict'}
   end
 end
-if ARGV[6] ~= '' and not redis.call('ZSCORE', KEYS[3], ARGV[6]) then
+if reply_to ~= '' and not redis.call('ZSCORE', comments, reply_to) then
   return {'no-reply'}
 end
-local id = str(mint(KEYS[1], ARGV[1]))
-redis.call('HSET', ARGV[2] .. id, 'author', ARGV[3], 'text', ARGV[4], 'post', ARGV[5])
-if ARGV[6] ~= '' then
-  redis.call('HSET', ARGV[2] .. id, 'reply_to', ARGV[6])
+local id = str(mint(minted, partition))
+local comment = comment_prefix .. id
+redis.call('HSET', comment, CommentField.AUTHOR, author, CommentField.TEXT, text, CommentField.POST, post)
+if reply_to ~= '' then
+  redis.call('HSET', comment, CommentField.REPLY_TO, reply_to)
 end
-redis.call('ZADD', KEYS[3], id, id)
-redis.call('ZADD', KEYS[5], ARGV[3], id)
-redis.call('HSET', KEYS[2], 'comments', redis.call('ZCARD', KEYS[3]))
-if KEYS[7] then
-  redis.call('SET', KEYS[7], ARGV[8] .. ' ' .. id, 'EX', ARGV[9])
+redis.call('ZADD', comments, id, id)
+redis.call('ZADD', commenters, author, id)
+redis.call('HSET', status, StatusField.COMMENTS, redis.call('ZCARD', comments))
+if idempotency then
+  redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
 end
-changed(ARGV[7], KEYS[4], ARGV[5])
-notify(mailbox(ARGV[11], redis.call('HGET', KEYS[2], 'author')), 'COMMENT', ARGV[3], ARGV[5], id)
-if ARGV[10] == '' then
+changed(channel, rescore, post)
+notify(mailbox(mailboxes, redis.call('HGET', status, StatusField.AUTHOR)), 'COMMENT', author, post, id)
+if mentions == '' then
   return {'new', id}
 end
-redis.call('HSET', ARGV[2] .. id, 'mentions', ARGV[10])
-local body = cjson.encode({comment = id, post = ARGV[5], author = ARGV[3], mentions = ARGV[10]})
-commit(KEYS[6], tonumber(id), 'mentions', body)
+redis.call('HSET', comment, CommentField.MENTIONS, mentions)
+local body = cjson.encode({comment = id, post = post, author = author, mentions = mentions})
+commit(jobs, tonumber(id), 'mentions', body)
 return {'new', id, body}

@@ -1,21 +1,22 @@
 -- Deletes a comment, with the job that withdraws its mentions.
--- KEYS minted, jobs, status, comments, comment, rescore, commenters; ARGV partition, comment, channel, post, mailboxes
+-- KEYS: minted, jobs, status, comments, comment, rescore, commenters
+-- ARGV: partition, id (of the comment), channel, post, mailboxes
 -- Returns the job's id and body, {} when it mentions nobody, false when it is gone already.
-local fields = redis.call('HMGET', KEYS[5], 'author', 'mentions')
-if redis.call('DEL', KEYS[5]) == 0 then
+local author, mentions = unpack(redis.call('HMGET', comment, CommentField.AUTHOR, CommentField.MENTIONS))
+if redis.call('DEL', comment) == 0 then
   return false
 end
-redis.call('ZREM', KEYS[4], ARGV[2])
-redis.call('ZREM', KEYS[7], ARGV[2])
-if redis.call('EXISTS', KEYS[3]) == 1 then
-  redis.call('HSET', KEYS[3], 'comments', redis.call('ZCARD', KEYS[4]))
-  changed(ARGV[3], KEYS[6], ARGV[4])
-  withdraw(mailbox(ARGV[5], redis.call('HGET', KEYS[3], 'author')), 'COMMENT', fields[1], ARGV[4], ARGV[2])
+redis.call('ZREM', comments, id)
+redis.call('ZREM', commenters, id)
+if redis.call('EXISTS', status) == 1 then
+  redis.call('HSET', status, StatusField.COMMENTS, redis.call('ZCARD', comments))
+  changed(channel, rescore, post)
+  withdraw(mailbox(mailboxes, redis.call('HGET', status, StatusField.AUTHOR)), 'COMMENT', author, post, id)
 end
-if not fields[2] then
+if not mentions then
   return {}
 end
-local id = mint(KEYS[1], ARGV[1])
-local body = cjson.encode({comment = ARGV[2], post = ARGV[4], author = fields[1], mentions = fields[2]})
-commit(KEYS[2], id, 'unmention', body)
-return {str(id), body}
+local job = mint(minted, partition)
+local body = cjson.encode({comment = id, post = post, author = author, mentions = mentions})
+commit(jobs, job, 'unmention', body)
+return {str(job), body}

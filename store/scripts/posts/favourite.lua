@@ -1,13 +1,15 @@
--- Favourites a post, once. KEYS minted, user, favourites; ARGV partition, post, most favourites
+-- Favourites a post, once.
+-- KEYS: minted, user, favourites
+-- ARGV: partition, post, max_favourites
 -- Returns 'new', 'again' for an existing favourite, or 'full'.
-if redis.call('EXISTS', KEYS[2]) == 0 then
+if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
-if redis.call('ZSCORE', KEYS[3], ARGV[2]) then
+if redis.call('ZSCORE', favourites, post) then
   return 'again'
 end
-if redis.call('ZCARD', KEYS[3]) >= tonumber(ARGV[3]) then
+if redis.call('ZCARD', favourites) >= tonumber(max_favourites) then
   return 'full'
 end
-redis.call('ZADD', KEYS[3], str(mint(KEYS[1], ARGV[1])), ARGV[2])
+redis.call('ZADD', favourites, str(mint(minted, partition)), post)
 return 'new'

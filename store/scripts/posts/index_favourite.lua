@@ -1,7 +1,9 @@
--- Adds a member to the index of those who favourite a post. KEYS status, favouriters; ARGV member
+-- Adds a member to the index of those who favourite a post.
+-- KEYS: status, favouriters
+-- ARGV: member
 -- Returns 1, 0 when the post is gone.
-if redis.call('EXISTS', KEYS[1]) == 0 then
+if redis.call('EXISTS', status) == 0 then
   return 0
 end
-redis.call('ZADD', KEYS[2], ARGV[1], ARGV[1])
+redis.call('ZADD', favouriters, member, member)
 return 1

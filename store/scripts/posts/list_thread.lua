@@ -1,10 +1,11 @@
 -- Lists a reply in its conversation, together with the root unless that is deleted.
--- KEYS root's status, thread, tombstone of the reply; ARGV root, reply
-if redis.call('EXISTS', KEYS[3]) == 1 then
+-- KEYS: status (of the root), thread, tombstone (of the reply)
+-- ARGV: root, reply
+if redis.call('EXISTS', tombstone) == 1 then
   return 0
 end
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  redis.call('ZADD', KEYS[2], ARGV[1], ARGV[1])
+if redis.call('EXISTS', status) == 1 then
+  redis.call('ZADD', thread, root, root)
 end
-redis.call('ZADD', KEYS[2], ARGV[2], ARGV[2])
+redis.call('ZADD', thread, reply, reply)
 return 1

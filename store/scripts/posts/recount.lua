@@ -1,8 +1,10 @@
--- Sets a counter to the size of the set it counts. KEYS hash, set, set of entries not counted (optional); ARGV field
+-- Sets a counter to the size of the set it counts.
+-- KEYS: record (hash with the counter), counted (set), uncounted? (set of entries that do not count)
+-- ARGV: counter (field of the record)
 -- Returns 1 when the counter was wrong, else 0.
-local size = redis.call('ZCARD', KEYS[2]) - (KEYS[3] and redis.call('ZCARD', KEYS[3]) or 0)
-if redis.call('EXISTS', KEYS[1]) == 0 or tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') == size then
+local size = redis.call('ZCARD', counted) - (uncounted and redis.call('ZCARD', uncounted) or 0)
+if redis.call('EXISTS', record) == 0 or tonumber(redis.call('HGET', record, counter) or '0') == size then
   return 0
 end
-redis.call('HSET', KEYS[1], ARGV[1], size)
+redis.call('HSET', record, counter, size)
 return 1

@@ -99,7 +99,7 @@ local function begin_waiting(home, state, post, most)
   if last then
     return redis.call('LLEN', home) <= most and wide(place_in(last))
   end
-  local floor = redis.call('HGET', state, 'floor')
+  local floor = redis.call('HGET', state, HomeField.FLOOR)
   if floor and tonumber(floor) < tonumber(post) then
     redis.call('RPUSH', home, post)
     return wide(post)
@@ -120,9 +120,9 @@ end
 -- than add a post: a builder that has read before must then read again.
 local function open_home(at, is_change)
   gather(at)
-  local state = redis.call('HMGET', at.state, 'floor', 'building')
+  local state = redis.call('HMGET', at.state, HomeField.FLOOR, HomeField.BUILDING)
   if state[1] and state[2] and is_change then
-    redis.call('HINCRBY', at.state, 'changed', 1)
+    redis.call('HINCRBY', at.state, HomeField.CHANGED, 1)
   end
   return state[1] and tonumber(state[1])
 end
@@ -208,7 +208,7 @@ end
 
 -- Raises the floor and removes all entries at or below it. `count` is their number, if the caller knows it.
 local function raise_floor(at, floor, count)
-  redis.call('HSET', at.state, 'floor', str(floor))
+  redis.call('HSET', at.state, HomeField.FLOOR, str(floor))
   count = count or count_up_to(at.home, floor)
   if count == 0 then
     return
@@ -259,6 +259,6 @@ local function trim(at, size, slack, oldest)
     raise_floor(at, oldest)
   end
   if redis.call('HLEN', at.sources) > 2 * (size + slack) then
-    trim_sources(at, tonumber(redis.call('HGET', at.state, 'floor')), size)
+    trim_sources(at, tonumber(redis.call('HGET', at.state, HomeField.FLOOR)), size)
   end
 end

@@ -28,8 +28,8 @@ local function bound_log(box, log)
   local surplus = redis.call('ZCARD', log) - box.kept
   if surplus > 0 then
     local last = redis.call('ZRANGE', log, surplus - 1, surplus - 1, 'WITHSCORES')[2]
-    local floor = tonumber(redis.call('HGET', box.state, 'floor') or '0')
-    redis.call('HSET', box.state, 'floor', str(math.max(floor, tonumber(last))))
+    local floor = tonumber(redis.call('HGET', box.state, NotificationsField.FLOOR) or '0')
+    redis.call('HSET', box.state, NotificationsField.FLOOR, str(math.max(floor, tonumber(last))))
     redis.call('ZREMRANGEBYRANK', log, 0, surplus - 1)
   end
 end

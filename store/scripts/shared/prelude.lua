@@ -49,7 +49,7 @@ end
 
 -- Sets a member's number of posts, without the hidden ones.
 local function count_posts(user, profile, hidden)
-  redis.call('HSET', user, 'posts', redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
+  redis.call('HSET', user, UserField.POSTS, redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
 end
 
 -- Returns a member's magnitude, which selects their set of names: 0 below 8 followers, one more for each doubling.
@@ -66,10 +66,10 @@ end
 
 -- Stores a member's magnitude if it has changed, with the job that moves their names.
 local function settle_magnitude(user, stream, minted, partition, member)
-  local known = tonumber(redis.call('HGET', user, 'magnitude') or '0')
-  local is = magnitude_of(tonumber(redis.call('HGET', user, 'followers')), known)
+  local known = tonumber(redis.call('HGET', user, UserField.MAGNITUDE) or '0')
+  local is = magnitude_of(tonumber(redis.call('HGET', user, UserField.FOLLOWERS)), known)
   if is ~= known then
-    redis.call('HSET', user, 'magnitude', is)
+    redis.call('HSET', user, UserField.MAGNITUDE, is)
     local id = mint(minted, partition)
     commit(stream, id, 'index', cjson.encode({member = member}))
     leave(stream, id)
@@ -80,9 +80,9 @@ end
 -- them. `reach` is the state, with the id that set it: absent (small), growing (being promoted), big (no longer pushed
 -- to followers) or shrinking (being demoted).
 local function weigh(user, stream, minted, partition, member, followers, threshold)
-  redis.call('HSET', user, 'followers', followers)
+  redis.call('HSET', user, UserField.FOLLOWERS, followers)
   settle_magnitude(user, stream, minted, partition, member)
-  local reach = string.match(redis.call('HGET', user, 'reach') or '', '%a+') or 'small'
+  local reach = string.match(redis.call('HGET', user, UserField.REACH) or '', '%a+') or 'small'
   local is_big, kind = reach == 'growing' or reach == 'big', nil
   if not is_big and followers >= tonumber(threshold) then
     kind = 'grow'
@@ -92,7 +92,7 @@ local function weigh(user, stream, minted, partition, member, followers, thresho
     return
   end
   local id = mint(minted, partition)
-  redis.call('HSET', user, 'reach', (kind == 'grow' and 'growing:' or 'shrinking:') .. str(id))
+  redis.call('HSET', user, UserField.REACH, (kind == 'grow' and 'growing:' or 'shrinking:') .. str(id))
   commit(stream, id, kind, cjson.encode({member = member}))
   leave(stream, id)
 end

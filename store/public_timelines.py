@@ -1,0 +1,31 @@
+"""Timelines that everybody reads: the public one and one for each hashtag. Each has a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from store import keys
+from store.client.database import Command, Database, script
+
+
+def add_commands(db: Database, thing: int, hashtags: Sequence[str], score: float) -> list[Command]:
+    """Return the commands that add a post to the public timeline, to those of its tags, and to their rankings."""
+    return [list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)]
+
+
+def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[int, float]]) -> Command:
+    """Return the command that adds posts to the public timeline or a tag's, and their scores to its ranking."""
+    timeline, ranking = listed
+    return script(
+        "add_to_timeline",
+        timeline=timeline,
+        ranking=ranking,
+        timeline_size=db.settings.public_size if timeline == keys.public() else db.settings.hashtag_size,
+        ranking_size=db.settings.important_size,
+        scored=[part for one in scored for part in one],
+    )
+
+
+def remove_commands(thing: int, hashtags: Sequence[str]) -> list[Command]:
+    """Return the commands that remove a post from the public timeline and its ranking, then from each tag's."""
+    return [("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed]
