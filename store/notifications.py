@@ -67,12 +67,16 @@ def look_up(member: int, notifications: Iterable[int]) -> list[Command]:
 
 def unread(member: int) -> Command:
     """Return the command that counts a member's unread notifications."""
-    return script("unread_notifications", [keys.notifications(member), keys.notification_state(member)])
+    return script(
+        "unread_notifications",
+        notifications=keys.notifications(member),
+        notification_state=keys.notification_state(member),
+    )
 
 
 async def mark_read(db: Database, member: int, until: int | None) -> bool:
     """Mark notifications read, up to one or all of them; False when the member has none with that id."""
-    reply = await db.call("mark_read", _logs(member), "" if until is None else until)
+    reply = await db.call("mark_read", **_logs(member), notification="" if until is None else until)
     return bool(reply)
 
 
@@ -96,13 +100,17 @@ async def newest(db: Database, member: int) -> int:
 
 async def changes_after(db: Database, member: int, last: int, count: int) -> Changes:
     """Return the changes to a member's notifications after an id, at most `count` of each kind."""
-    newest, floor, came, gone = await db.call("notification_changes", _logs(member), last, count)
+    newest, floor, came, gone = await db.call("notification_changes", **_logs(member), after=last, limit=count)
     withdrawn = [Entry(int(thing), int(score)) for thing, score in zip(gone[::2], gone[1::2], strict=True)]
     return Changes(int(newest), int(floor), read_notifications(came), withdrawn)
 
 
-def _logs(member: int) -> list[str]:
-    return [keys.notifications(member), keys.withdrawn_notifications(member), keys.notification_state(member)]
+def _logs(member: int) -> dict[str, str]:
+    return {
+        "notifications": keys.notifications(member),
+        "withdrawn_notifications": keys.withdrawn_notifications(member),
+        "notification_state": keys.notification_state(member),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,33 +125,47 @@ class MentionSource:
 
 async def mention(db: Database, named: MentionSource, members: Iterable[int]) -> None:
     """Add a mention to each member's list, and notify those who may see it."""
-    kept = db.settings.mentions_kept
-    what = [named.author, named.post, named.comment, named.private or "", kept]
-    await db.ask(*(_mention(db, "mention", member, what) for member in members))
+    await db.ask(*(_mention_command(db, named, member) for member in members))
 
 
 async def unmention(db: Database, named: MentionSource, members: Iterable[int]) -> None:
     """Remove the mentions in a post or comment that is gone, and their notifications, from some members."""
-    what = [named.author, named.post, named.comment]
-    await db.ask(*(_mention(db, "unmention", member, what) for member in members))
+    await db.ask(*(script("unmention", **_mention(db, named, member)) for member in members))
 
 
-def _mention(db: Database, name: str, member: int, what: list[Any]) -> Command:
-    own = [keys.mentions(member), *([keys.following(member)] if name == "mention" else [])]
-    return script(name, own, [mailboxes(db, partition(member)), member, *what])
+def _mention_command(db: Database, named: MentionSource, member: int) -> Command:
+    return script(
+        "mention",
+        **_mention(db, named, member),
+        following=keys.following(member),
+        private=named.private or "",
+        mentions_kept=db.settings.mentions_kept,
+    )
+
+
+def _mention(db: Database, named: MentionSource, member: int) -> dict[str, Any]:
+    """Return the script parameters that name a mention of a member."""
+    return {
+        "mentions": keys.mentions(member),
+        "mailboxes": mailboxes(db, partition(member)),
+        "member": member,
+        "author": named.author,
+        "post": named.post,
+        "comment": named.comment,
+    }
 
 
 async def withdraw_about(db: Database, member: int, post: int) -> None:
     """Withdraw all of a member's notifications about a post that is gone."""
     p = partition(member)
-    await db.call("withdraw_about", [keys.minted(p)], mailboxes(db, p), member, post)
+    await db.call("withdraw_about", minted=keys.minted(p), mailboxes=mailboxes(db, p), member=member, post=post)
 
 
 def trim(db: Database, member: int) -> tuple[Command, ...]:
     """Return the commands that trim a member's notifications and mentions."""
     p = partition(member)
     return (
-        script("trim_notifications", [keys.minted(p)], [mailboxes(db, p), member]),
+        script("trim_notifications", minted=keys.minted(p), mailboxes=mailboxes(db, p), member=member),
         ("ZREMRANGEBYRANK", keys.mentions(member), 0, -db.settings.mentions_kept - 1),
     )
 

@@ -1,5 +1,8 @@
--- Trims a member's notifications after their bound was lowered. KEYS any key of the partition; ARGV mailboxes, member
-local box = mailbox(ARGV[1], ARGV[2])
+-- Trims a member's notifications after their bound was lowered.
+-- KEYS: minted
+-- ARGV: mailboxes, member
+-- The key names the partition.
+local box = mailbox(mailboxes, member)
 bound_log(box, box.notifications)
 bound_log(box, box.withdrawn)
 return 1

@@ -1,5 +1,6 @@
 -- Removes the mention of a member by a post or comment that is gone.
--- KEYS mentions; ARGV mailboxes, member, author, post, comment or '0'
-redis.call('ZREM', KEYS[1], ARGV[5] == '0' and ARGV[4] or ARGV[5] .. ':' .. ARGV[4])
-withdraw(mailbox(ARGV[1], ARGV[2]), 'MENTION', ARGV[3], ARGV[4], ARGV[5])
+-- KEYS: mentions
+-- ARGV: mailboxes, member, author, post, comment ('0' without one)
+redis.call('ZREM', mentions, comment == '0' and post or comment .. ':' .. post)
+withdraw(mailbox(mailboxes, member), 'MENTION', author, post, comment)
 return 1

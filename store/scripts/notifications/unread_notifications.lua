@@ -1,2 +1,4 @@
--- Counts notifications newer than the read mark. KEYS notifications, state
-return redis.call('ZCOUNT', KEYS[1], '(' .. (redis.call('HGET', KEYS[2], 'read') or '0'), '+inf')
+-- Counts notifications newer than the read mark.
+-- KEYS: notifications, notification_state
+local last = redis.call('HGET', notification_state, NotificationsField.READ) or '0'
+return redis.call('ZCOUNT', notifications, '(' .. last, '+inf')

@@ -1,4 +1,6 @@
 -- Withdraws all notifications of a member about a post that is gone.
--- KEYS any key of the partition; ARGV mailboxes, member, post
-withdraw_about(mailbox(ARGV[1], ARGV[2]), ARGV[3])
+-- KEYS: minted
+-- ARGV: mailboxes, member, post
+-- The key names the partition.
+withdraw_about(mailbox(mailboxes, member), post)
 return 1
