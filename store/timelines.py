@@ -12,6 +12,7 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import LARGEST, PARTITIONS, first_of, partition
+from store.keys.fields import HomeField
 from store.records import Entry, Source, read_pairs, read_sources
 
 APPENDED = 500  # homes to which one script appends a newest post; blocks the server for 1 to 2 ms
@@ -60,19 +61,17 @@ def deliver(db: Database, delivery: Delivery, after: int, count: int) -> Command
     It begins after the edge `after`. `read_delivered` reads from its reply how far it went.
     """
     d = delivery
-    args = [
-        *_stems(),
-        *_limits(db),
-        min(WAITING, db.settings.home_slack),
-        d.deliverer,
-        d.post,
-        d.author,
-        d.repost or "",
-        d.earlier,
-        after,
-        count,
-    ]
-    return script("deliver", [keys.followers(d.deliverer)], args)
+    return script(
+        "deliver",
+        followers=keys.followers(d.deliverer),
+        **_stems(),
+        **_limits(db),
+        newest_size=min(WAITING, db.settings.home_slack),
+        deliverer=d.deliverer,
+        **_delivered(d),
+        after=after,
+        limit=count,
+    )
 
 
 def read_delivered(reply: Sequence[Any]) -> tuple[int, int]:
@@ -82,18 +81,27 @@ def read_delivered(reply: Sequence[Any]) -> tuple[int, int]:
 
 async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
     """Remove a deleted post, or an undone plain repost, from homes."""
-    d = delivery
-    args = [*_stems(), *_limits(db), d.post, d.author, d.repost or "", d.earlier]
+    named = {**_stems(), **_limits(db), **_delivered(delivery)}
     groups = (followers[i : i + CHANGED] for i in range(0, len(followers), CHANGED))
-    await db.ask(*(script("retract", [], [*args, *map(keys.tag, some)]) for some in groups))
+    await db.ask(*(script("retract", **named, tags=map(keys.tag, some)) for some in groups))
 
 
-def _stems() -> list[str]:
-    return [keys.stem(key) for key in (keys.following, keys.home, keys.home_state, keys.sources, keys.newest)]
+def _delivered(d: Delivery) -> dict[str, Any]:
+    return {"post": d.post, "author": d.author, "repost": d.repost or "", "earlier_reposts": d.earlier}
 
 
-def _limits(db: Database) -> list[int]:
-    return [db.settings.home_size, db.settings.home_slack, oldest(db)]
+def _stems() -> dict[str, str]:
+    return {
+        "following_stem": keys.stem(keys.following),
+        "home_stem": keys.stem(keys.home),
+        "home_state_stem": keys.stem(keys.home_state),
+        "sources_stem": keys.stem(keys.sources),
+        "newest_stem": keys.stem(keys.newest),
+    }
+
+
+def _limits(db: Database) -> dict[str, int]:
+    return {"home_size": db.settings.home_size, "home_slack": db.settings.home_slack, "oldest": oldest(db)}
 
 
 def oldest(db: Database) -> int:
@@ -106,20 +114,24 @@ async def merge(
     db: Database, follower: int, followed: int, edge: int, entries: Sequence[Delivery], horizon: int
 ) -> None:
     """Merge a newly followed member's posts into a home; the member's profile was not read below `horizon`."""
-    args = [*_limits(db), follower, followed, edge, horizon]
-    await db.call(
-        "merge_home", [keys.following(follower), *keys.home_keys(follower).values()], *args, *_written(entries)
-    )
+    home = _follower_home(db, follower, entries)
+    await db.call("merge_home", **home, followed=followed, edge=edge, horizon=horizon)
 
 
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
     """Remove an unfollowed member's posts and plain reposts from a home."""
-    own = [keys.following(follower), *keys.home_keys(follower).values()]
-    await db.call("unmerge_home", own, *_limits(db), follower, unfollowed, *_written(entries))
+    await db.call("unmerge_home", **_follower_home(db, follower, entries), unfollowed=unfollowed)
 
 
-def _written(entries: Sequence[Delivery]) -> list[str | int]:
-    return [part for e in entries for part in (e.post, e.author, e.repost or "", e.earlier)]
+def _follower_home(db: Database, follower: int, entries: Sequence[Delivery]) -> dict[str, Any]:
+    """Return the script parameters that name a follower's home and posts of a member."""
+    return {
+        "following": keys.following(follower),
+        **keys.home_keys(follower),
+        **_limits(db),
+        "follower": follower,
+        "entries": [part for e in entries for part in (e.post, e.author, e.repost or "", e.earlier)],
+    }
 
 
 async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
@@ -136,7 +148,7 @@ async def floor(db: Database, member: int) -> int | None:
 
 def floor_command(member: int) -> Command:
     """Return the command that reads the highest id ever trimmed from a home."""
-    return ("HGET", keys.home_state(member), "floor")
+    return ("HGET", keys.home_state(member), HomeField.FLOOR)
 
 
 def read_slice(key: str, part: Slice) -> Command:
@@ -170,15 +182,24 @@ def read_home(member: int, part: Slice) -> list[Command]:
     The order of the commands matters. An entry that moves to the list between them is read twice, not missed. An entry
     that is trimmed between them is below the floor that is read last.
     """
-    bounds = [part.above or 0, "" if part.below is None else part.below, "1" if part.newest_first else "", part.count]
-    is_newest = part.below is None and part.newest_first
     return [
         ("GET", keys.newest(member)),
-        ("LRANGE", keys.home(member), -part.count, -1)
-        if is_newest
-        else script("slice_home", [keys.home(member)], bounds),
-        ("HMGET", keys.home_state(member), "floor", "building"),
+        _read_listed(member, part),
+        ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
     ]
+
+
+def _read_listed(member: int, part: Slice) -> Command:
+    if part.below is None and part.newest_first:
+        return ("LRANGE", keys.home(member), -part.count, -1)
+    return script(
+        "slice_home",
+        home=keys.home(member),
+        above=part.above or 0,
+        below="" if part.below is None else part.below,
+        newest_first="1" if part.newest_first else "",
+        limit=part.count,
+    )
 
 
 def read_stored(part: Slice, waiting: str | None, listed: Sequence[str], state: Sequence[str | None]) -> StoredHome:
@@ -190,9 +211,8 @@ def read_stored(part: Slice, waiting: str | None, listed: Sequence[str], state: 
 def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[Entry]:
     """Return the entries of part of a home, in the order of the slice."""
     texts = [*listed, *(waiting or "").split()[1:]]
-    found = {
-        place: place for place in map(int, [text for text in texts if ":" not in text])
-    }  # almost all entries are plain ids
+    plain = [int(text) for text in texts if ":" not in text]  # almost all entries are plain ids
+    found = dict(zip(plain, plain, strict=True))
     found |= {entry.place: entry.thing for entry in home_entries([text for text in texts if ":" in text])}
     above, below = part.above or 0, part.below or LARGEST + 1
     places = sorted([place for place in found if above < place < below], reverse=part.newest_first)
@@ -206,7 +226,7 @@ def home_entries(listed: Sequence[str]) -> list[Entry]:
 
 def places(member: int, posts: Sequence[int]) -> Command:
     """Return the command that reads the places of posts in a home, None for posts that it does not have."""
-    return script("places", [keys.home(member), keys.newest(member)], posts)
+    return script("places", home=keys.home(member), newest=keys.newest(member), posts=posts)
 
 
 async def home(db: Database, member: int) -> list[Entry]:
@@ -221,7 +241,7 @@ def begin_home(member: int, *, again: bool = False) -> Command:
 
     With `again`, it also begins for a home that is ready, to add to it.
     """
-    return script("begin_home", [keys.home_state(member)], ["again" if again else ""])
+    return script("begin_home", home_state=keys.home_state(member), again="1" if again else "")
 
 
 def write_home(db: Database, member: int, changed: str, places: str, sources: Mapping[int, str], floor: int) -> Command:
@@ -229,20 +249,35 @@ def write_home(db: Database, member: int, changed: str, places: str, sources: Ma
 
     `places` are the entries, as `post` or `post:place`, separated by spaces.
     """
-    own = [*keys.home_keys(member).values(), keys.active(partition(member))]
-    args = [member, changed, floor, today(), db.settings.home_size, db.settings.home_slack, places]
-    return script("write_home", own, [*args, *(part for pair in sources.items() for part in pair)])
+    return script(
+        "write_home",
+        **keys.home_keys(member),
+        active=keys.active(partition(member)),
+        member=member,
+        changes=changed,
+        floor=floor,
+        day=today(),
+        home_size=db.settings.home_size,
+        home_slack=db.settings.home_slack,
+        entries=places,
+        sources_by_post=[part for pair in sources.items() for part in pair],
+    )
 
 
 def trim_home(db: Database, member: int) -> Command:
     """Return the command that trims a home; its reply is the number of entries removed."""
-    return script("trim_home", [*keys.home_keys(member).values()], _limits(db))
+    return script("trim_home", **keys.home_keys(member), **_limits(db))
 
 
 def drop_home(member: int, last_read: int | None = None) -> Command:
     """Return the command that drops a home, unless it was read after the day `last_read`, if one is given."""
-    own = [*keys.home_keys(member).values(), keys.active(partition(member))]
-    return script("drop_home", own, [member, "" if last_read is None else last_read])
+    return script(
+        "drop_home",
+        **keys.home_keys(member),
+        active=keys.active(partition(member)),
+        member=member,
+        last_read="" if last_read is None else last_read,
+    )
 
 
 def touch_home(member: int) -> Command:

@@ -1,9 +1,10 @@
--- Drops a home: the next read builds a new one. KEYS home, home state, sources, newest, active
--- ARGV member, latest day of the last read at which to drop the home, or '' for any
-local day = redis.call('ZSCORE', KEYS[5], ARGV[1])
-if ARGV[2] ~= '' and day and tonumber(day) > tonumber(ARGV[2]) then
+-- Drops a home: the next read builds a new one.
+-- KEYS: home, home_state, sources, newest, active
+-- ARGV: member, last_read (latest day of the last read at which to drop the home, or '' for any)
+local day = redis.call('ZSCORE', active, member)
+if last_read ~= '' and day and tonumber(day) > tonumber(last_read) then
   return 0
 end
-redis.call('ZREM', KEYS[5], ARGV[1])
-redis.call('DEL', KEYS[1], KEYS[3], KEYS[4])
-return redis.call('DEL', KEYS[2])
+redis.call('ZREM', active, member)
+redis.call('DEL', home, sources, newest)
+return redis.call('DEL', home_state)

@@ -1,28 +1,28 @@
 -- Adds the posts of a newly followed member to one home, unless that follow has ended or been replaced.
--- KEYS following, home, home state, sources, newest
--- ARGV home size, home slack, oldest id kept, follower, followed, edge, horizon;
---      then post, its author, repost or '', earlier reposts; ...
+-- KEYS: following, home, home_state, sources, newest
+-- ARGV: home_size, home_slack, oldest (highest id that is too old for a home, or 0), follower, followed, edge, horizon,
+--       entries... (post, its author, repost or '', earlier reposts, ...)
 -- The followed member's profile was read down to `horizon`. Below it the home may be incomplete, so the floor rises.
 local at = {
-  member = ARGV[4], following = KEYS[1], home = KEYS[2], state = KEYS[3], sources = KEYS[4], newest = KEYS[5],
+  member = follower, following = following, home = home, state = home_state, sources = sources, newest = newest,
 }
-local followed, horizon = ARGV[5], tonumber(ARGV[7])
-local floor, edge = open_home(at, true), redis.call('ZSCORE', at.following, followed)
-if not floor or not edge or tonumber(edge) ~= tonumber(ARGV[6]) then
+local floor, present = open_home(at, true), redis.call('ZSCORE', following, followed)
+if not floor or not present or tonumber(present) ~= tonumber(edge) then
   return 0
 end
-if horizon > floor then
-  raise_floor(at, horizon)
-  floor = horizon
+if tonumber(horizon) > floor then
+  floor = tonumber(horizon)
+  raise_floor(at, floor)
 end
 load_home(at)
-for i = 8, #ARGV, 4 do
-  if ARGV[i + 2] == '' then
-    bring(at, floor, ARGV[i])
+for i = 1, #entries, 4 do
+  local post, author, repost, earlier_reposts = unpack(entries, i, i + 3)
+  if repost == '' then
+    bring(at, floor, post)
   else
-    bring_repost(at, floor, ARGV[i], ARGV[i + 1], ARGV[i + 2], followed, ARGV[i + 3])
+    bring_repost(at, floor, post, author, repost, followed, earlier_reposts)
   end
 end
 store_home(at)
-trim(at, tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
+trim(at, home_size, home_slack, oldest)
 return 1

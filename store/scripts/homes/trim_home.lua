@@ -1,9 +1,11 @@
--- Trims a home to its bounds. KEYS home, home state, sources, newest; ARGV home size, home slack, oldest id kept
+-- Trims a home to its bounds.
+-- KEYS: home, home_state, sources, newest
+-- ARGV: home_size, home_slack, oldest (highest id that is too old for a home, or 0)
 -- Returns how many entries it removed.
-local at = {home = KEYS[1], state = KEYS[2], sources = KEYS[3], newest = KEYS[4]}
+local at = {home = home, state = home_state, sources = sources, newest = newest}
 if not open_home(at) then
   return 0
 end
-local before = redis.call('LLEN', at.home)
-trim(at, tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
-return before - redis.call('LLEN', at.home)
+local before = redis.call('LLEN', home)
+trim(at, home_size, home_slack, oldest)
+return before - redis.call('LLEN', home)

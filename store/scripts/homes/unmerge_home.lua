@@ -1,22 +1,23 @@
 -- Removes an unfollowed member's posts and reposts from one home, unless the member is followed again.
--- KEYS following, home, home state, sources, newest
--- ARGV home size, home slack, oldest id kept, follower, unfollowed;
---      then post, its author, repost or '', first reposts; ...
+-- KEYS: following, home, home_state, sources, newest
+-- ARGV: home_size, home_slack, oldest (highest id that is too old for a home, or 0), follower, unfollowed,
+--       entries... (post, its author, repost or '', earlier reposts, ...)
 local at = {
-  member = ARGV[4], following = KEYS[1], home = KEYS[2], state = KEYS[3], sources = KEYS[4], newest = KEYS[5],
+  member = follower, following = following, home = home, state = home_state, sources = sources, newest = newest,
 }
 local floor = open_home(at, true)
-if not floor or redis.call('ZSCORE', at.following, ARGV[5]) then
+if not floor or redis.call('ZSCORE', following, unfollowed) then
   return 0
 end
 load_home(at)
-for i = 6, #ARGV, 4 do
-  if ARGV[i + 2] == '' then
-    settle(at, floor, ARGV[i], place_of(at, ARGV[i]), ARGV[i + 1], ARGV[i + 3])
+for i = 1, #entries, 4 do
+  local post, author, repost, earlier_reposts = unpack(entries, i, i + 3)
+  if repost == '' then
+    settle(at, floor, post, place_of(at, post), author, earlier_reposts)
   else
-    take_source(at, floor, ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3])
+    take_source(at, floor, post, author, repost, earlier_reposts)
   end
 end
 store_home(at)
-trim(at, tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
+trim(at, home_size, home_slack, oldest)
 return 1

@@ -54,7 +54,7 @@ else
   local at = {home = home, state = home_state, sources = sources, newest = newest}
   if open_home(at) then
     move(at, id, nil, tonumber(id))
-    trim(at, tonumber(home_size), tonumber(home_slack), 0)
+    trim(at, home_size, home_slack, 0)
   end
 end
 if idempotency then

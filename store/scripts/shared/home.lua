@@ -15,11 +15,11 @@
 local function home_of(stems, tag)
   return {
     member = string.match(tag, '%d+$'),
-    following = stems[1] .. tag,
-    home = stems[2] .. tag,
-    state = stems[3] .. tag,
-    sources = stems[4] .. tag,
-    newest = stems[5] .. tag,
+    following = stems.following .. tag,
+    home = stems.home .. tag,
+    state = stems.state .. tag,
+    sources = stems.sources .. tag,
+    newest = stems.newest .. tag,
   }
 end
 
@@ -249,7 +249,9 @@ local function trim_sources(at, floor, most)
 end
 
 -- Trims a home of more than `size + slack` entries to the newest `size`, and removes entries at or below `oldest`.
+-- The bounds are numbers or their texts.
 local function trim(at, size, slack, oldest)
+  size, slack, oldest = tonumber(size), tonumber(slack), tonumber(oldest)
   local surplus = redis.call('LLEN', at.home) - size
   if surplus > slack then
     raise_floor(at, place_in(redis.call('LINDEX', at.home, surplus - 1)), surplus)
