@@ -61,7 +61,7 @@ def create_command(db: Database, draft: Draft) -> Command:
         **idempotency,
         partition=p,
         status_prefix=keys.prefix(keys.status, p),
-        **_fields(draft),
+        **_content(draft),
         digest=draft.digest,
         ttl=keys.DAY,
         home_size=db.settings.home_size,
@@ -69,23 +69,23 @@ def create_command(db: Database, draft: Draft) -> Command:
     )
 
 
-def _fields(draft: Draft) -> dict[str, int | str]:
-    """Return the fields of a post to be created as its script takes them; "" for one that it does not have."""
+def _content(draft: Draft) -> dict[str, int | str]:
+    """Return the script parameters that say what a post is; "" for one that does not apply."""
     place = draft.location
     return {
-        StatusField.AUTHOR: draft.author,
-        StatusField.TEXT: draft.text,
-        StatusField.MENTIONS: " ".join(map(str, draft.mentions)),
-        StatusField.HASHTAGS: " ".join(draft.hashtags),
-        StatusField.ORIGINAL: draft.original or "",
-        StatusField.ORIGINAL_AUTHOR: draft.original_author or "",
-        StatusField.OF_QUOTE: "1" if draft.of_quote else "",
-        StatusField.REPLY_TO: draft.reply_to or "",
-        StatusField.REPLY_TO_AUTHOR: draft.reply_to_author or "",
-        StatusField.ROOT: draft.root or "",
+        "author": draft.author,
+        "text": draft.text,
+        "mentions": " ".join(map(str, draft.mentions)),
+        "hashtags": " ".join(draft.hashtags),
+        "original": draft.original or "",
+        "original_author": draft.original_author or "",
+        "of_quote": "1" if draft.of_quote else "",
+        "reply_to": draft.reply_to or "",
+        "reply_to_author": draft.reply_to_author or "",
+        "root": draft.root or "",
         # repr() has enough digits to restore exactly the same number.
-        StatusField.LATITUDE: repr(place.latitude) if place else "",
-        StatusField.LONGITUDE: repr(place.longitude) if place else "",
+        "latitude": repr(place.latitude) if place else "",
+        "longitude": repr(place.longitude) if place else "",
     }
 
 

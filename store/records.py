@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from store.ids import instant
+from store.keys.fields import CommentField, StatusField
 from store.secret import Secret
 
 Fields = Mapping[str, str]
@@ -179,26 +180,27 @@ def read_post(post: int, fields: Fields) -> Post | None:
     if not fields:
         return None
     found = fields.get
-    mentioned, hashtags, reply_to, root = found("mentions"), found("hashtags"), found("reply_to"), found("root")
+    mentioned, hashtags = found(StatusField.MENTIONS), found(StatusField.HASHTAGS)
+    reply_to, root = found(StatusField.REPLY_TO), found(StatusField.ROOT)
     shared = (
         post,
-        int(fields["author"]),
-        fields["text"],
+        int(fields[StatusField.AUTHOR]),
+        fields[StatusField.TEXT],
         tuple(map(int, mentioned.split())) if mentioned else (),
         tuple(hashtags.split()) if hashtags else (),
-        int(found("likes", 0)),
-        int(found("reposts", 0)),
-        int(found("quotes", 0)),
-        int(found("comments", 0)),
-        int(found("replies", 0)),
-        "hidden" in fields,
+        int(found(StatusField.LIKES, 0)),
+        int(found(StatusField.REPOSTS, 0)),
+        int(found(StatusField.QUOTES, 0)),
+        int(found(StatusField.COMMENTS, 0)),
+        int(found(StatusField.REPLIES, 0)),
+        StatusField.HIDDEN in fields,
         int(reply_to) if reply_to else None,
         int(root) if root else None,
-        Location.read(found("latitude"), found("longitude")),
+        Location.read(found(StatusField.LATITUDE), found(StatusField.LONGITUDE)),
     )
-    if "original" not in fields:
+    if StatusField.ORIGINAL not in fields:
         return Status(*shared)
-    return Repost(*shared, int(fields["original"]), int(fields["original_author"]))
+    return Repost(*shared, int(fields[StatusField.ORIGINAL]), int(fields[StatusField.ORIGINAL_AUTHOR]))
 
 
 def is_plain_repost(post: Post | None) -> bool:
@@ -226,14 +228,14 @@ class Comment(Struct, frozen=True):
     def read(cls, comment: int, fields: Fields) -> Comment | None:
         if not fields:
             return None
-        reply_to = fields.get("reply_to")
+        reply_to = fields.get(CommentField.REPLY_TO)
         return cls(
             id=comment,
-            author=int(fields["author"]),
-            text=fields["text"],
-            post_id=int(fields["post"]),
+            author=int(fields[CommentField.AUTHOR]),
+            text=fields[CommentField.TEXT],
+            post_id=int(fields[CommentField.POST]),
             reply_to_id=int(reply_to) if reply_to else None,
-            mentioned=tuple(int(member) for member in fields.get("mentions", "").split()),
+            mentioned=tuple(int(member) for member in fields.get(CommentField.MENTIONS, "").split()),
         )
 
 

@@ -12,6 +12,7 @@ from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import big_authors, keys, posts, timelines
 from store.client.database import CommandRefused, Database
 from store.ids import partition
+from store.keys.fields import HomeField
 from store.records import Published
 
 PROFILES_KEPT = 50_000  # profiles cached while many homes are computed
@@ -42,7 +43,8 @@ async def read(db: Database, member: int) -> None:
     Does nothing while the database accepts no writes.
     """
     (floor, building), day = await db.ask(
-        ("HMGET", keys.home_state(member), "floor", "building"), ("ZSCORE", keys.active(partition(member)), member)
+        ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
+        ("ZSCORE", keys.active(partition(member)), member),
     )
     with contextlib.suppress(CommandRefused):
         if floor is None or building:

@@ -15,6 +15,7 @@ from store import big_authors, keys, promotions, timelines
 from store.client.cache import CachedValues
 from store.client.database import Command
 from store.ids import partition
+from store.keys.fields import NotificationsField
 from store.notifications import Notification, look_up, read_notifications
 from store.promotions import Promotion
 from store.records import (
@@ -196,7 +197,7 @@ class DataLoaders:
     def read_until(self) -> DataLoader[int]:
         return DataLoader(
             self._reader,
-            lambda members: [("HGET", keys.notification_state(member), "read") for member in members],
+            lambda members: [("HGET", keys.notification_state(member), NotificationsField.READ) for member in members],
             lambda _, replies: [int(reply or 0) for reply in replies],
         )
 

@@ -12,6 +12,7 @@ from resolvers.upkeep.invariants.findings import Finding
 from store import big_authors, keys, timelines
 from store.client.database import Database
 from store.ids import partition
+from store.keys.fields import HomeField
 from store.records import Source
 
 
@@ -26,7 +27,7 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
                 ("LLEN", keys.home(member)),
                 ("STRLEN", keys.newest(member)),
                 ("LRANGE", keys.home(member), 0, 0),
-                ("HMGET", keys.home_state(member), "floor", "building"),
+                ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
                 ("EXISTS", keys.user(member)),
                 ("ZSCORE", keys.active(partition(member)), member),
             )
@@ -74,7 +75,7 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
 async def _stored(db: Database, member: int) -> tuple[Home | None, bool]:
     """Return a stored home (None if absent, being built or no list), and whether it is in order without repetitions."""
     kind, (floor, building) = await db.ask(
-        ("TYPE", keys.home(member)), ("HMGET", keys.home_state(member), "floor", "building")
+        ("TYPE", keys.home(member)), ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING)
     )
     if floor is None or building or kind not in {"list", "none"}:
         return None, False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from resolvers.upkeep.invariants.findings import Check, Finding, existing, recount
 from store import keys
 from store.client.database import Database
+from store.keys.fields import CommentField, StatusField, UserField
 from store.records import read_entries
 
 
@@ -23,17 +24,17 @@ def hanging(listing: Callable[[int], str]) -> Check:
 
 async def comment_lists(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each listed comment exists."""
-    return await _listed(db, posts, keys.comments, keys.comment, "comments")
+    return await _listed(db, posts, keys.comments, keys.comment, StatusField.COMMENTS)
 
 
 async def quotes(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each listed quote exists."""
-    return await _listed(db, posts, keys.quotes, keys.status, "quotes")
+    return await _listed(db, posts, keys.quotes, keys.status, StatusField.QUOTES)
 
 
 async def replies(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each listed reply exists."""
-    return await _listed(db, posts, keys.replies, keys.status, "replies")
+    return await _listed(db, posts, keys.replies, keys.status, StatusField.REPLIES)
 
 
 async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
@@ -45,7 +46,10 @@ async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
         Finding(
             keys.reposts(post),
             f"{entry.place} by {entry.thing} is gone",
-            (("ZREM", keys.reposts(post), entry.thing), recount(keys.status(post), keys.reposts(post), "reposts")),
+            (
+                ("ZREM", keys.reposts(post), entry.thing),
+                recount(keys.status(post), keys.reposts(post), StatusField.REPOSTS),
+            ),
         )
         for post, entry in listed
         if entry.place not in exists
@@ -54,14 +58,14 @@ async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
 
 async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
     """Each comment is listed at its post."""
-    replies = await db.ask(*(("HGET", keys.comment(thing), "post") for thing in things))
+    replies = await db.ask(*(("HGET", keys.comment(thing), CommentField.POST) for thing in things))
     below = [(thing, int(post)) for thing, post in zip(things, replies, strict=True) if post]
     listed = await db.ask(*(("ZSCORE", keys.comments(post), thing) for thing, post in below))
     exists = await existing(db, {post for _, post in below}, keys.status)
     found: list[Finding] = []
     for (thing, post), score in zip(below, listed, strict=True):
         listing = keys.comments(post)
-        relist = (("ZADD", listing, thing, thing), recount(keys.status(post), listing, "comments"))
+        relist = (("ZADD", listing, thing, thing), recount(keys.status(post), listing, StatusField.COMMENTS))
         if score is None:
             mend = relist if post in exists else (("DEL", keys.comment(thing)),)
             found.append(Finding(keys.comment(thing), f"is not listed at {post}", mend))
@@ -71,9 +75,9 @@ async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
     """Each public timeline is bounded, and holds only posts that exist and that everybody may see."""
     posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
-    records = await db.ask(*(("HMGET", keys.status(post), "author", "hidden") for post in posts))
+    records = await db.ask(*(("HMGET", keys.status(post), StatusField.AUTHOR, StatusField.HIDDEN) for post in posts))
     authors = list({int(author) for author, _ in records if author})
-    states = await db.ask(*(("HMGET", keys.user(author), "private", "suspended") for author in authors))
+    states = await db.ask(*(("HMGET", keys.user(author), UserField.PRIVATE, UserField.SUSPENDED) for author in authors))
     apart = {author for author, state in zip(authors, states, strict=True) if any(state)}
     gone = [post for post, (author, _) in zip(posts, records, strict=True) if not author]
     kept = [

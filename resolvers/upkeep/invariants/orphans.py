@@ -8,11 +8,12 @@ from resolvers.upkeep.invariants.findings import Finding, existing, recount
 from store import keys, likes_and_comments
 from store import posts as stored
 from store.client.database import Database
+from store.keys.fields import CommentField, StatusField
 
 
 async def posts(db: Database, things: Sequence[int]) -> list[Finding]:
     """Each post's author exists. The repair deletes the post, and a worker runs the job of that."""
-    replies = await db.ask(*(("HGET", keys.status(post), "author") for post in things))
+    replies = await db.ask(*(("HGET", keys.status(post), StatusField.AUTHOR) for post in things))
     written = {post: int(author) for post, author in zip(things, replies, strict=True) if author}
     exists = await existing(db, set(written.values()), keys.user)
     return [
@@ -31,7 +32,7 @@ async def likes(db: Database, things: Sequence[int]) -> list[Finding]:
         Finding(
             keys.likes(post),
             f"{member}, who likes it, does not exist",
-            (("ZREM", keys.likes(post), member), recount(keys.status(post), keys.likes(post), "likes")),
+            (("ZREM", keys.likes(post), member), recount(keys.status(post), keys.likes(post), StatusField.LIKES)),
         )
         for post, member in liked
         if member not in exists
@@ -40,7 +41,9 @@ async def likes(db: Database, things: Sequence[int]) -> list[Finding]:
 
 async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
     """Each comment's author exists, and the author's index leads to the comment."""
-    replies = await db.ask(*(("HMGET", keys.comment(thing), "author", "post") for thing in things))
+    replies = await db.ask(
+        *(("HMGET", keys.comment(thing), CommentField.AUTHOR, CommentField.POST) for thing in things)
+    )
     written = {c: (int(author), int(post)) for c, (author, post) in zip(things, replies, strict=True) if author}
     exists = await existing(db, {author for author, _ in written.values()}, keys.user)
     indexed = await db.ask(*(("ZSCORE", keys.commenters(post), c) for c, (_, post) in written.items()))

@@ -16,6 +16,7 @@ from resolvers.upkeep.invariants.findings import (
 )
 from store import keys
 from store.client.database import Database
+from store.keys.fields import UserField
 from store.records import is_plain_repost, read_pairs, read_post, read_published
 
 
@@ -33,7 +34,7 @@ async def statuses(db: Database, posts: Sequence[int]) -> list[Finding]:
         if record and stands is None:
             mend = (
                 ("ZADD", keys.profile(record.author), post, _profile_member(record)),
-                *recount_one(record.author, "posts"),
+                *recount_one(record.author, UserField.POSTS),
             )
             found.append(Finding(keys.status(post), f"is not in the profile of {record.author}", mend))
     return found
@@ -47,7 +48,9 @@ async def profiles(db: Database, members: Sequence[int]) -> list[Finding]:
     plain = [(m, entry) for m, _, entry in entries if entry.original]
     own = await db.ask(*(("HGET", keys.reposted(m), entry.original) for m, entry in plain))
     found = [
-        Finding(keys.profile(m), f"{text} is no post", (("ZREM", keys.profile(m), text), *recount_one(m, "posts")))
+        Finding(
+            keys.profile(m), f"{text} is no post", (("ZREM", keys.profile(m), text), *recount_one(m, UserField.POSTS))
+        )
         for m, text, entry in entries
         if entry.id not in exists
     ]

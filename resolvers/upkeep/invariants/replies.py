@@ -8,12 +8,19 @@ from resolvers.upkeep.invariants.findings import Finding, existing
 from store import keys
 from store import replies as stored
 from store.client.database import Database
+from store.keys.fields import StatusField
 from store.replies import Reply
 
 
 async def listed(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each reply is in its thread, and listed at its parent if that exists; a hidden reply is in neither."""
-    names = ("author", "reply_to", "reply_to_author", "root", "hidden")
+    names = (
+        StatusField.AUTHOR,
+        StatusField.REPLY_TO,
+        StatusField.REPLY_TO_AUTHOR,
+        StatusField.ROOT,
+        StatusField.HIDDEN,
+    )
     records = await db.ask(*(("HMGET", keys.status(post), *names) for post in posts))
     answers = [
         (Reply(post, int(author), int(parent), int(whose), int(root)), hidden is not None)
