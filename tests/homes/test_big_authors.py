@@ -12,6 +12,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from store import keys, posts, timelines
 from store.client.database import Command
+from store.keys.fields import UserField
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
@@ -59,7 +60,7 @@ async def act(site: Site) -> None:
 
 async def reaches(site: Site) -> str:
     """Return the star's state: whether their posts are pushed or pulled."""
-    state = await site.db.one("HGET", keys.user(number(site.people["star"].id)), "reach")
+    state = await site.db.one("HGET", keys.user(number(site.people["star"].id)), UserField.REACH)
     return str(state or "small").partition(":")[0]
 
 

@@ -10,6 +10,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from store import keys, timelines
 from store.ids import first_of, partition
+from store.keys.fields import StatusField, UserField
 from store.settings import Settings
 from tests.support.home_pages import read, seen, walk
 from tests.support.people import Member, shrunk
@@ -40,9 +41,9 @@ async def published(site: Site, login: str, *, hours_ago: int, turn: int = 0) ->
     post = first_of(datetime.now(UTC) - timedelta(hours=hours_ago)) + (turn << 12) | partition(author) << 4
     homes = [author, *(int(f) for f in await site.db.one("ZRANGE", keys.followers(author), 0, -1))]
     await site.db.ask(
-        ("HSET", keys.status(post), "author", author, "text", "old"),
+        ("HSET", keys.status(post), StatusField.AUTHOR, author, StatusField.TEXT, "old"),
         ("ZADD", keys.profile(author), post, post),
-        ("HINCRBY", keys.user(author), "posts", 1),
+        ("HINCRBY", keys.user(author), UserField.POSTS, 1),
         ("ZADD", keys.public(), post, post),
     )
     for home in homes:

@@ -16,6 +16,7 @@ from resolvers.operation.services import Services
 from store import follows, keys, posts, timelines
 from store.client.database import Database
 from store.ids import partition
+from store.keys.fields import HomeField
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
@@ -118,7 +119,7 @@ async def test_absent_building_and_empty(db: Database, alice: Member, bob: Membe
     assert [entry.thing for entry in await timelines.home(db, number(alice.id))] == [number(new)]
     assert await alice.home() == [new, old]
     assert await db.one(*timelines.begin_home(number(alice.id))) is None
-    assert await db.one("HEXISTS", keys.home_state(number(alice.id)), "building") == 0
+    assert await db.one("HEXISTS", keys.home_state(number(alice.id)), HomeField.BUILDING) == 0
 
 
 async def test_a_live_subscription(db: Database, alice: Member, bob: Member) -> None:

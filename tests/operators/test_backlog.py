@@ -16,6 +16,7 @@ from resolvers.upkeep.backlog import Backlog
 from store import accounts, jobs, keys, posts
 from store.client.database import Database
 from store.ids import partition
+from store.keys.fields import StatusField, UserField
 from store.posts import Draft
 from tests.support.damage.damages import GHOST
 from tests.support.people import Member
@@ -114,8 +115,8 @@ async def test_recount(db: Database, alice: Member, bob: Member) -> None:
     before = await db.ask(("HGETALL", keys.user(number(alice.id))), ("HGETALL", keys.status(post)))
     assert await verify.recount(db, lambda _: None) == {"user": 2, "status": 1, "wrong": 0}
     await db.ask(
-        ("HSET", keys.user(number(alice.id)), "followers", 5, "posts", 0),
-        ("HSET", keys.status(post), "likes", 0),
+        ("HSET", keys.user(number(alice.id)), UserField.FOLLOWERS, 5, UserField.POSTS, 0),
+        ("HSET", keys.status(post), StatusField.LIKES, 0),
         ("ZADD", keys.likes(GHOST), 1, 1),
     )
     assert await verify.recount(db, lambda _: None) == {"user": 2, "status": 1, "wrong": 3}
@@ -129,10 +130,10 @@ async def test_commands(tmp_path: Path) -> None:
         member = await db.mint()
         job = await accounts.create(db, member, login="ann", name="Ann", email="ann@example.org", password=NO_PASSWORD)
         assert job
-        await db.one("HSET", keys.user(member), "posts", 7)
+        await db.one("HSET", keys.user(member), UserField.POSTS, 7)
         status, out, _ = await run(tmp_path, "recount")
         assert (status, out) == (0, "1 members and 0 posts recounted: 1 counters set right")
-        assert await db.one("HGET", keys.user(member), "posts") == "0"
+        assert await db.one("HGET", keys.user(member), UserField.POSTS) == "0"
         p = partition(member)
         await db.call("bury_job", [keys.jobs(p), keys.dead_jobs(p)], job.id)
         status, out, _ = await run(tmp_path, "jobs")

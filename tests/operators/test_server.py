@@ -21,6 +21,7 @@ from aiohttp import ClientConnectionError
 import server
 from serving.tables import tables
 from store import keys
+from store.keys.fields import CommentField
 from tests.support.people import Member, sign_up
 from tests.support.servers.load import Load, friends
 from tests.support.servers.processes import SERVER, Perch, is_writing, opened, perch, redis, run, until, visiting
@@ -287,7 +288,9 @@ async def test_repair(tmp_path: Path) -> None:
     async with opened(tmp_path) as db:
         await db.one("SET", keys.login("nobody"), 4242)
         await db.one("ZADD", keys.comments(4096), 1, 4242)
-        await db.one("HSET", keys.comment(4242), "author", 1, "post", 4096, "text", "lost")
+        await db.one(
+            "HSET", keys.comment(4242), CommentField.AUTHOR, 1, CommentField.POST, 4096, CommentField.TEXT, "lost"
+        )
         status, out, _ = await run(tmp_path, "repair")
         assert status == 0
         assert f"{keys.login('nobody')}: belongs to 4242, who does not exist" in out

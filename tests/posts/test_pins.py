@@ -11,6 +11,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from store import accounts, keys, pins, posts
 from store.client.database import Database, MemberGone
+from store.keys.fields import UserField
 from store.settings import Settings
 from tests.support.account_probes import traces
 from tests.support.people import Member, contents, crowd, make_private, shrunk
@@ -126,7 +127,7 @@ async def test_a_deleted_post(db: Database, alice: Member, bob: Member) -> None:
     assert await pinned(bob, alice) == post
     await delete(alice, post)
     assert await pinned(bob, alice) is None
-    assert await db.one("HGET", keys.user(number(alice.id)), "pinned") is None
+    assert await db.one("HGET", keys.user(number(alice.id)), UserField.PINNED) is None
     await assert_clean(db)
 
 
@@ -150,7 +151,7 @@ async def test_a_pin_and_a_delete(db: Database, alice: Member, *, deleted_first:
     assert job
     if deleted_first:
         assert await pins.pin(db, post, me) == "gone"
-    assert await db.one("HGET", keys.user(me), "pinned") is None
+    assert await db.one("HGET", keys.user(me), UserField.PINNED) is None
     await dispatch.finish(db, job)
     await assert_clean(db)
 
@@ -162,7 +163,7 @@ async def test_races(db: Database, settings: Settings, alice: Member, worker: Wo
     turns = Turns(settings, seed)
     changes = [pins.pin(turns, post, me), pins.unpin(turns, post, me), pins.pin(turns, other, me)]
     await turns.together(*changes, posts.delete(turns, post, me))
-    assert await db.one("HGET", keys.user(me), "pinned") in {None, str(other)}
+    assert await db.one("HGET", keys.user(me), UserField.PINNED) in {None, str(other)}
     await work_off(db, worker)
     await assert_clean(db)
 

@@ -15,6 +15,7 @@ from resolvers.operation.services import Services
 from store import keys
 from store.client.cache import Cache, Changed, Records
 from store.client.database import Database, Unavailable
+from store.keys.fields import StatusField, UserField
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.processes import process
@@ -68,12 +69,12 @@ async def test_kept_until_changed(db: Database, other: Database, cache: Cache) -
     """A read value is cached, and gone once its writer has the reply: each of a hundred times."""
     users = cache.records("user")
     for i in range(100):
-        await other.one("HSET", keys.user(1), "name", f"name {i}")
+        await other.one("HSET", keys.user(1), UserField.NAME, f"name {i}")
         await current(db)
         assert users.find([1]) == {}
         await db.read([], [Reading(users, 1, 2)])
         assert users.find([1, 2, 3]) == {1: {"name": f"name {i}"}, 2: {}}
-    await other.one("HSET", keys.user(2), "name", "there now")
+    await other.one("HSET", keys.user(2), UserField.NAME, "there now")
     await current(db)
     assert list(users.find([1, 2])) == [1]
 
@@ -81,13 +82,13 @@ async def test_kept_until_changed(db: Database, other: Database, cache: Cache) -
 async def test_what_changes_between_two_replies(db: Database, other: Database, cache: Cache) -> None:
     """An invalidation between two replies of a batch is not undone by the later ones."""
     users = cache.records("user")
-    await other.one("HSET", keys.user(1), "name", "before")
+    await other.one("HSET", keys.user(1), UserField.NAME, "before")
     waits = ("BLPOP", "go on", 0)  # the server runs no other client between two joined commands, unless one waits
     reading = Reading(users, 1, 2, also=waits)
     looked = asyncio.create_task(db.read([], [reading]))
     while not (await other.one("INFO", "clients")).partition("blocked_clients:")[2].startswith("1"):
         pass
-    await other.ask(("HSET", keys.user(1), "name", "after"), ("RPUSH", "go on", "now"))
+    await other.ask(("HSET", keys.user(1), UserField.NAME, "after"), ("RPUSH", "go on", "now"))
     await looked
     assert reading.replies == [{"name": "before"}, {}]
     assert list(users.find([1, 2])) == [2]
@@ -110,7 +111,7 @@ async def test_everything_goes(db: Database, other: Database, cache: Cache, end:
         await cache.close()
     assert users.find([1]) == {}
     if end == "cut":
-        await other.one("HSET", keys.user(1), "name", "meanwhile")
+        await other.one("HSET", keys.user(1), UserField.NAME, "meanwhile")
         await db.read([], [Reading(users, 1)])
         assert users.find([1]) == {1: {"name": "meanwhile"}}
 
@@ -144,7 +145,7 @@ async def plain(db: Database, settings: Settings) -> AsyncIterator[str]:
 @pytest.mark.parametrize("how", ["off", "refused"])
 async def test_without(db: Database, settings: Settings, plain: str, how: str) -> None:
     """If caching is off, or the store refuses to track, reads are the same and nothing is cached."""
-    await db.one("HSET", keys.user(1), "name", "here")
+    await db.one("HSET", keys.user(1), UserField.NAME, "here")
     url, most = (settings.redis_url, 0) if how == "off" else (plain, 10)
     bare = Database(url, shrunk(settings, records_kept=most))
     users = bare.cache.records("user")
@@ -204,7 +205,7 @@ async def test_a_page_read_again(services: Services, db: Database, alice: Member
         return services.db.round_trips
 
     assert await cost() == 1
-    await db.one("HSET", keys.status(number(post)), "text", "goodbye")
+    await db.one("HSET", keys.status(number(post)), StatusField.TEXT, "goodbye")
     assert await cost() == 2
     assert await cost() == 1
 

@@ -10,6 +10,7 @@ from resolvers.upkeep.verify import Report
 from store import keys
 from store.client.database import Command, Database
 from store.ids import partition
+from store.keys.fields import HomeField, NotificationsField, StatusField, UserField
 from store.search import entry, state
 
 EMAIL = keys.email("ann@example.org")
@@ -51,9 +52,13 @@ MENDABLE = [
     Damage(
         "counter of a member",
         lambda s: keys.user(s.ben),
-        lambda s: [("HSET", keys.user(s.ben), "followers", 7)],
+        lambda s: [("HSET", keys.user(s.ben), UserField.FOLLOWERS, 7)],
     ),
-    Damage("counter of a post", lambda s: keys.status(s.post), lambda s: [("HSET", keys.status(s.post), "likes", 9)]),
+    Damage(
+        "counter of a post",
+        lambda s: keys.status(s.post),
+        lambda s: [("HSET", keys.status(s.post), StatusField.LIKES, 9)],
+    ),
     Damage(
         "post of a private member in public",
         lambda _: keys.public(),
@@ -67,9 +72,13 @@ MENDABLE = [
     Damage(
         "posts of a suspended member in public",
         lambda _: keys.public(),
-        lambda s: [("HSET", keys.user(s.cat), "suspended", 1)],
+        lambda s: [("HSET", keys.user(s.cat), UserField.SUSPENDED, 1)],
     ),
-    Damage("hidden post in public", lambda _: keys.public(), lambda s: [("HSET", keys.status(s.word), "hidden", 1)]),
+    Damage(
+        "hidden post in public",
+        lambda _: keys.public(),
+        lambda s: [("HSET", keys.status(s.word), StatusField.HIDDEN, 1)],
+    ),
     Damage(
         "post not in its author's profile",
         lambda s: keys.status(s.word),
@@ -132,12 +141,15 @@ MENDABLE = [
     Damage(
         "home below its floor",
         lambda s: keys.home(s.ann),
-        lambda s: [("HSET", keys.home_state(s.ann), "floor", s.word)],
+        lambda s: [("HSET", keys.home_state(s.ann), HomeField.FLOOR, s.word)],
     ),
     Damage(
         "home of nobody",
         lambda _: keys.home(GHOST),
-        lambda _: [("HSET", keys.home_state(GHOST), "floor", 0), ("ZADD", keys.active(partition(GHOST)), 1, GHOST)],
+        lambda _: [
+            ("HSET", keys.home_state(GHOST), HomeField.FLOOR, 0),
+            ("ZADD", keys.active(partition(GHOST)), 1, GHOST),
+        ],
     ),
     Damage(
         "home not known to be read",
@@ -182,7 +194,7 @@ MENDABLE = [
     Damage(
         "state of nobody's notifications",
         lambda _: keys.notification_state(GHOST),
-        lambda _: [("HSET", keys.notification_state(GHOST), "read", 1)],
+        lambda _: [("HSET", keys.notification_state(GHOST), NotificationsField.READ, 1)],
     ),
     Damage(
         "mentioned in a post that is gone",
@@ -232,7 +244,7 @@ MENDABLE = [
     Damage(
         "member indexed by another name",
         lambda s: keys.user(s.ann),
-        lambda s: [("HSET", keys.user(s.ann), "name", "Anna")],
+        lambda s: [("HSET", keys.user(s.ann), UserField.NAME, "Anna")],
     ),
     Damage(
         "member indexed at another magnitude",
@@ -246,7 +258,7 @@ MENDABLE = [
     Damage(
         "magnitude that is not the followers'",
         lambda s: keys.user(s.ben),
-        lambda s: [("HSET", keys.user(s.ben), "magnitude", 3)],
+        lambda s: [("HSET", keys.user(s.ben), UserField.MAGNITUDE, 3)],
     ),
     Damage(
         "stray name of a member",

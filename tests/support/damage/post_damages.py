@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from store import keys
+from store.keys.fields import CommentField, StatusField, UserField
 from tests.support.damage.damages import GHOST, Damage
 
 POSTS = [
@@ -23,7 +24,7 @@ POSTS = [
     Damage(
         "comment of nobody",
         lambda s: keys.comment(s.comment),
-        lambda s: [("HSET", keys.comment(s.comment), "author", GHOST)],
+        lambda s: [("HSET", keys.comment(s.comment), CommentField.AUTHOR, GHOST)],
     ),
     Damage(
         "comment not known to be its author's",
@@ -63,14 +64,14 @@ POSTS = [
         "hidden reply still listed",
         lambda s: keys.status(s.reply),
         lambda s: [
-            ("HSET", keys.status(s.reply), "hidden", 1),
+            ("HSET", keys.status(s.reply), StatusField.HIDDEN, 1),
             ("ZADD", keys.hidden(s.dan), s.reply, s.reply),
         ],
     ),
     Damage(
         "number of replies",
         lambda s: keys.status(s.post),
-        lambda s: [("HSET", keys.status(s.post), "replies", 5)],
+        lambda s: [("HSET", keys.status(s.post), StatusField.REPLIES, 5)],
     ),
     Damage(
         "favourite of a post that is gone",
@@ -100,17 +101,17 @@ POSTS = [
     Damage(
         "pinned post that is gone",
         lambda s: keys.user(s.ben),
-        lambda s: [("HSET", keys.user(s.ben), "pinned", GHOST)],
+        lambda s: [("HSET", keys.user(s.ben), UserField.PINNED, GHOST)],
     ),
     Damage(
         "pinned post of another member",
         lambda s: keys.user(s.ben),
-        lambda s: [("HSET", keys.user(s.ben), "pinned", s.post)],
+        lambda s: [("HSET", keys.user(s.ben), UserField.PINNED, s.post)],
     ),
     Damage(
         "pinned plain repost",
         lambda s: keys.user(s.ben),
-        lambda s: [("HSET", keys.user(s.ben), "pinned", s.repost)],
+        lambda s: [("HSET", keys.user(s.ben), UserField.PINNED, s.repost)],
     ),
     Damage("repost gone", lambda s: keys.reposts(s.post), lambda s: [("DEL", keys.status(s.repost))]),
     Damage(
