@@ -54,9 +54,9 @@ for _, tag in ipairs(others) do
   local floor = open_home(at, repost ~= '')
   if floor then
     if repost == '' then
-      bring(at, floor, post)
+      add_post(at, floor, post)
     else
-      bring_repost(at, floor, post, author, repost, deliverer, earlier_reposts)
+      add_repost(at, floor, post, author, repost, deliverer, earlier_reposts)
     end
     trim(at, home_size, slack, oldest)
   end

@@ -18,9 +18,9 @@ load_home(at)
 for i = 1, #entries, 4 do
   local post, author, repost, earlier_reposts = unpack(entries, i, i + 3)
   if repost == '' then
-    bring(at, floor, post)
+    add_post(at, floor, post)
   else
-    bring_repost(at, floor, post, author, repost, followed, earlier_reposts)
+    add_repost(at, floor, post, author, repost, followed, earlier_reposts)
   end
 end
 store_home(at)

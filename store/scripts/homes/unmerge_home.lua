@@ -13,7 +13,7 @@ load_home(at)
 for i = 1, #entries, 4 do
   local post, author, repost, earlier_reposts = unpack(entries, i, i + 3)
   if repost == '' then
-    settle(at, floor, post, place_of(at, post), author, earlier_reposts)
+    recompute_place(at, floor, post, place_of(at, post), author, earlier_reposts)
   else
     take_source(at, floor, post, author, repost, earlier_reposts)
   end

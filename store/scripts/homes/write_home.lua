@@ -17,9 +17,9 @@ redis.call('ZADD', active, day, member)
 gather(at)
 load_home(at)
 local is_listed = {}
-for post, brought in string.gmatch(entries, '(%d+):?(%d*)') do
-  local stood, place = at.places[post], tonumber(brought) or tonumber(post)
-  move(at, post, stood, math.min(stood or place, place))
+for post, repost in string.gmatch(entries, '(%d+):?(%d*)') do
+  local current, place = at.places[post], tonumber(repost) or tonumber(post)
+  move(at, post, current, math.min(current or place, place))
   is_listed[post] = true
 end
 for i = 1, #sources_by_post, 2 do

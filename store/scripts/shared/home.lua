@@ -135,8 +135,8 @@ local function load_home(at)
     if place then
       at.places[entry] = place
     else
-      local post, brought = string.match(entry, '(%d+):(%d+)')
-      at.places[post] = tonumber(brought)
+      local post, repost = string.match(entry, '(%d+):(%d+)')
+      at.places[post] = tonumber(repost)
     end
   end
 end

@@ -6,7 +6,7 @@ local function has_author(at, author)
 end
 
 -- Returns whether a followed member reposted a post at or below the floor. `earlier` lists its first reposts.
-local function was_passed_below(at, floor, earlier)
+local function was_reposted_below(at, floor, earlier)
   for id, who in each_source(floor > 0 and earlier or '') do
     if tonumber(id) > floor then
       return false
@@ -38,7 +38,7 @@ end
 
 -- Lists a status or quote by a followed author or the member at its own id, even if a repost gave it another place.
 -- At or below the floor it is not listed.
-local function bring(at, floor, post)
+local function add_post(at, floor, post)
   local own = tonumber(post)
   move(at, post, place_of(at, post), own > floor and own or nil)
 end
@@ -48,47 +48,47 @@ end
 --   pulls it.
 -- - Any other post has its first source as place. If that is at or below the floor, the home has already shown the
 --   post, and does not list it.
-local function bring_repost(at, floor, post, author, repost, reposter, earlier)
-  local has, stands, place = has_author(at, author), place_of(at, post), tonumber(repost)
+local function add_repost(at, floor, post, author, repost, reposter, earlier)
+  local has_own_place, current, place = has_author(at, author), place_of(at, post), tonumber(repost)
   if place <= floor then
-    if stands and not has then
-      move(at, post, stands, nil)
+    if current and not has_own_place then
+      move(at, post, current, nil)
     end
     return
   end
   local _, first = sources_above(at, floor, post)
   add_source(at, post, repost, reposter)
-  if not has and (stands or not first and not was_passed_below(at, floor, earlier)) then
+  if not has_own_place and (current or not first and not was_reposted_below(at, floor, earlier)) then
     -- A post that has sources but is not listed has its place below the floor, and stays there.
-    move(at, post, stands, math.min(stands or place, place))
+    move(at, post, current, math.min(current or place, place))
   end
 end
 
--- Moves a post to its new place after one of its sources is gone: a repost, or the follow of its author. `stands` is
--- its present place, nil when it is not listed.
-local function settle(at, floor, post, stands, author, earlier)
+-- Moves a post to its new place after one of its sources is gone: a repost, or the follow of its author. `current`
+-- is its present place, nil when it is not listed.
+local function recompute_place(at, floor, post, current, author, earlier)
   local _, first = sources_above(at, floor, post)
   if has_author(at, author) then
-    if stands and stands ~= tonumber(post) then
+    if current and current ~= tonumber(post) then
       -- A repost listed it before the member followed its author, whose posts are pulled.
-      move(at, post, stands, tonumber(first))
+      move(at, post, current, tonumber(first))
     end
   elseif not first then
-    move(at, post, stands, nil)
+    move(at, post, current, nil)
     redis.call('HDEL', at.sources, post)
-  elseif stands or not was_passed_below(at, floor, earlier) then
-    move(at, post, stands, tonumber(first))
+  elseif current or not was_reposted_below(at, floor, earlier) then
+    move(at, post, current, tonumber(first))
   end
 end
 
 -- Removes one repost from the sources of a post.
 local function take_source(at, floor, post, author, repost, earlier)
-  local entries, stands = {}, place_of(at, post)
+  local entries, current = {}, place_of(at, post)
   for id, who in each_source(redis.call('HGET', at.sources, post)) do
     if id ~= repost then
       entries[#entries + 1] = id .. ':' .. who
     end
   end
   set_sources(at, post, entries)
-  settle(at, floor, post, stands, author, earlier)
+  recompute_place(at, floor, post, current, author, earlier)
 end
