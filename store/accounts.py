@@ -175,6 +175,21 @@ async def forget(db: Database, member: int) -> None:
     )
 
 
+def user_command(member: int) -> Command:
+    """Return the command that reads a member's public record."""
+    return ("HGETALL", keys.user(member))
+
+
+def credentials_command(member: int) -> Command:
+    """Return the command that reads a member's private record."""
+    return ("HGETALL", keys.credentials(member))
+
+
+def holder_command(login: str) -> Command:
+    """Return the command that reads the id of the member who has a login, in lower case; None without one."""
+    return ("GET", keys.login(login))
+
+
 async def user(db: Database, member: int) -> User | None:
     """Return one member."""
     return User.read(member, read_pairs(await db.one("HGETALL", keys.user(member))))

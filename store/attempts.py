@@ -1,4 +1,4 @@
-"""Rate limits on log-ins and sign-ups: counts of attempts, and turns to try an identifier again."""
+"""Rate limits: counts of requests and of attempts to log in or sign up, and turns to try an identifier again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from store import keys
-from store.client.database import CommandRefused, Database
+from store.client.database import Command, CommandRefused, Database
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
 HOUR_SECONDS = 3600
@@ -28,6 +28,16 @@ async def count(db: Database, subjects: Sequence[Subject], seconds: int) -> list
     except CommandRefused:
         return [db.counts.add(key) for key in counted]
     return [int(count) for count in replies[::2]]
+
+
+def request_count(member: int | None, address: str, minute: int) -> str:
+    """Return the name under which a member's requests, or those of an address, are counted in one minute."""
+    return keys.address_rate(address, minute) if member is None else keys.rate(member, minute)
+
+
+def count_request_commands(name: str, seconds: int) -> list[Command]:
+    """Return the commands that count a request under a name, and forget the count after some seconds."""
+    return [("INCR", name), ("EXPIRE", name, seconds)]
 
 
 async def forget(db: Database, subjects: Sequence[Subject], seconds: int) -> None:

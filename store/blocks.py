@@ -72,6 +72,22 @@ def apply_command(db: Database, member: int, other: int, block: int, *, ended: b
     return script("apply_block", own, ["remove" if ended else "add", member, block, keys.DAY, other, boxes])
 
 
+_RELATIONSHIP = (keys.following, keys.blocked, keys.blocked_by, keys.muted)  # as the fields of Relationship
+
+
+RELATIONSHIP_SETS = len(_RELATIONSHIP)
+
+
+def relationship_commands(member: int, others: Sequence[int]) -> list[Command]:
+    """Return the commands that read a member's relationship to each of some others, a set after another."""
+    return [("ZMSCORE", key(member), *others) for key in _RELATIONSHIP]
+
+
+def related_commands(member: int, most: int) -> list[Command]:
+    """Return the commands that read a member's relationships to all others, at most `most` of each set."""
+    return [("ZRANGE", key(member), 0, most - 1) for key in _RELATIONSHIP]
+
+
 async def relationships(db: Database, member: int, others: Sequence[int] | None = None) -> dict[int, Relationship]:
     """Return a member's relationships to all whom they block or mute or who block them, or to each of `others`."""
     sets = (keys.blocked(member), keys.blocked_by(member), keys.muted(member))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from store import keys
 from store.client.database import Command, Database, MemberGone, script
 from store.ids import partition
@@ -49,6 +51,11 @@ async def remove(db: Database, member: int, post: int) -> bool:
 async def _index(db: Database, member: int, post: int) -> bool:
     (reply,) = await db.ask(index_command(member, post))
     return bool(reply)
+
+
+def favourited_command(member: int, posts: Sequence[int]) -> Command:
+    """Return the command that reads whether each post is a member's favourite, None where it is not."""
+    return ("ZMSCORE", keys.favourites(member), *posts)
 
 
 def index_command(member: int, post: int) -> Command:

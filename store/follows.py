@@ -125,6 +125,31 @@ def read_edges(job: Job, name: str = "edges") -> Edges:
     return [(int(other), int(edge)) for other, edge in cast("list[tuple[str, str]]", job.body.get(name) or [])]
 
 
+def requested_command(member: int, others: Sequence[int]) -> Command:
+    """Return the command that reads a member's follow request to each of some others, None without one."""
+    return ("ZMSCORE", keys.requested(member), *others)
+
+
+def followed_by_command(member: int, others: Sequence[int]) -> Command:
+    """Return the command that reads the follow of a member by each of some others, None without one."""
+    return ("ZMSCORE", keys.followers(member), *others)
+
+
+def follows_command(member: int, others: Sequence[int]) -> Command:
+    """Return the command that reads a member's follow of each of some others, None without one."""
+    return ("ZMSCORE", keys.following(member), *others)
+
+
+def followed_command(member: int) -> Command:
+    """Return the command that reads the ids of all members that a member follows, oldest follow first."""
+    return ("ZRANGE", keys.following(member), 0, -1)
+
+
+async def followed(db: Database, members: Sequence[int]) -> list[set[int]]:
+    """Return the members that each of some members follows; one round trip."""
+    return [set(map(int, reply)) for reply in await db.ask(*map(followed_command, members))]
+
+
 async def following(db: Database, member: int) -> dict[int, int]:
     """Return the edge of each member that a member follows; at most `MAX_FOLLOWING`."""
     return {e.thing: e.place for e in read_entries(await db.one("ZRANGE", keys.following(member), 0, -1, "WITHSCORES"))}

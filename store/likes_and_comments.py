@@ -24,6 +24,16 @@ async def like(db: Database, post: int, member: int) -> bool | None:
     return None if reply is None else bool(reply)
 
 
+def liked_command(post: int, member: int) -> Command:
+    """Return the command that reads a member's like of a post, None without one."""
+    return ("ZSCORE", keys.likes(post), member)
+
+
+def comment_command(comment: int) -> Command:
+    """Return the command that reads a comment's hash."""
+    return ("HGETALL", keys.comment(comment))
+
+
 async def unlike(db: Database, post: int, member: int) -> bool | None:
     """Remove a like; False when there was none, None when the post is gone. The member's index keeps its entry."""
     (reply,) = await db.ask(_unlike_command(db, post, member))

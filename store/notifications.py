@@ -13,6 +13,7 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import LARGEST, instant, partition
+from store.keys.fields import NotificationsField
 from store.mailboxes import mailboxes
 from store.records import Entry
 
@@ -63,6 +64,11 @@ def read_notifications(reply: Sequence[str]) -> list[Notification]:
 def look_up(member: int, notifications: Iterable[int]) -> list[Command]:
     """Return the commands that read some notifications of a member by their ids."""
     return [("ZRANGE", keys.notifications(member), n, n, "BYSCORE", "WITHSCORES") for n in notifications]
+
+
+def read_until_command(member: int) -> Command:
+    """Return the command that reads the highest notification that a member has marked read, None without one."""
+    return ("HGET", keys.notification_state(member), NotificationsField.READ)
 
 
 def unread(member: int) -> Command:

@@ -175,6 +175,11 @@ async def post(db: Database, thing: int) -> Post | None:
     return read_post(thing, read_pairs(await db.one("HGETALL", keys.status(thing))))
 
 
+def post_command(post: int) -> Command:
+    """Return the command that reads a post's hash."""
+    return ("HGETALL", keys.status(post))
+
+
 def with_author_commands(thing: int, author: int) -> list[Command]:
     """Return the commands that read one post and its author."""
     return [("HGETALL", keys.status(thing)), ("HGETALL", keys.user(author))]
@@ -238,6 +243,16 @@ async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[b
         channel=db.channel(keys.activity(post)),
     )
     return reply is not None, read_job(reply[0], kind, reply[1]) if reply else None
+
+
+def reposted_command(member: int, originals: Sequence[int]) -> Command:
+    """Return the command that reads a member's plain repost of each original, None without one."""
+    return ("HMGET", keys.reposted(member), *originals)
+
+
+def reposts_by_command(post: int, members: Sequence[int]) -> Command:
+    """Return the command that reads each member's plain repost of a post, None without one."""
+    return ("ZMSCORE", keys.reposts(post), *members)
 
 
 async def reposted_as(db: Database, member: int, original: int) -> int | None:

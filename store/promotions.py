@@ -75,6 +75,11 @@ async def end(db: Database, promotion: int) -> Promotion | None:
     return Promotion.read(promotion, read_pairs(await db.call("end_promotion", own, promotion)))
 
 
+def promotion_command(promotion: int) -> Command:
+    """Return the command that reads a promotion's hash."""
+    return ("HGETALL", keys.promotion(promotion))
+
+
 def read_last(reply: Sequence[Any]) -> int:
     """Return when the last promotion ends, in ms since 1970, from the reply to `LAST`; 0 without promotions."""
     if not reply:

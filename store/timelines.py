@@ -159,6 +159,11 @@ def read_slice(key: str, part: Slice) -> Command:
     return ("ZRANGE", key, *ends, "LIMIT", 0, part.count, "WITHSCORES")
 
 
+def profile_slice(member: int, part: Slice) -> Command:
+    """Return the command that reads part of a profile, WITHSCORES."""
+    return read_slice(keys.profile(member), part)
+
+
 def read_published(reply: Sequence[str]) -> list[Entry]:
     """Return entries of a profile; the place of each is its own id."""
     return [Entry(place, place) for place in [int(text.partition(":")[0]) for text in reply]]
@@ -224,9 +229,39 @@ def home_entries(listed: Sequence[str]) -> list[Entry]:
     return [Entry(int(post), int(place or post)) for post, _, place in (entry.partition(":") for entry in listed)]
 
 
+def read_on_command(p: int, members: Sequence[int]) -> Command:
+    """Return the command that reads the day on which each member last read their home; members of one partition."""
+    return ("ZMSCORE", keys.active(p), *members)
+
+
+def sources_commands(member: int, posts: Sequence[int]) -> list[Command]:
+    """Return the commands that read whether a home has sources at all, then those of some posts, if any."""
+    key = keys.sources(member)
+    return [("EXISTS", key), *([("HMGET", key, *posts)] if posts else [])]
+
+
+def newest_published_command(member: int, count: int) -> Command:
+    """Return the command that reads the newest entries of a profile."""
+    return ("ZRANGE", keys.profile(member), 0, count - 1, "REV")
+
+
 def places(member: int, posts: Sequence[int]) -> Command:
     """Return the command that reads the places of posts in a home, None for posts that it does not have."""
     return script("places", home=keys.home(member), newest=keys.newest(member), posts=posts)
+
+
+async def state(db: Database, member: int) -> tuple[bool, bool]:
+    """Return whether a member has a whole home, and whether they have read it today; one round trip."""
+    (floor, building), day = await db.ask(
+        ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
+        ("ZSCORE", keys.active(partition(member)), member),
+    )
+    return floor is not None and not building, day == str(today())
+
+
+async def length(db: Database, member: int) -> int:
+    """Return how many entries the list of a home has."""
+    return int(await db.one("LLEN", keys.home(member)))
 
 
 async def home(db: Database, member: int) -> list[Entry]:

@@ -9,10 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from resolvers.operation.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
-from store import big_authors, keys, posts, timelines
+from store import big_authors, follows, posts, timelines
 from store.client.database import CommandRefused, Database
-from store.ids import partition
-from store.keys.fields import HomeField
 from store.records import Published
 
 PROFILES_KEPT = 50_000  # profiles cached while many homes are computed
@@ -42,14 +40,11 @@ async def read(db: Database, member: int) -> None:
 
     Does nothing while the database accepts no writes.
     """
-    (floor, building), day = await db.ask(
-        ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
-        ("ZSCORE", keys.active(partition(member)), member),
-    )
+    is_whole, is_read_today = await timelines.state(db, member)
     with contextlib.suppress(CommandRefused):
-        if floor is None or building:
+        if not is_whole:
             await build(db, member)
-        if day != str(timelines.today()):
+        if not is_read_today:
             await db.one(*timelines.touch_home(member))
 
 
@@ -65,7 +60,7 @@ async def rebuild(db: Database, member: int) -> int:
     """Drop a home and build it again; returns its number of entries."""
     await db.one(*timelines.drop_home(member))
     await build(db, member)
-    return int(await db.one("LLEN", keys.home(member)))
+    return await timelines.length(db, member)
 
 
 async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) -> int:
@@ -93,8 +88,7 @@ async def _compute(db: Database, member: int) -> Home:
     Only big authors in a settled state are left out: their demotion would push to this home. A demotion under way may
     have passed this home by while it was absent, so its author is pulled.
     """
-    big, following = await asyncio.gather(big_authors.unpushed(db), db.one("ZRANGE", keys.following(member), 0, -1))
-    followed = {int(author) for author in following}
+    big, (followed,) = await asyncio.gather(big_authors.unpushed(db), follows.followed(db, [member]))
     size, limit = db.settings.home_size, _limit(db)
     profiles: dict[int, list[Published]] = {}
     horizon = timelines.oldest(db)
@@ -124,7 +118,7 @@ async def above(db: Database, member: int, floor: int, big: Collection[int]) -> 
     The third value is the set of posts by followed big authors that somebody reposted. Readers pull those
     posts at any place.
     """
-    following = {int(author) for author in await db.one("ZRANGE", keys.following(member), 0, -1)}
+    (following,) = await follows.followed(db, [member])
     profiles: dict[int, list[Published]] = {}
     for some in batches(sorted(following | {member}), PROFILES_READ):
         replies = await db.ask(*(posts.published_command(author, PUBLISHED_READ, floor) for author in some))
@@ -150,8 +144,7 @@ class Pulling:
     async def pull(self, members: Sequence[int], *, without: Collection[int]) -> dict[int, Home]:
         """Return what members' homes should be, without what the authors in `without` add; three round trips."""
         db, left_out = self._db, set(without)
-        replies = await db.ask(*(("ZRANGE", keys.following(member), 0, -1) for member in members))
-        following = {member: {int(f) for f in reply} for member, reply in zip(members, replies, strict=True)}
+        following = dict(zip(members, await follows.followed(db, members), strict=True))
         await self._read({*members, *(f for followed in following.values() for f in followed)})
         made = {member: self._home(member, followed, left_out) for member, followed in following.items()}
         return await _without_older(db, made, following)

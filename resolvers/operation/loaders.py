@@ -11,12 +11,11 @@ from resolvers.operation.batcher import Batcher
 from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Bonds, Sources
-from store import big_authors, keys, promotions, timelines
+from store import accounts, big_authors, favourites, follows, likes_and_comments, posts, promotions, timelines
 from store.client.cache import CachedValues
 from store.client.database import Command
 from store.ids import partition
-from store.keys.fields import NotificationsField
-from store.notifications import Notification, look_up, read_notifications
+from store.notifications import Notification, look_up, read_notifications, read_until_command
 from store.promotions import Promotion
 from store.records import (
     NO_RELATIONSHIP,
@@ -55,46 +54,46 @@ class DataLoaders:
 
     @cached_property
     def user(self) -> DataLoader[User | None]:
-        return _records(self._reader, keys.user, User.read, self._kept.users)
+        return _records(self._reader, accounts.user_command, User.read, self._kept.users)
 
     @cached_property
     def post(self) -> DataLoader[Post | None]:
-        return _records(self._reader, keys.status, read_post, self._kept.posts)
+        return _records(self._reader, posts.post_command, read_post, self._kept.posts)
 
     @cached_property
     def comment(self) -> DataLoader[Comment | None]:
-        return _records(self._reader, keys.comment, Comment.read, self._kept.comments)
+        return _records(self._reader, likes_and_comments.comment_command, Comment.read, self._kept.comments)
 
     @cached_property
     def promotion(self) -> DataLoader[Promotion | None]:
-        return _records(self._reader, keys.promotion, Promotion.read)
+        return _records(self._reader, promotions.promotion_command, Promotion.read)
 
     @cached_property
     def credentials(self) -> DataLoader[Credentials | None]:
-        return _records(self._reader, keys.credentials, lambda _, fields: Credentials.read(fields))
+        return _records(self._reader, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
 
     @cached_property
     def has_liked(self) -> DataLoader[bool]:
         me = self._me
         return DataLoader(
-            self._reader, lambda posts: [("ZSCORE", keys.likes(post), me) for post in posts], _each_is_there
+            self._reader, lambda ids: [likes_and_comments.liked_command(post, me) for post in ids], _each_is_there
         )
 
     @cached_property
     def has_reposted(self) -> DataLoader[bool]:
-        return _flags(self._reader, "HMGET", keys.reposted(self._me))
+        return _flags(self._reader, posts.reposted_command, self._me)
 
     @cached_property
     def has_favourited(self) -> DataLoader[bool]:
-        return _flags(self._reader, "ZMSCORE", keys.favourites(self._me))
+        return _flags(self._reader, favourites.favourited_command, self._me)
 
     @cached_property
     def has_requested(self) -> DataLoader[bool]:
-        return _flags(self._reader, "ZMSCORE", keys.requested(self._me))
+        return _flags(self._reader, follows.requested_command, self._me)
 
     @cached_property
     def followed_by(self) -> DataLoader[bool]:
-        return _flags(self._reader, "ZMSCORE", keys.followers(self._me))
+        return _flags(self._reader, follows.followed_by_command, self._me)
 
     @cached_property
     def relationship(self) -> DataLoader[Relationship]:
@@ -106,7 +105,7 @@ class DataLoaders:
     def login(self) -> DataLoader[int | None]:
         return DataLoader(
             self._reader,
-            lambda names: [("GET", keys.login(name)) for name in names],
+            lambda names: list(map(accounts.holder_command, names)),
             lambda _, replies: [int(member) if member else None for member in sound(replies)],
             self._kept.logins,
         )
@@ -133,7 +132,7 @@ class DataLoaders:
         p = partition(self._me)
         return DataLoader(
             self._reader,
-            lambda members: [("ZMSCORE", keys.active(p), *members)],
+            lambda members: [timelines.read_on_command(p, members)],
             lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
             self._kept.days.of(str(p)),
         )
@@ -153,7 +152,7 @@ class DataLoaders:
         me = self._me
         return DataLoader(
             self._reader,
-            lambda groups: [("ZMSCORE", keys.following(me), *members) for members in groups],
+            lambda groups: [follows.follows_command(me, members) for members in groups],
             lambda groups, replies: [
                 tuple(member for member, edge in zip(members, scores, strict=True) if edge is not None)
                 for members, scores in zip(groups, sound(replies), strict=True)
@@ -163,10 +162,9 @@ class DataLoaders:
 
     def published(self, member: int) -> DataLoader[list[Entry]]:
         """Return the data loader of a member's newest posts, by the number of posts to read."""
-        key = keys.profile(member)
         return DataLoader(
             self._reader,
-            lambda counts: [("ZRANGE", key, 0, count - 1, "REV") for count in counts],
+            lambda counts: [timelines.newest_published_command(member, count) for count in counts],
             lambda _, replies: [timelines.read_published(reply) for reply in sound(replies)],
             self._kept.profiles.of(member),
         )
@@ -176,7 +174,7 @@ class DataLoaders:
         me = self._me
         return DataLoader(
             self._reader,
-            lambda posts: [timelines.places(me, posts)],
+            lambda ids: [timelines.places(me, ids)],
             lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
         )
 
@@ -197,7 +195,7 @@ class DataLoaders:
     def read_until(self) -> DataLoader[int]:
         return DataLoader(
             self._reader,
-            lambda members: [("HGET", keys.notification_state(member), NotificationsField.READ) for member in members],
+            lambda members: list(map(read_until_command, members)),
             lambda _, replies: [int(reply or 0) for reply in replies],
         )
 
@@ -208,7 +206,7 @@ class DataLoaders:
 
 def _records(
     batcher: Batcher,
-    key: Callable[[int], str],
+    command: Callable[[int], Command],
     read: Callable[[int, dict[str, str]], Value | None],
     cached: CachedValues | None = None,
 ) -> DataLoader[Value | None]:
@@ -224,7 +222,7 @@ def _records(
     def records(things: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
         return map(record, things, replies)
 
-    return DataLoader(batcher, lambda things: [("HGETALL", key(thing)) for thing in things], records, cached)
+    return DataLoader(batcher, lambda things: list(map(command, things)), records, cached)
 
 
 def _the_one(
@@ -234,11 +232,11 @@ def _the_one(
     return DataLoader(batcher, lambda _: [command], lambda _, replies: [read(sound(replies)[0])], cached)
 
 
-def _flags(batcher: Batcher, command: str, key: str) -> DataLoader[bool]:
+def _flags(batcher: Batcher, command: Callable[[int, list[int]], Command], viewer: int) -> DataLoader[bool]:
     def flags(_: list[int], replies: list[Any]) -> list[bool]:
         return [reply is not None for reply in sound(replies)[0]]
 
-    return DataLoader(batcher, lambda things: [(command, key, *things)], flags)
+    return DataLoader(batcher, lambda things: [command(viewer, things)], flags)
 
 
 def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:

@@ -12,7 +12,7 @@ from resolvers.operation.session_check import lives
 from resolvers.operation.stream_filters import Listeners
 from resolvers.operation.tokens import Claims, Passwords, Tokens
 from resolvers.operation.viewer_home import BigAuthors
-from store import jobs, keys
+from store import jobs, sessions
 from store.accounts import SESSIONS
 from store.client.database import Database, Unavailable
 from store.client.pubsub import PubSub
@@ -64,7 +64,7 @@ class Services:
     async def session_stands(self, claims: Claims) -> bool:
         """Return whether the session is still valid; one round trip, raises ServiceUnavailable."""
         try:
-            return lives(claims.session, await self.db.one("HGET", keys.sessions(claims.member), claims.session))
+            return lives(claims.session, await sessions.session_text(self.db, claims.member, claims.session))
         except Unavailable as error:
             raise unavailable(error) from error
 

@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from resolvers.operation.errors import RateLimited, RequestError, Unauthenticated
 from resolvers.operation.tokens import Claims
-from store import keys
 from store.accounts import MINUTE_SECONDS
+from store.attempts import count_request_commands, request_count
 from store.client.cache import CachedValues, Changed, Reading
 from store.client.counts import LocalCounts
 from store.client.database import Command, CommandRefused
 from store.records import Role, Session
+from store.sessions import session_commands
 
 ROLES = {role.value: role for role in Role}  # by name, without the cost of an enum's call
 
@@ -45,7 +46,7 @@ class SessionCheck:
         self._rate_limit = rate_limit  # requests in a minute; 0 if they are not counted
         self._kept = kept  # the member's cached sessions
         self._counts = counts  # used while the database accepts no writes
-        self._key = ""  # the key of the rate limit's counter
+        self._counted = ""  # the name under which the request is counted
         self._found: SessionState | Exception | None = None
 
     def counting(self) -> list[Command]:
@@ -54,8 +55,8 @@ class SessionCheck:
             return []
         minute = int(time.time()) // MINUTE_SECONDS
         claims = self._claims
-        self._key = keys.rate(claims.member, minute) if claims else keys.address_rate(self._address, minute)
-        return [("INCR", self._key), ("EXPIRE", self._key, 2 * MINUTE_SECONDS)]
+        self._counted = request_count(claims.member if claims else None, self._address, minute)
+        return count_request_commands(self._counted, 2 * MINUTE_SECONDS)
 
     def reading(self) -> Reading | None:
         """Return the reading of the session; None if the request is anonymous or the session is cached."""
@@ -92,7 +93,7 @@ class SessionCheck:
         """
         for reply in counted:
             if isinstance(reply, CommandRefused):
-                return self._counts.add(self._key)
+                return self._counts.add(self._counted)
             if isinstance(reply, Exception):
                 raise reply
         return int(counted[0])
@@ -119,10 +120,7 @@ class _Reading:
     def __init__(self, session_check: SessionCheck, claims: Claims) -> None:
         self._session_check = session_check
         self._claims = claims
-        self.commands: list[Command] = [
-            ("HGET", keys.sessions(claims.member), claims.session),
-            ("HMGET", keys.credentials(claims.member), "role", "suspended"),
-        ]
+        self.commands = session_commands(claims.member, claims.session)
 
     def take(self, replies: list[Any], changed: Changed | None) -> None:
         self._session_check.take(self._claims, replies, changed)

@@ -7,7 +7,7 @@ from typing import Any
 
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.dataloader import ANY, DataLoader, sound
-from store import keys
+from store import blocks, timelines
 from store.client.cache import RELATIONS_KEPT, CachedValues
 from store.client.database import Command
 from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
@@ -20,17 +20,15 @@ class Bonds(DataLoader[Relationship]):
     """
 
     def __init__(self, batcher: Batcher, viewer: int, cached: CachedValues) -> None:
-        sets = (keys.following, keys.blocked, keys.blocked_by, keys.muted)
-
         def ask(things: list[int]) -> list[Command]:
             members = [thing for thing in things if thing != ANY]
-            whole = [("ZRANGE", key(viewer), 0, RELATIONS_KEPT) for key in sets] if ANY in things else []
-            return [*whole, *(("ZMSCORE", key(viewer), *members) for key in sets if members)]
+            whole = blocks.related_commands(viewer, RELATIONS_KEPT + 1) if ANY in things else []
+            return [*whole, *(blocks.relationship_commands(viewer, members) if members else [])]
 
         def read(things: list[int], replies: list[Any]) -> list[Any]:
             found = sound(replies)
-            whole = _whole(found[: len(sets)]) if ANY in things else None
-            columns = found[-len(sets) :] if things != [ANY] else []
+            whole = _whole(found[: blocks.RELATIONSHIP_SETS]) if ANY in things else None
+            columns = found[-blocks.RELATIONSHIP_SETS :] if things != [ANY] else []
             relationships = iter(
                 [_relationship([score is not None for score in row]) for row in zip(*columns, strict=True)]
             )
@@ -90,9 +88,7 @@ class Sources(DataLoader[tuple[Source, ...]]):
 
     def __init__(self, batcher: Batcher, owner: int, cached: CachedValues) -> None:
         def ask(things: list[int]) -> list[Command]:
-            key = keys.sources(owner)
-            posts = [thing for thing in things if thing != ANY]
-            return [("EXISTS", key), *([("HMGET", key, *posts)] if posts else [])]
+            return timelines.sources_commands(owner, [thing for thing in things if thing != ANY])
 
         def read(things: list[int], replies: list[Any]) -> list[Any]:
             exists, *texts = sound(replies)

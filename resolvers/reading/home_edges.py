@@ -13,7 +13,7 @@ from resolvers.reading import hydrate, paging
 from resolvers.rules import merging, visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
 from resolvers.rules.visibility import Sight
-from store import keys, posts
+from store import posts
 from store.ids import LARGEST
 from store.promotions import Promotion
 from store.records import Comment, Entry, Post, Relationship, Repost, Source
@@ -136,7 +136,7 @@ async def _reposts_by(
 ) -> dict[Entry, tuple[Source, ...]]:
     if not authors:
         return {}
-    replies = await context.batcher.run([("ZMSCORE", keys.reposts(entry.thing), *authors) for entry in found])
+    replies = await context.batcher.run([posts.reposts_by_command(entry.thing, authors) for entry in found])
     return {
         entry: tuple(Source(int(repost), a) for a, repost in zip(authors, scores, strict=True) if repost is not None)
         for entry, scores in zip(found, replies, strict=True)

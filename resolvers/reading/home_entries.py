@@ -12,7 +12,7 @@ from resolvers.homes import build
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import batches
 from resolvers.reading.paging import Window
-from store import keys, timelines
+from store import follows, timelines
 from store.client.database import CommandRefused
 from store.ids import LARGEST
 from store.records import Entry
@@ -116,7 +116,7 @@ class HomeEntries:
         high = [entry for entry in stored if entry.place > lowest]
         if not self._big:  # the store has put them in order
             return high[: part.count]
-        replies = await self._context.batcher.run([timelines.read_slice(keys.profile(b), part) for b in self._big])
+        replies = await self._context.batcher.run([timelines.profile_slice(b, part) for b in self._big])
         found: dict[int, int] = {}
         for reply in replies:
             # A stored entry at the same place is the same post: places are ids, and each is taken once.
@@ -132,7 +132,7 @@ class HomeEntries:
         part = Slice(part.above, below, part.newest_first, count)
         if count <= 0 or self._floor == 0 or below - 1 <= (part.above or 0):
             return []
-        (following,) = await self._context.batcher.run([("ZRANGE", keys.following(self._viewer), 0, -1)])
+        (following,) = await self._context.batcher.run([follows.followed_command(self._viewer)])
         authors = [self._viewer, *(int(author) for author in following)]
         found: list[Entry] = []
         end: int | None = None
@@ -155,7 +155,7 @@ class HomeEntries:
         found: list[Entry] = []
         end: int | None = None
         for some in batches(authors, PROFILES_READ):
-            replies = await self._context.batcher.run([timelines.read_slice(keys.profile(a), part) for a in some])
+            replies = await self._context.batcher.run([timelines.profile_slice(a, part) for a in some])
             for reply in replies:
                 found += [Entry(post, place) for post, place in _published(reply, reposts=False)]
                 if len(reply) // 2 == part.count:

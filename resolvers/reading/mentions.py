@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolvers.operation.context import Context
 from resolvers.reading import hydrate
 from resolvers.rules import text as rules
-from store import keys
+from store.accounts import holder_command
 
 MENTIONS_MOST = 50  # members that one text can mention; more names are left as text
 
@@ -16,7 +16,7 @@ async def named(context: Context, words: str) -> tuple[int, ...]:
     unique = list(dict.fromkeys(logins))[:MENTIONS_MOST]
     if not unique:
         return ()
-    holders = await context.batcher.run([("GET", keys.login(login)) for login in unique])
+    holders = await context.batcher.run(list(map(holder_command, unique)))
     members = [int(holder) for holder in holders if holder]
     users = dict(zip(members, await hydrate.users(context, members), strict=True))
     # A login that was given up still names its former holder, who is no longer mentioned by it.

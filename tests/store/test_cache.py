@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from resolvers.operation import viewer_loaders
 from resolvers.operation.services import Services
 from store import keys
-from store.client.cache import Cache, Changed, Records
+from store.client.cache import RELATIONS_KEPT, Cache, Changed, Records
 from store.client.database import Database, Unavailable
 from store.keys.fields import StatusField, UserField
 from store.settings import Settings
@@ -210,21 +211,40 @@ async def test_a_page_read_again(services: Services, db: Database, alice: Member
     assert await cost() == 1
 
 
-async def test_two_processes_agree(
-    settings: Settings, services: Services, alice: Member, bob: Member, carol: Member
+class Waiting(Database):
+    """Never sends reads without a task: the batcher's other way."""
+
+    def begin(self, _: Sequence[Any]) -> None:
+        """Send nothing, so that `read` is used."""
+
+
+@pytest.mark.parametrize("largest", [1, RELATIONS_KEPT])
+async def test_processes_agree(
+    settings: Settings,
+    services: Services,
+    alice: Member,
+    bob: Member,
+    carol: Member,
+    monkeypatch: pytest.MonkeyPatch,
+    largest: int,
 ) -> None:
-    """After any act in one process, another process with a cache at once answers like one without."""
+    """After any act in one process, another process with a cache at once answers like one without.
+
+    That holds for both ways in which the batcher sends reads, and where sets of relationships are too large to cache.
+    """
+    monkeypatch.setattr(viewer_loaders, "RELATIONS_KEPT", largest)
+    small, none = shrunk(settings, records_kept=50), shrunk(settings, records_kept=0)
     members = [alice, bob, carol]
     dice = random.Random(7)  # noqa: S311  as much at random as can be done again
     things = [await member.post("first") for member in members]
-    async with process(shrunk(settings, records_kept=50)) as keeping, process(shrunk(settings, records_kept=0)) as bare:
+    async with process(small) as keeping, process(small, Waiting) as waiting, process(none) as bare:
         for i in range(STEPS):
             actor, another = dice.sample(members, 2)
             await _act(dice, actor, another, things, i)
             for member in members:
                 kept = await keeping(member, HOME)
                 assert "errors" not in kept
-                assert kept == await bare(member, HOME), i
+                assert kept == await bare(member, HOME) == await waiting(member, HOME), i
     assert services.db.cache.is_on
 
 

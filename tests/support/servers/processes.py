@@ -238,9 +238,11 @@ async def own_store(folder: Path) -> AsyncIterator[Redis]:
 
 
 @contextlib.asynccontextmanager
-async def process(settings: Settings) -> AsyncIterator[Callable[[Member, str], Awaitable[Any]]]:
+async def process(
+    settings: Settings, database: type[Database] = Database
+) -> AsyncIterator[Callable[[Member, str], Awaitable[Any]]]:
     """Serve members as another process would; yields a function that sends a member's query there."""
-    services = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
+    services = Services(settings, database(settings.redis_url, settings), settings.secret_key)
     await services.start()
     async with TestClient(TestServer(create_app(schema.build(settings), services, Context))) as client:
         yield lambda member, query: Member(client, member.token).send(query)
