@@ -31,13 +31,13 @@ from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports
 from serving.http.app import create_app
-from store import accounts, events, jobs, keys, posts, timelines
+from store import events, jobs, keys, posts, timelines
 from store.client.database import Command, Database
 from store.embedded import attach
 from store.ids import PARTITIONS
 from store.posts import Draft
-from store.records import Session
 from store.secret import Secret
+from store.sessions import Session, open_session
 from store.settings import Settings
 
 SECRET = "only benchmarks know it, long enough"  # noqa: S105  of a store that is removed
@@ -107,7 +107,7 @@ class Site:
         if member not in self._tokens:
             now = time.time_ns() // 1_000_000
             session = Session(f"s{member}", Secret("token"), now, now + 86_400_000, "benchmark")
-            await accounts.open_session(self.db, self.members[member], session)
+            await open_session(self.db, self.members[member], session)
             token, _ = self.services.tokens.sign(self.members[member], session.id)
             self._tokens[member] = token.reveal()
         headers = {"Authorization": f"Bearer {self._tokens[member]}"}

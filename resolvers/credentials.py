@@ -13,9 +13,10 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse
 from resolvers.operation.payloads import SessionPayload
 from resolvers.operation.tokens import Claims, digest, new_session
-from store import accounts
-from store.records import Credentials, Session
+from store import accounts, sessions
+from store.records import Credentials
 from store.secret import Secret
+from store.sessions import Session
 
 PASSWORD_LEAST = 10  # characters
 PASSWORD_MOST = 1_000  # characters: hashing longer ones costs the server, not the attacker
@@ -43,7 +44,7 @@ async def sign_in(context: Context, member: int, proved: Secret | None = None) -
         user_agent=context.user_agent[:USER_AGENT_MOST],
     )
     address = context.services.tokens.address_digest(member, context.address)
-    if not await accounts.open_session(context.db, member, opened, proved, address):
+    if not await sessions.open_session(context.db, member, opened, proved, address):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     return session_answer(context, member, session, refresh_token)
 

@@ -10,8 +10,9 @@ from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, r
 from resolvers.operation.payloads import LogOutPayload, SessionPayload
 from resolvers.operation.tokens import Claims, digest
 from store import accounts, keys
-from store.records import Session
+from store import sessions as stored
 from store.secret import Secret
+from store.sessions import Session
 
 NOBODY = 0  # an id that no member has, looked up for an unknown identifier
 
@@ -19,7 +20,7 @@ NOBODY = 0  # an id that no member has, looked up for an unknown identifier
 async def sessions(context: Context, who: Claims) -> list[Session]:
     """Return the viewer's sessions, newest first."""
     await context.proved()
-    return await accounts.sessions(context.db, who.member)
+    return await stored.unexpired(context.db, who.member)
 
 
 async def log_in(
@@ -33,16 +34,16 @@ async def log_in(
     holder = await accounts.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
     member = holder or NOBODY
     tokens = context.services.tokens
-    facts = await accounts.log_in_facts(context.db, member, tokens.address_digest(member, context.address))
+    facts = await stored.log_in_facts(context.db, member, tokens.address_digest(member, context.address))
     admission = await attempts.admit_log_in(context, digest(wanted), tokens.device(device_token or NOTHING, member))
-    stored = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
-    matches = await context.services.passwords.matches(stored, credentials.bounded(password), context.address)
+    hashed = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
+    matches = await context.services.passwords.matches(hashed, credentials.bounded(password), context.address)
     if admission.refusal and not (matches and facts.is_known_address):
         raise admission.refusal  # also for a wrong password from a known address, so that it looks no different
-    if not matches or not stored:
+    if not matches or not hashed:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     await attempts.forget(context, admission)
-    return await credentials.sign_in(context, member, stored)
+    return await credentials.sign_in(context, member, hashed)
 
 
 async def refresh_session(context: Context, *, refresh_token: Secret) -> SessionPayload:
@@ -53,7 +54,7 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> Session
     if claims is None:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "refreshToken: this is not a refresh token", "refreshToken")
     successor = tokens.next_refresh_token(refresh_token)
-    outcome = await accounts.rotate_session(
+    outcome = await stored.rotate(
         context.db,
         claims.member,
         claims.session,
@@ -62,7 +63,7 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> Session
         is_issued=claims.is_issued,
     )
     if outcome == "ended":
-        await accounts.end_sessions(context.db, claims.member, only=claims.session)
+        await stored.end(context.db, claims.member, only=claims.session)
     if outcome != "ok":
         raise refuse(
             UserErrorCode.WRONG_CREDENTIALS, "refreshToken: it is used up, or its session has ended", "refreshToken"
@@ -74,7 +75,7 @@ async def log_out(context: Context, *, everywhere: bool | None = False) -> LogOu
     """End the viewer's current session, or all of their sessions."""
     member = await context.member()
     assert context.claims
-    await accounts.end_sessions(context.db, member, only=None if everywhere else context.claims.session)
+    await stored.end(context.db, member, only=None if everywhere else context.claims.session)
     context.claims = None  # later fields of the same document are anonymous
     context.forget()
     return LogOutPayload()
@@ -93,14 +94,14 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
     password = await context.services.passwords.hash(new_password, context.address)
     session = context.claims.session
     token = context.services.tokens.first_refresh_token(member, session)
-    if not await accounts.change_password(
+    if not await stored.change_password(
         context.db, member, proved=found.password, password=password, session=session, token=digest(token.reveal())
     ):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "currentPassword: it was changed meanwhile", "currentPassword")
     return credentials.session_answer(context, member, session, token)
 
 
-def _is_named(facts: accounts.LogInFacts, wanted: str) -> bool:
+def _is_named(facts: stored.LogInFacts, wanted: str) -> bool:
     # A login that was given up still names its former holder, but no longer logs them in.
     name = facts.credentials.email if "@" in wanted and facts.credentials else facts.login
     return name is not None and name.lower() == wanted

@@ -1,29 +1,19 @@
-"""Members: names, profiles, credentials, sessions."""
+"""Members: names, profiles, credentials."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-
-from msgspec import Struct
+from collections.abc import Mapping
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.records import Credentials, Job, Role, Session, User, read_job, read_pairs
+from store.records import Credentials, Job, Role, User, read_job, read_pairs
 from store.secret import Secret
+from store.sessions import announce
 
 MINUTE_SECONDS = 60
-SESSIONS = "sessions"  # channel: `member session` of a session that has ended
-
-
-class LogInFacts(Struct, frozen=True):
-    """The facts that decide on a log-in: the member's credentials, and whether they used the address before."""
-
-    credentials: Credentials | None
-    login: str | None
-    is_known_address: bool
 
 
 async def reserve(db: Database, key: str, member: int) -> bool:
@@ -95,7 +85,7 @@ async def set_account_state(db: Database, member: int, what: str, *, holds: bool
     if not reply:
         return None
     job, body, ended = reply
-    await _announce(db, member, ended)
+    await announce(db, member, ended)
     return read_job(job, "privacy_change", body)
 
 
@@ -126,7 +116,7 @@ def _release_seconds(db: Database) -> int:
 
 async def former_logins(db: Database, member: int) -> set[str]:
     """Return the logins that a member gave up and that nobody else can take yet."""
-    oldest = _now() // 1000 - _release_seconds(db)
+    oldest = int(time.time()) - _release_seconds(db)
     return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
 
 
@@ -143,7 +133,7 @@ async def delete(db: Database, member: int, proved: Secret) -> Job | None:
     if reply is None:
         return None
     job, body, ended = reply
-    await _announce(db, member, ended)
+    await announce(db, member, ended)
     return read_job(job, "delete_account", body)
 
 
@@ -204,98 +194,3 @@ async def holder(db: Database, key: str) -> int | None:
     """Return the member who holds or has reserved a login or e-mail."""
     found = await db.one("GET", key)
     return int(found) if found else None
-
-
-async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
-    """Return the facts that decide on a log-in, in one round trip, also for a member who does not exist.
-
-    `address` is a digest of the client's address, the same that `open_session` stores.
-    """
-    credentials, login, known = await db.ask(
-        ("HGETALL", keys.credentials(member)),
-        ("HGET", keys.user(member), "login"),
-        ("ZSCORE", keys.known_addresses(member), address),
-    )
-    oldest = _now() - _known_address_seconds(db) * 1000
-    return LogInFacts(
-        credentials=Credentials.read(read_pairs(credentials)),
-        login=login,
-        is_known_address=known is not None and int(known) > oldest,
-    )
-
-
-async def open_session(
-    db: Database, member: int, session: Session, proved: Secret | None = None, address: str = ""
-) -> bool:
-    """Add a session; False when the member is gone, or when their password's hash is no longer `proved`.
-
-    Beyond `SESSIONS_PER_MEMBER`, the oldest sessions end. `address` is a digest of the client's address.
-    """
-    own = [keys.user(member), keys.sessions(member), keys.credentials(member), keys.known_addresses(member)]
-    most = db.settings.sessions_per_member
-    seconds = _known_address_seconds(db)
-    hashed = proved.reveal() if proved else ""
-    args = [session.id, session.text(), most, hashed, address, session.created, seconds, db.settings.known_addresses]
-    ended = await db.call("open_session", own, *args)
-    if ended is None:
-        return False
-    await _announce(db, member, ended)
-    return True
-
-
-def _known_address_seconds(db: Database) -> int:
-    return db.settings.known_address_days * 86_400
-
-
-async def rotate_session(
-    db: Database, member: int, session: str, *, presented: str, successor: str, is_issued: bool
-) -> str:
-    """Replace the digest of a refresh token with its successor's; returns `ok`, `refused` or `ended`.
-
-    Only a token that was issued for the session, or whose digest the session has, can end the session.
-    """
-    now = _now()
-    expires = now + db.settings.session_days * 86_400_000
-    grace = db.settings.refresh_grace_seconds * 1000
-    args = [session, presented, successor, now, grace, expires, "1" if is_issued else ""]
-    return str(await db.call("rotate_session", [keys.sessions(member)], *args))
-
-
-async def change_password(
-    db: Database, member: int, *, proved: Secret, password: Secret, session: str, token: str
-) -> bool:
-    """Set a password's hash and end every session but one.
-
-    Returns False when that session has ended, or when the password's hash is no longer `proved`.
-    """
-    expires = _now() + db.settings.session_days * 86_400_000
-    own = [keys.credentials(member), keys.sessions(member)]
-    ended = await db.call("change_password", own, proved.reveal(), password.reveal(), session, token, expires)
-    if ended is None:
-        return False
-    await _announce(db, member, ended)
-    return True
-
-
-async def _announce(db: Database, member: int, ended: Sequence[str]) -> None:
-    await db.ask(*(("PUBLISH", db.channel(SESSIONS), f"{member} {session}") for session in ended))
-
-
-async def sessions(db: Database, member: int) -> list[Session]:
-    """Return a member's unexpired sessions, newest first."""
-    found = read_pairs(await db.one("HGETALL", keys.sessions(member)))
-    now = _now()
-    living = [Session.read(session, text) for session, text in found.items()]
-    return sorted((s for s in living if s.expires > now), key=lambda s: (s.created, s.id), reverse=True)
-
-
-async def end_sessions(db: Database, member: int, *, only: str | None = None) -> None:
-    """End one session of a member, or all of them, and notify every process."""
-    ended = [only] if only else await db.one("HKEYS", keys.sessions(member))
-    if ended:
-        await db.one("HDEL", keys.sessions(member), *ended)
-        await _announce(db, member, ended)
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from typing import ClassVar
 
@@ -87,41 +87,6 @@ class Relationship(Struct, frozen=True):
 
 
 NO_RELATIONSHIP = Relationship()
-
-
-NO_TOKEN = Secret("")
-
-
-class Session(Struct, frozen=True):
-    """A session of a member. Times are in ms since 1970; tokens are digests of refresh tokens."""
-
-    id: str
-    token: Secret
-    created: int
-    expires: int
-    user_agent: str
-    previous: Secret = NO_TOKEN
-    rotated: int = 0
-
-    @property
-    def created_at(self) -> datetime:
-        return datetime.fromtimestamp(self.created / 1000, UTC)
-
-    @property
-    def expires_at(self) -> datetime:
-        return datetime.fromtimestamp(self.expires / 1000, UTC)
-
-    @classmethod
-    def read(cls, session: str, text: str) -> Session:
-        fields = msgspec.json.decode(text)
-        tokens = {name: Secret(fields[name]) for name in ("token", "previous") if name in fields}
-        return cls(id=session, **{**fields, **tokens})
-
-    def text(self) -> str:
-        """Return the record as it is stored."""
-        fields = msgspec.structs.asdict(self)
-        del fields["id"]
-        return msgspec.json.encode(fields, enc_hook=Secret.reveal).decode()
 
 
 class Location(Struct, frozen=True):

@@ -1,10 +1,103 @@
-"""Sessions as the session check of each operation reads them."""
+"""Sessions: their records, log-in, the session check of each operation, refresh, and the end of sessions."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
 from store.keys.fields import CredentialsField
+from store.records import Credentials, read_pairs
+from store.secret import Secret
+
+SESSIONS = "sessions"  # channel: `member session` of a session that has ended
+NO_TOKEN = Secret("")
+
+
+class Session(Struct, frozen=True):
+    """A session of a member. Times are in ms since 1970; tokens are digests of refresh tokens."""
+
+    id: str
+    token: Secret
+    created: int
+    expires: int
+    user_agent: str
+    previous: Secret = NO_TOKEN
+    rotated: int = 0
+
+    @property
+    def created_at(self) -> datetime:
+        return datetime.fromtimestamp(self.created / 1000, UTC)
+
+    @property
+    def expires_at(self) -> datetime:
+        return datetime.fromtimestamp(self.expires / 1000, UTC)
+
+    @classmethod
+    def read(cls, session: str, text: str) -> Session:
+        fields = msgspec.json.decode(text)
+        tokens = {name: Secret(fields[name]) for name in ("token", "previous") if name in fields}
+        return cls(id=session, **{**fields, **tokens})
+
+    def text(self) -> str:
+        """Return the record as it is stored."""
+        fields = msgspec.structs.asdict(self)
+        del fields["id"]
+        return msgspec.json.encode(fields, enc_hook=Secret.reveal).decode()
+
+
+class LogInFacts(Struct, frozen=True):
+    """The facts that decide on a log-in: the member's credentials, and whether they used the address before."""
+
+    credentials: Credentials | None
+    login: str | None
+    is_known_address: bool
+
+
+async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
+    """Return the facts that decide on a log-in, in one round trip, also for a member who does not exist.
+
+    `address` is a digest of the client's address, the same that `open_session` stores.
+    """
+    credentials, login, known = await db.ask(
+        ("HGETALL", keys.credentials(member)),
+        ("HGET", keys.user(member), "login"),
+        ("ZSCORE", keys.known_addresses(member), address),
+    )
+    oldest = _now() - _known_address_seconds(db) * 1000
+    return LogInFacts(
+        credentials=Credentials.read(read_pairs(credentials)),
+        login=login,
+        is_known_address=known is not None and int(known) > oldest,
+    )
+
+
+async def open_session(
+    db: Database, member: int, session: Session, proved: Secret | None = None, address: str = ""
+) -> bool:
+    """Add a session; False when the member is gone, or when their password's hash is no longer `proved`.
+
+    Beyond `SESSIONS_PER_MEMBER`, the oldest sessions end. `address` is a digest of the client's address.
+    """
+    own = [keys.user(member), keys.sessions(member), keys.credentials(member), keys.known_addresses(member)]
+    most = db.settings.sessions_per_member
+    seconds = _known_address_seconds(db)
+    hashed = proved.reveal() if proved else ""
+    args = [session.id, session.text(), most, hashed, address, session.created, seconds, db.settings.known_addresses]
+    ended = await db.call("open_session", own, *args)
+    if ended is None:
+        return False
+    await announce(db, member, ended)
+    return True
+
+
+def _known_address_seconds(db: Database) -> int:
+    return db.settings.known_address_days * 86_400
 
 
 def session_commands(member: int, session: str) -> list[Command]:
@@ -19,3 +112,56 @@ async def session_text(db: Database, member: int, session: str) -> str | None:
     """Return a session as it is stored, None when it has ended; one round trip."""
     text: str | None = await db.one("HGET", keys.sessions(member), session)
     return text
+
+
+async def rotate(db: Database, member: int, session: str, *, presented: str, successor: str, is_issued: bool) -> str:
+    """Replace the digest of a refresh token with its successor's; returns `ok`, `refused` or `ended`.
+
+    Only a token that was issued for the session, or whose digest the session has, can end the session.
+    """
+    now = _now()
+    expires = now + db.settings.session_days * 86_400_000
+    grace = db.settings.refresh_grace_seconds * 1000
+    args = [session, presented, successor, now, grace, expires, "1" if is_issued else ""]
+    return str(await db.call("rotate_session", [keys.sessions(member)], *args))
+
+
+async def change_password(
+    db: Database, member: int, *, proved: Secret, password: Secret, session: str, token: str
+) -> bool:
+    """Set a password's hash and end every session but one.
+
+    Returns False when that session has ended, or when the password's hash is no longer `proved`.
+    """
+    expires = _now() + db.settings.session_days * 86_400_000
+    own = [keys.credentials(member), keys.sessions(member)]
+    ended = await db.call("change_password", own, proved.reveal(), password.reveal(), session, token, expires)
+    if ended is None:
+        return False
+    await announce(db, member, ended)
+    return True
+
+
+async def unexpired(db: Database, member: int) -> list[Session]:
+    """Return a member's unexpired sessions, newest first."""
+    found = read_pairs(await db.one("HGETALL", keys.sessions(member)))
+    now = _now()
+    living = [Session.read(session, text) for session, text in found.items()]
+    return sorted((s for s in living if s.expires > now), key=lambda s: (s.created, s.id), reverse=True)
+
+
+async def end(db: Database, member: int, *, only: str | None = None) -> None:
+    """End one session of a member, or all of them, and notify every process."""
+    ended = [only] if only else await db.one("HKEYS", keys.sessions(member))
+    if ended:
+        await db.one("HDEL", keys.sessions(member), *ended)
+        await announce(db, member, ended)
+
+
+async def announce(db: Database, member: int, ended: Sequence[str]) -> None:
+    """Notify every process that these sessions of a member have ended."""
+    await db.ask(*(("PUBLISH", db.channel(SESSIONS), f"{member} {session}") for session in ended))
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

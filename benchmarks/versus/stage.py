@@ -18,11 +18,11 @@ from resolvers.operation.inputs import batches
 from resolvers.operation.tokens import NO_PASSWORD, Tokens
 from resolvers.upkeep import imports
 from resolvers.upkeep.imports import Network
-from store import accounts, keys, likes_and_comments
+from store import keys, likes_and_comments
 from store.client.database import Database
 from store.embedded import attach
-from store.records import Session
 from store.secret import Secret
+from store.sessions import Session, open_session
 from store.settings import Settings
 
 SECRET = "only benchmarks know it, long enough"  # noqa: S105  of a store that is removed
@@ -77,7 +77,7 @@ class Stage:
         """Return a member with a session that outlasts the run."""
         member, now = self.members[login], time.time_ns() // 1_000_000
         session = Session("benchmark", Secret("token"), now, now + HOUR * 24_000, "benchmark")
-        await accounts.open_session(self.db, member, session)
+        await open_session(self.db, member, session)
         token, _ = self.tokens.sign(member, session.id)
         return Reader(member, login, token.reveal())
 

@@ -13,11 +13,11 @@ from resolvers.operation.stream_filters import Listeners
 from resolvers.operation.tokens import Claims, Passwords, Tokens
 from resolvers.operation.viewer_home import BigAuthors
 from store import jobs, sessions
-from store.accounts import SESSIONS
 from store.client.database import Database, Unavailable
 from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.event_reader import Log
+from store.sessions import SESSIONS
 from store.settings import Settings
 
 RENDERINGS_KEPT = 1_000  # events rendered for one selection each

@@ -15,8 +15,8 @@ from store.attempts import count_request_commands, request_count
 from store.client.cache import CachedValues, Changed, Reading
 from store.client.counts import LocalCounts
 from store.client.database import Command, CommandRefused
-from store.records import Role, Session
-from store.sessions import session_commands
+from store.records import Role
+from store.sessions import Session, session_commands
 
 ROLES = {role.value: role for role in Role}  # by name, without the cost of an enum's call
 

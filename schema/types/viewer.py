@@ -15,6 +15,7 @@ from schema.types.descriptions import enum, limit
 from schema.types.nodes import After, Before, First, Info, Last, Node, TimelineFirst, is_a, later
 from schema.types.users import User, UserConnection
 from store import records
+from store import sessions as stored
 
 Role = enum(
     records.Role,
@@ -41,23 +42,23 @@ async def _sessions(root: Claims, info: Info) -> Any:
     return [(session, session.id == root.session) for session in await sessions.sessions(info.context, root)]
 
 
-def _session_id(root: tuple[records.Session, bool]) -> str:
+def _session_id(root: tuple[stored.Session, bool]) -> str:
     return root[0].id
 
 
-def _session_created_at(root: tuple[records.Session, bool]) -> datetime:
+def _session_created_at(root: tuple[stored.Session, bool]) -> datetime:
     return root[0].created_at
 
 
-def _session_expires_at(root: tuple[records.Session, bool]) -> datetime:
+def _session_expires_at(root: tuple[stored.Session, bool]) -> datetime:
     return root[0].expires_at
 
 
-def _session_user_agent(root: tuple[records.Session, bool]) -> str:
+def _session_user_agent(root: tuple[stored.Session, bool]) -> str:
     return root[0].user_agent
 
 
-def _session_is_current(root: tuple[records.Session, bool]) -> bool:
+def _session_is_current(root: tuple[stored.Session, bool]) -> bool:
     return root[1]
 
 

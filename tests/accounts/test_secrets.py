@@ -24,8 +24,9 @@ from serving.streaming.connections import Peer
 from store import keys, urls
 from store.client.database import Database
 from store.ids import PARTITIONS
-from store.records import Credentials, Role, Session
+from store.records import Credentials, Role
 from store.secret import Secret
+from store.sessions import Session
 from store.settings import SettingError, Settings
 from tests.support.people import SECRET, Member
 from tests.support.secrets import (
