@@ -24,6 +24,7 @@ from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store import accounts, attempts, keys
 from store.attempts import HOUR_SECONDS
 from store.client.database import Database
+from store.keys.fields import CredentialsField, UserField
 from store.records import Credentials, Role, User
 from store.secret import Secret
 
@@ -91,7 +92,9 @@ async def change_email(context: Context, *, email: str, current_password: Secret
         context.db, keys.email(address.lower()), member
     ):
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
-    job = await accounts.update(context.db, member, credentials={"email": address}, names={"email": address})
+    job = await accounts.update(
+        context.db, member, credentials={CredentialsField.EMAIL: address}, names={"email": address}
+    )
     if job:
         await dispatch.finish(context.db, job)
     context.forget()
@@ -115,27 +118,27 @@ async def update_profile(
     errors: list[UserError] = []
     profile: dict[str, str] = {}
     if name is not None:
-        profile["name"] = _text(name, "name", context.settings.max_name, errors)
+        profile[UserField.NAME] = _text(name, "name", context.settings.max_name, errors)
     if bio is not None:
-        profile["bio"] = _text(bio, "bio", context.settings.max_bio, errors, multiline=True, may_be_empty=True)
+        profile[UserField.BIO] = _text(bio, "bio", context.settings.max_bio, errors, multiline=True, may_be_empty=True)
     if login is not None:
         _check_login(login, errors)
     refuse_all(errors)
     current = await accounts.user(context.db, member)
     if current is None:
         raise Unauthenticated("this member is gone")
-    names = {"name": profile["name"]} if name is not None else {}
+    names = {"name": profile[UserField.NAME]} if name is not None else {}
     if login is not None and login != current.login:
         await _limit_former_logins(context, member, current.login.lower(), login.lower())
         if not await accounts.reserve(context.db, keys.login(login.lower()), member):
             raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
-        profile["login"] = login
+        profile[UserField.LOGIN] = login
         names["login"] = login
     job = await accounts.update(context.db, member, profile=profile, names=names)
     if job:
         await dispatch.finish(context.db, job)
     if is_private is not None:
-        job = await accounts.set_account_state(context.db, member, "private", holds=is_private)
+        job = await accounts.set_account_state(context.db, member, UserField.PRIVATE, holds=is_private)
         if job:
             await dispatch.finish(context.db, job)
     context.forget()
@@ -163,7 +166,7 @@ async def set_role(db: Database, login: str, role: Role) -> bool:
     member = await find(db, login)
     if member is None:
         return False
-    await accounts.update(db, member, credentials={"role": role.value})
+    await accounts.update(db, member, credentials={CredentialsField.ROLE: role.value})
     return True
 
 
@@ -175,7 +178,7 @@ async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
     member = await find(db, login)
     if member is None:
         return False
-    job = await accounts.set_account_state(db, member, "suspended", holds=suspended)
+    job = await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=suspended)
     if job:
         await dispatch.finish(db, job)
     return True

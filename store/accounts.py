@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.keys.fields import CredentialsField, UserField
 from store.records import Credentials, Job, Role, User, read_job, read_pairs
 from store.secret import Secret
 from store.sessions import announce
@@ -27,7 +28,7 @@ async def reserve(db: Database, key: str, member: int) -> bool:
 
 async def release(db: Database, key: str, member: int) -> None:
     """Give up a reservation at once instead of letting it expire."""
-    await db.call("release_name", [key], member)
+    await db.call("release_name", reservation=key, holder=member)
 
 
 async def create(
@@ -46,10 +47,23 @@ def create_command(
 ) -> Command:
     """Return the command that creates a member; its reply is the job's id. `password` is a hash."""
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member)]
-    own += [keys.home_state(member), keys.active(p)]
-    today = int(time.time()) // keys.DAY
-    return script("create_member", own, [p, member, login, name, email, password.reveal(), role.value, today])
+    return script(
+        "create_member",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        credentials=keys.credentials(member),
+        home_state=keys.home_state(member),
+        active=keys.active(p),
+        partition=p,
+        member=member,
+        login=login,
+        name=name,
+        email=email,
+        password_hash=password.reveal(),
+        role=role.value,
+        day=int(time.time()) // keys.DAY,
+    )
 
 
 async def update(
@@ -60,28 +74,48 @@ async def update(
     credentials: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Job | None:
-    """Change fields of a member atomically; `names` are a new login or e-mail, or both.
+    """Change fields of a member atomically; `names` are the new login, name and e-mail among them.
 
     Returns the job that settles the names, None when none changes.
     """
     p = partition(member)
     body = {"member": str(member), **names} if names else {}
-    pairs = [part for pair in (profile or {}).items() for part in pair]
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.former_logins(member)]
-    args = [p, member, json.dumps(body) if body else "", _release_seconds(db), len(pairs) // 2, *pairs]
-    args += [part for pair in (credentials or {}).items() for part in pair]
-    job = await db.call("update_member", own, *args)
+    changes = [*(profile or {}).items(), *(credentials or {}).items()]
+    job = await db.call(
+        "update_member",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        credentials=keys.credentials(member),
+        former_logins=keys.former_logins(member),
+        partition=p,
+        names=json.dumps(body) if body else "",
+        release_seconds=_release_seconds(db),
+        profile_count=len(profile or {}),
+        changes=[part for change in changes for part in change],
+    )
     return read_job(job[0], "names", job[1]) if job else None
 
 
 async def set_account_state(db: Database, member: int, what: str, *, holds: bool) -> Job | None:
-    """Make a member `private` or `suspended`, or end that; returns the job that moves their published posts.
+    """Make a member private or suspended, or end that; returns the job that moves their published posts.
 
-    Returns None when nothing changes. Suspension ends every session.
+    `what` is `UserField.PRIVATE` or `UserField.SUSPENDED`. Suspension ends every session. Returns None when nothing
+    changes.
     """
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.credentials(member), keys.sessions(member)]
-    reply = await db.call("set_account_state", own, p, member, what, "1" if holds else "")
+    reply = await db.call(
+        "set_account_state",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        credentials=keys.credentials(member),
+        sessions=keys.sessions(member),
+        partition=p,
+        member=member,
+        state=what,
+        wanted="1" if holds else "",
+    )
     if not reply:
         return None
     job, body, ended = reply
@@ -97,17 +131,28 @@ async def settle_names(db: Database, job: Job) -> None:
     job runs first.
     """
     member = int(str(job.body["member"]))
-    login, email = await db.ask(("HGET", keys.user(member), "login"), ("HGET", keys.credentials(member), "email"))
+    login, email = await db.ask(
+        ("HGET", keys.user(member), UserField.LOGIN), ("HGET", keys.credentials(member), CredentialsField.EMAIL)
+    )
     steps: list[Command] = []
     for key, current, field in ((keys.login, login, "login"), (keys.email, email, "email")):
         life = _release_seconds(db) if field == "login" else 0
         for name in {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}:
             lasts = current is not None and name == current.lower()
             if lasts or life:
-                steps.append(script("keep_name", [key(name)], [member, 0 if lasts else life]))
+                steps.append(keep_name(key(name), member, 0 if lasts else life))
             else:
-                steps.append(script("release_name", [key(name)], [member]))
+                steps.append(script("release_name", reservation=key(name), holder=member))
     await db.ask(*steps)
+
+
+def keep_name(name: str, member: int, ttl: int = 0) -> Command:
+    """Return the command that makes a login or e-mail permanent, or lets it expire.
+
+    `name` is its key, and `ttl` is in seconds. The command does nothing, and replies 0, when the name belongs to
+    another member.
+    """
+    return script("keep_name", name=name, member=member, ttl=ttl)
 
 
 def _release_seconds(db: Database) -> int:
@@ -126,10 +171,19 @@ async def delete(db: Database, member: int, proved: Secret) -> Job | None:
     Returns None when the member is gone, or when their password's hash is no longer `proved`.
     """
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.active(p)]
-    own += [keys.user(member), keys.credentials(member), keys.sessions(member)]
-    own += keys.home_keys(member).values()
-    reply = await db.call("delete_member", own, p, member, proved.reveal())
+    reply = await db.call(
+        "delete_member",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        active=keys.active(p),
+        user=keys.user(member),
+        credentials=keys.credentials(member),
+        sessions=keys.sessions(member),
+        **keys.home_keys(member),
+        partition=p,
+        member=member,
+        checked_hash=proved.reveal(),
+    )
     if reply is None:
         return None
     job, body, ended = reply
@@ -141,7 +195,7 @@ async def free_names(db: Database, member: int, login: str, email: str) -> None:
     """Release every name of a deleted member, including logins given up."""
     former = await db.one("ZRANGE", keys.former_logins(member), 0, -1)
     names = [*(keys.login(name) for name in {login.lower(), *former}), keys.email(email.lower())]
-    await db.ask(*(script("release_name", [name], [member]) for name in names))
+    await db.ask(*(script("release_name", reservation=name, holder=member) for name in names))
 
 
 async def forget(db: Database, member: int) -> None:

@@ -56,11 +56,17 @@ async def take_turn(db: Database, identifier: str, network: str) -> int:
     A network without a turn gets one. It begins after the wait that applies to all, and after all earlier turns.
     """
     settings = db.settings
-    now = time.time_ns() // 1_000_000
-    apart = _MINUTE_MS // settings.log_in_turns_per_minute
-    args = [network, now, settings.log_in_wait_seconds * 1000, apart, WINDOW_SECONDS * 1000, TURNS_KEPT]
-    wait = int(await db.call("take_turn", [keys.log_in_turns(identifier)], *args))
-    return -(-wait // 1000)
+    wait = await db.call(
+        "take_turn",
+        turns=keys.log_in_turns(identifier),
+        network=network,
+        now=time.time_ns() // 1_000_000,
+        least_wait=settings.log_in_wait_seconds * 1000,
+        interval=_MINUTE_MS // settings.log_in_turns_per_minute,
+        lifetime=WINDOW_SECONDS * 1000,
+        max_turns=TURNS_KEPT,
+    )
+    return -(-int(wait) // 1000)
 
 
 def _key(subject: Subject, seconds: int) -> str:

@@ -124,7 +124,7 @@ async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
 async def release_comment_key(db: Database, draft: CommentDraft) -> None:
     """Release an idempotency key whose input was refused, so that it can be used for the corrected input."""
     key, value = _claim(draft)
-    await db.call("release_name", [key], value)
+    await db.call("release_name", reservation=key, holder=value)
 
 
 def _claim(draft: CommentDraft) -> tuple[str, str]:

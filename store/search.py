@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.keys.fields import UserField
 
 MAGNITUDES = 24  # sets of names; the same number is in prelude.lua, which sets a member's magnitude
 _END = "\0"  # ends the name in an entry; no name can contain it
@@ -19,7 +20,7 @@ _ANY = "any"  # expected state: matches every stored state
 
 def read_state(member: int) -> Command:
     """Return the command that reads the indexed fields of a member: login, name, magnitude."""
-    return ("HMGET", keys.user(member), "login", "name", "magnitude")
+    return ("HMGET", keys.user(member), UserField.LOGIN, UserField.NAME, UserField.MAGNITUDE)
 
 
 def state(magnitude: int, names: Sequence[str]) -> str:
@@ -55,20 +56,36 @@ def mend(member: int, found: str | None, wanted: str) -> Command:
 
 
 def _write(changes: Sequence[tuple[int, str, str]]) -> Command:
-    own = [keys.indexed(), *map(keys.names, range(MAGNITUDES))]
-    return script("index_names", own, [part for change in changes for part in change])
+    sets = [keys.names(magnitude) for magnitude in range(MAGNITUDES)]
+    changed = [part for change in changes for part in change]
+    return script("index_names", indexed=keys.indexed(), names=sets, changes=changed)
 
 
 def drop(magnitude: int, text: str) -> Command:
     """Return the command that removes an entry, unless its member's state in the index includes it."""
     name, member = read_entry(text)
-    return script("drop_name", [keys.names(magnitude), keys.indexed()], [text, member, magnitude, name])
+    return script(
+        "drop_name",
+        names=keys.names(magnitude),
+        indexed=keys.indexed(),
+        entry=text,
+        member=member,
+        magnitude=magnitude,
+        name=name,
+    )
 
 
 def settle_magnitude(member: int) -> Command:
     """Return the command that adjusts a member's magnitude to their number of followers."""
     p = partition(member)
-    return script("settle_magnitude", [keys.user(member), keys.minted(p), keys.jobs(p)], [p, member])
+    return script(
+        "settle_magnitude",
+        user=keys.user(member),
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        partition=p,
+        member=member,
+    )
 
 
 def stands(magnitude: int, followers: int) -> bool:

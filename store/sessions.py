@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
-from store.keys.fields import CredentialsField
+from store.keys.fields import CredentialsField, UserField
 from store.records import Credentials, read_pairs
 from store.secret import Secret
 
@@ -66,7 +66,7 @@ async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
     """
     credentials, login, known = await db.ask(
         ("HGETALL", keys.credentials(member)),
-        ("HGET", keys.user(member), "login"),
+        ("HGET", keys.user(member), UserField.LOGIN),
         ("ZSCORE", keys.known_addresses(member), address),
     )
     oldest = _now() - _known_address_seconds(db) * 1000
@@ -84,12 +84,21 @@ async def open_session(
 
     Beyond `SESSIONS_PER_MEMBER`, the oldest sessions end. `address` is a digest of the client's address.
     """
-    own = [keys.user(member), keys.sessions(member), keys.credentials(member), keys.known_addresses(member)]
-    most = db.settings.sessions_per_member
-    seconds = _known_address_seconds(db)
-    hashed = proved.reveal() if proved else ""
-    args = [session.id, session.text(), most, hashed, address, session.created, seconds, db.settings.known_addresses]
-    ended = await db.call("open_session", own, *args)
+    ended = await db.call(
+        "open_session",
+        user=keys.user(member),
+        sessions=keys.sessions(member),
+        credentials=keys.credentials(member),
+        known_addresses=keys.known_addresses(member),
+        session=session.id,
+        record=session.text(),
+        max_sessions=db.settings.sessions_per_member,
+        checked_hash=proved.reveal() if proved else "",
+        address=address,
+        now=session.created,
+        address_ttl=_known_address_seconds(db),
+        max_addresses=db.settings.known_addresses,
+    )
     if ended is None:
         return False
     await announce(db, member, ended)
@@ -120,10 +129,18 @@ async def rotate(db: Database, member: int, session: str, *, presented: str, suc
     Only a token that was issued for the session, or whose digest the session has, can end the session.
     """
     now = _now()
-    expires = now + db.settings.session_days * 86_400_000
-    grace = db.settings.refresh_grace_seconds * 1000
-    args = [session, presented, successor, now, grace, expires, "1" if is_issued else ""]
-    return str(await db.call("rotate_session", [keys.sessions(member)], *args))
+    outcome: str = await db.call(
+        "rotate_session",
+        sessions=keys.sessions(member),
+        session=session,
+        presented=presented,
+        successor=successor,
+        now=now,
+        grace=db.settings.refresh_grace_seconds * 1000,
+        expires=now + db.settings.session_days * 86_400_000,
+        is_issued="1" if is_issued else "",
+    )
+    return outcome
 
 
 async def change_password(
@@ -133,9 +150,16 @@ async def change_password(
 
     Returns False when that session has ended, or when the password's hash is no longer `proved`.
     """
-    expires = _now() + db.settings.session_days * 86_400_000
-    own = [keys.credentials(member), keys.sessions(member)]
-    ended = await db.call("change_password", own, proved.reveal(), password.reveal(), session, token, expires)
+    ended = await db.call(
+        "change_password",
+        credentials=keys.credentials(member),
+        sessions=keys.sessions(member),
+        checked_hash=proved.reveal(),
+        new_hash=password.reveal(),
+        session=session,
+        token=token,
+        expires=_now() + db.settings.session_days * 86_400_000,
+    )
     if ended is None:
         return False
     await announce(db, member, ended)

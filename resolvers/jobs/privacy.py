@@ -7,6 +7,7 @@ from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from store import accounts, events, follows, jobs, keys, posts
 from store.client.database import Database
+from store.keys.fields import UserField
 from store.records import Job
 
 REQUESTS_BATCH = 100  # requests approved per step once a member is no longer private
@@ -23,7 +24,7 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
         approval = await follows.approve(db, member, waiting)
         if approval:
             await conclude(db, approval, await relationships.approve(db, approval, budget))
-    if not job.cursor and text(job, "what") == "suspended":
+    if not job.cursor and text(job, "what") == UserField.SUSPENDED:
         await events.append(db, f"suspend:{job.id}", "suspend", member, member=member)
     below = int(job.cursor) if job.cursor else None
     while entries := await posts.published(db, member, below=below, above=0, count=POSTS_BATCH):

@@ -20,6 +20,7 @@ from resolvers.rules.text import hashtags, mentions
 from store import accounts, follows, keys, likes_and_comments, posts
 from store.client.database import Database
 from store.ids import PARTITIONS
+from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.secret import Secret
@@ -126,7 +127,7 @@ async def _sign_up(services: Services, community: Community) -> dict[str, int]:
         member = await create_member(
             services.db, login=person.login, name=person.name, email=email, password_hash=password_hash
         )
-        await accounts.update(services.db, member, profile={"bio": person.bio})
+        await accounts.update(services.db, member, profile={UserField.BIO: person.bio})
         return person.login, member
 
     return dict(await asyncio.gather(*map(create, community.people)))

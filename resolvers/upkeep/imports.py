@@ -184,7 +184,7 @@ async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict
     )
     await name_index.index(db, list(members.values()))
     await db.ask(
-        *(script("keep_name", [keys.login(login)], [members[login], 0]) for login in fresh),
+        *(accounts.keep_name(keys.login(login), members[login]) for login in fresh),
         *(("SET", keys.email(email[login]), members[login]) for login in fresh),
         *(jobs.finish(Job(int(job), "names", {})) for job in made if job),
     )

@@ -15,6 +15,7 @@ from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
 from store import accounts, follows, keys, likes_and_comments, posts
 from store.client.database import Database, MemberGone
+from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from tests.support.account_probes import traces
@@ -72,7 +73,7 @@ async def test_nothing_more_can_be_done(db: Database, bob: Member, late: Member)
     for act in (
         posts.create(db, Draft(me, "late")),
         follows.follow(db, me, [number(bob.id)]),
-        accounts.update(db, me, profile={"name": "late"}),
+        accounts.update(db, me, profile={UserField.NAME: "late"}),
     ):
         with pytest.raises(MemberGone):
             await act

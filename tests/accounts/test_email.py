@@ -10,6 +10,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from store import accounts, jobs, keys
 from store.client.database import Database
+from store.keys.fields import CredentialsField
 from tests.support.account_probes import BAD_EMAILS, MEMBER, VIEWER, form, rows, samples
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.probes import ABSENT, LASTING, life, number, refusals
@@ -81,7 +82,7 @@ async def test_a_crash_while_an_address_changes_is_finished(alice: Member, db: D
     """After the change is committed, the worker makes the new address permanent and frees the old one."""
     new, old = "alicia@example.org", "alice@example.org"
     assert await accounts.reserve(db, keys.email(new), number(alice))
-    job = await accounts.update(db, number(alice), credentials={"email": new}, names={"email": new})
+    job = await accounts.update(db, number(alice), credentials={CredentialsField.EMAIL: new}, names={"email": new})
     assert job
     await jobs.hand_over(db, job)
     assert await worker.run_once() == 1

@@ -15,6 +15,7 @@ from resolvers.upkeep import verify
 from store import accounts, keys
 from store.client.database import Database
 from store.ids import partition
+from store.keys.fields import UserField
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, crowd, sign_up
 from tests.support.search import found
@@ -106,7 +107,7 @@ async def test_changes_at_once(settings: Settings, db: Database, alice: Member, 
     turns, me = Turns(settings, seed), number(alice.id)
 
     async def rename(name: str) -> None:
-        await accounts.update(turns, me, profile={"name": name}, names={"name": name})
+        await accounts.update(turns, me, profile={UserField.NAME: name}, names={"name": name})
         await name_index.index(turns, [me])
 
     await turns.together(*(rename(name) for name in ("Ada", "Bea", "Cat")), name_index.index(turns, [me]))

@@ -14,6 +14,7 @@ import pytest
 from resolvers.operation.services import Services
 from store import accounts
 from store.client.database import Command, Database
+from store.keys.fields import CredentialsField
 from store.records import Role
 from store.settings import Settings
 from tests.support.people import PASSWORD, SECRET, Member
@@ -69,7 +70,7 @@ def log() -> Iterator[io.StringIO]:
 @pytest.fixture
 async def things(alice: Member, bob: Member, db: Database) -> dict[str, str]:
     """Real ids for the ids in the inputs. Everything exists, and alice may act on it."""
-    await accounts.update(db, number(alice.id), credentials={"role": Role.ADMIN.value})
+    await accounts.update(db, number(alice.id), credentials={CredentialsField.ROLE: Role.ADMIN.value})
     post = await alice.post("hello")
     comment = (await bob.do("comment", "comment { id }", postId=post, text="well"))["comment"]["id"]
     promoted = {"sponsorId": bob.id, "subject": {"userId": bob.id}, "endsAt": "2099-01-01T00:00:00Z"}

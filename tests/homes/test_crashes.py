@@ -13,6 +13,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from store import accounts, blocks, follows, keys, likes_and_comments, posts
 from store.client.database import Database
+from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records import Job
@@ -32,11 +33,11 @@ def settings(settings: Settings) -> Settings:
 
 async def _names(db: Database, s: Scene) -> Job | None:
     await accounts.reserve(db, keys.login("anna"), s.ann)
-    return await accounts.update(db, s.ann, profile={"login": "anna"}, names={"login": "anna"})
+    return await accounts.update(db, s.ann, profile={UserField.LOGIN: "anna"}, names={"login": "anna"})
 
 
 async def _name(db: Database, s: Scene) -> Job | None:
-    return await accounts.update(db, s.ann, profile={"name": "Anna"}, names={"name": "Anna"})
+    return await accounts.update(db, s.ann, profile={UserField.NAME: "Anna"}, names={"name": "Anna"})
 
 
 async def _status(_: Database, s: Scene) -> Job | None:
@@ -113,7 +114,7 @@ async def _remove_followers(db: Database, s: Scene) -> Job | None:
 
 
 async def _request(db: Database, s: Scene) -> Job | None:
-    if standing := await accounts.set_account_state(db, s.cat, "private", holds=True):
+    if standing := await accounts.set_account_state(db, s.cat, UserField.PRIVATE, holds=True):
         await dispatch.finish(db, standing)
     job, _ = await follows.follow(db, s.ann, [s.cat, s.dan], [s.cat])
     return job
@@ -134,21 +135,21 @@ async def _reject(db: Database, s: Scene) -> Job | None:
 async def _go_public(db: Database, s: Scene) -> Job | None:
     if job := await _request(db, s):
         await dispatch.finish(db, job)
-    return await _stand(db, s, "private", holds=False)
+    return await _stand(db, s, UserField.PRIVATE, holds=False)
 
 
 async def _go_private(db: Database, s: Scene) -> Job | None:
-    return await _stand(db, s, "private", holds=True)
+    return await _stand(db, s, UserField.PRIVATE, holds=True)
 
 
 async def _suspend(db: Database, s: Scene) -> Job | None:
-    return await _stand(db, s, "suspended", holds=True)
+    return await _stand(db, s, UserField.SUSPENDED, holds=True)
 
 
 async def _restore(db: Database, s: Scene) -> Job | None:
     if job := await _suspend(db, s):
         await dispatch.finish(db, job)
-    return await _stand(db, s, "suspended", holds=False)
+    return await _stand(db, s, UserField.SUSPENDED, holds=False)
 
 
 async def _stand(db: Database, s: Scene, what: str, *, holds: bool) -> Job | None:
@@ -170,8 +171,7 @@ async def _unblock(db: Database, s: Scene) -> Job | None:
 
 
 async def _mute(db: Database, s: Scene) -> Job | None:
-    job, _ = await blocks.mute(db, s.dan, [s.ben, s.cat])
-    return job
+    return (await blocks.mute(db, s.dan, [s.ben, s.cat]))[0]
 
 
 async def _writers_account(db: Database, s: Scene) -> Job | None:

@@ -14,6 +14,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from store import accounts, blocks, follows, keys, timelines
 from store.client.database import Database
+from store.keys.fields import UserField
 from store.records import Job
 from tests.support.people import Member, make_private
 from tests.support.work import number, photograph, put_back, waiting, work_off
@@ -46,11 +47,11 @@ async def _remove(db: Database, follower: int, member: int) -> Job | None:
 
 
 async def _public(db: Database, _: int, member: int) -> Job | None:
-    return await accounts.set_account_state(db, member, "private", holds=False)
+    return await accounts.set_account_state(db, member, UserField.PRIVATE, holds=False)
 
 
 async def _private(db: Database, _: int, member: int) -> Job | None:
-    return await accounts.set_account_state(db, member, "private", holds=True)
+    return await accounts.set_account_state(db, member, UserField.PRIVATE, holds=True)
 
 
 async def _block(db: Database, follower: int, member: int) -> Job | None:

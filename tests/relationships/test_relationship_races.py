@@ -9,6 +9,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from store import accounts, blocks, follows, posts
 from store.client.database import Database
+from store.keys.fields import UserField
 from store.records import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
@@ -99,8 +100,8 @@ async def ann_leaves(db: Database, s: Scene) -> None:
     await _finish(db, await accounts.delete(db, s.ann, found.password))
 
 
-closes, opens = cat_is("private", holds=True), cat_is("private", holds=False)
-is_suspended, is_restored = cat_is("suspended", holds=True), cat_is("suspended", holds=False)
+closes, opens = cat_is(UserField.PRIVATE, holds=True), cat_is(UserField.PRIVATE, holds=False)
+is_suspended, is_restored = cat_is(UserField.SUSPENDED, holds=True), cat_is(UserField.SUSPENDED, holds=False)
 asked = then(closes, ann_asks_cat)
 
 RACES: dict[str, tuple[Act, tuple[Act, ...]]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.upkeep.invariants.findings import COUNTED_BY_USER, Finding, counts_of, recount_one
-from store import keys
-from store.client.database import Database, script
+from store import accounts, keys
+from store.client.database import Database
 from store.records import read_pairs
 
 
@@ -40,7 +40,7 @@ async def _names_last(db: Database, owned: Sequence[tuple[int, str]]) -> list[Fi
     lives = await db.ask(*(("TTL", key) for _, key in owned))
     for (member, key), holder, life in zip(owned, holders, lives, strict=True):
         if holder != str(member) or life >= 0:
-            mend = (script("keep_name", [key], [member, 0]),) if holder in {None, str(member)} else ()
+            mend = (accounts.keep_name(key, member),) if holder in {None, str(member)} else ()
             message = f"{key} {'is not lasting' if holder == str(member) else f'belongs to {holder}'}"
             found.append(Finding(keys.user(member), message, mend))
     return found

@@ -1,20 +1,21 @@
 -- Sets a new password, ends every other session and gives this session a new refresh token, all or nothing.
--- KEYS credentials, sessions
--- ARGV hash of the checked password, new hash, session, digest of its refresh token, expiry (ms)
+-- KEYS: credentials, sessions
+-- ARGV: checked_hash (of the password that was checked), new_hash, session, token (digest of its refresh token),
+--       expires (ms since 1970)
 -- Returns the sessions ended; false when the password has changed since the check, or the session has ended.
-local text = redis.call('HGET', KEYS[2], ARGV[3])
-if not text or redis.call('HGET', KEYS[1], 'password') ~= ARGV[1] then
+local text = redis.call('HGET', sessions, session)
+if not text or redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then
   return false
 end
-redis.call('HSET', KEYS[1], 'password', ARGV[2])
+redis.call('HSET', credentials, CredentialsField.PASSWORD, new_hash)
 local ended = {}
-for _, session in ipairs(redis.call('HKEYS', KEYS[2])) do
-  if session ~= ARGV[3] then
-    redis.call('HDEL', KEYS[2], session)
-    ended[#ended + 1] = session
+for _, other in ipairs(redis.call('HKEYS', sessions)) do
+  if other ~= session then
+    redis.call('HDEL', sessions, other)
+    ended[#ended + 1] = other
   end
 end
-local session = cjson.decode(text)
-session.token, session.expires, session.previous, session.rotated = ARGV[4], tonumber(ARGV[5]), '', 0
-redis.call('HSET', KEYS[2], ARGV[3], cjson.encode(session))
+local record = cjson.decode(text)
+record.token, record.expires, record.previous, record.rotated = token, tonumber(expires), '', 0
+redis.call('HSET', sessions, session, cjson.encode(record))
 return ended

@@ -1,17 +1,18 @@
 -- Creates a member whose names are reserved, with the job that makes the names permanent.
--- KEYS minted, jobs, user, credentials, home state, active
--- ARGV partition, member, login, name, e-mail, password hash, role, day
+-- KEYS: minted, jobs, user, credentials, home_state, active
+-- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970)
 -- Returns the job's id; '' when the member exists already, because the step is repeated.
-local member = ARGV[2]
-if redis.call('EXISTS', KEYS[3]) == 1 then
+if redis.call('EXISTS', user) == 1 then
   return ''
 end
-redis.call('HSET', KEYS[3], 'login', ARGV[3], 'name', ARGV[4], 'bio', '', 'followers', 0, 'following', 0, 'posts', 0)
-redis.call('HSET', KEYS[4], 'email', ARGV[5], 'password', ARGV[6], 'role', ARGV[7])
-redis.call('HSET', KEYS[5], 'floor', 0)
-redis.call('ZADD', KEYS[6], ARGV[8], member)
+redis.call('HSET', user, UserField.LOGIN, login, UserField.NAME, name, UserField.BIO, '', UserField.FOLLOWERS, 0,
+  UserField.FOLLOWING, 0, UserField.POSTS, 0)
+redis.call('HSET', credentials, CredentialsField.EMAIL, email, CredentialsField.PASSWORD, password_hash,
+  CredentialsField.ROLE, role)
+redis.call('HSET', home_state, HomeField.FLOOR, 0)
+redis.call('ZADD', active, day, member)
 -- The job needs an id of its own. The member's id was minted before the password was hashed, and the stream may
 -- already have newer jobs.
-local id = mint(KEYS[1], ARGV[1])
-commit(KEYS[2], id, 'names', cjson.encode({member = member, login = ARGV[3], email = ARGV[5]}))
+local id = mint(minted, partition)
+commit(jobs, id, 'names', cjson.encode({member = member, login = login, email = email}))
 return str(id)

@@ -1,7 +1,8 @@
 -- Removes an entry from a set of names, unless the index lists it for its member.
--- KEYS names, indexed; ARGV entry, member, magnitude, name
-local known = redis.call('HGET', KEYS[2], ARGV[2]) or ''
-local is_of = string.match(known, '^%d+') == ARGV[3]
-if not (is_of and string.find(known .. '\0', '\0' .. ARGV[4] .. '\0', 1, true)) then
-  redis.call('ZREM', KEYS[1], ARGV[1])
+-- KEYS: names, indexed
+-- ARGV: entry, member, magnitude, name
+local record = redis.call('HGET', indexed, member) or ''
+local has_magnitude = string.match(record, '^%d+') == magnitude
+if not (has_magnitude and string.find(record .. '\0', '\0' .. name .. '\0', 1, true)) then
+  redis.call('ZREM', names, entry)
 end

@@ -1,27 +1,29 @@
--- Updates the search index: the sets of names by which members are found. KEYS indexed, names of each magnitude
--- ARGV member, expected record ('any', '' for nothing), new record ('' for nothing), ...
--- A member's record is the magnitude and the names, each after a zero byte. The entries are `name\0member`.
+-- Updates the search index: the sets of names by which members are found.
+-- KEYS: indexed, names... (a set of each magnitude)
+-- ARGV: changes... (of each member: the member, the expected record, the new record)
+-- A member's record is the magnitude and the names, each after a zero byte. '' stands for no record. The expected
+-- record 'any' matches all records. The entries are `name\0member`.
 -- Invariant: the record names all entries of the member, so an update leaves none behind.
-local function each_entry(stored, member, act)
-  local magnitude = string.match(stored, '^%d+')
-  for name in string.gmatch(string.sub(stored, #(magnitude or '') + 1), '%z([^%z]+)') do
-    act(KEYS[2 + tonumber(magnitude)], name .. '\0' .. member)
+local function each_entry(record, member, act)
+  local magnitude = string.match(record, '^%d+')
+  for name in string.gmatch(string.sub(record, #(magnitude or '') + 1), '%z([^%z]+)') do
+    act(names[1 + tonumber(magnitude)], name .. '\0' .. member)
   end
 end
-for i = 1, #ARGV, 3 do
-  local member, wanted = ARGV[i], ARGV[i + 2]
-  local known = redis.call('HGET', KEYS[1], member) or ''
-  if ARGV[i + 1] == 'any' or ARGV[i + 1] == known then
-    each_entry(known, member, function(names, entry)
-      redis.call('ZREM', names, entry)
+for i = 1, #changes, 3 do
+  local member, expected, wanted = changes[i], changes[i + 1], changes[i + 2]
+  local record = redis.call('HGET', indexed, member) or ''
+  if expected == 'any' or expected == record then
+    each_entry(record, member, function(set, entry)
+      redis.call('ZREM', set, entry)
     end)
-    each_entry(wanted, member, function(names, entry)
-      redis.call('ZADD', names, 0, entry)
+    each_entry(wanted, member, function(set, entry)
+      redis.call('ZADD', set, 0, entry)
     end)
     if wanted == '' then
-      redis.call('HDEL', KEYS[1], member)
+      redis.call('HDEL', indexed, member)
     else
-      redis.call('HSET', KEYS[1], member, wanted)
+      redis.call('HSET', indexed, member, wanted)
     end
   end
 end

@@ -1,12 +1,14 @@
--- Makes a member's name permanent, or lets a former name expire. KEYS name; ARGV member, 0 to keep it or life (s)
+-- Makes a member's login or e-mail permanent, or lets a former one expire.
+-- KEYS: name (login or e-mail)
+-- ARGV: member, ttl (s, 0 to make the name permanent)
 -- Returns 0 when the name belongs to another member, else 1.
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then
+local holder = redis.call('GET', name)
+if holder and holder ~= member then
   return 0
 end
-if ARGV[2] == '0' then
-  redis.call('SET', KEYS[1], ARGV[1])
+if ttl == '0' then
+  redis.call('SET', name, member)
 elseif holder then
-  redis.call('EXPIRE', KEYS[1], ARGV[2])
+  redis.call('EXPIRE', name, ttl)
 end
 return 1

@@ -1,5 +1,8 @@
--- Releases a name that this member reserved, or a claimed idempotency key. KEYS key; ARGV value it must hold
-if redis.call('GET', KEYS[1]) == ARGV[1] then
-  return redis.call('DEL', KEYS[1])
+-- Releases a login or e-mail that a member reserved, or an idempotency key that an input claimed.
+-- KEYS: reservation
+-- ARGV: holder (what the reservation must still hold)
+-- Returns 1 when it was released, else 0.
+if redis.call('GET', reservation) == holder then
+  return redis.call('DEL', reservation)
 end
 return 0

@@ -1,32 +1,29 @@
 -- Changes fields of the profile and the credentials together.
--- KEYS minted, jobs, user, credentials, former logins
--- ARGV partition, member, job body or '', life of a former login (s), number of profile pairs, profile pairs,
---      credential pairs
+-- KEYS: minted, jobs, user, credentials, former_logins
+-- ARGV: partition, names (JSON: the member and the new login, e-mail or name; '' when none changes),
+--       release_seconds (how long a former login stays reserved), profile_count (how many of the changes),
+--       changes... (pairs of field and new text, first those of the profile, then those of the credentials)
 -- Returns the job's id and body, {} when no name changed.
-if redis.call('EXISTS', KEYS[3]) == 0 then
+if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
 -- The old names are read in this step. So of two simultaneous changes, the later one releases the earlier one's names.
-local names = ARGV[3] ~= '' and cjson.decode(ARGV[3])
-if names then
-  names.old_login = names.login and redis.call('HGET', KEYS[3], 'login')
-  names.old_email = names.email and redis.call('HGET', KEYS[4], 'email')
-  if names.old_login then
+local job = names ~= '' and cjson.decode(names)
+if job then
+  job.old_login = job.login and redis.call('HGET', user, UserField.LOGIN)
+  job.old_email = job.email and redis.call('HGET', credentials, CredentialsField.EMAIL)
+  if job.old_login then
     local now = redis.call('TIME')[1]
-    redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - ARGV[4])
-    redis.call('ZADD', KEYS[5], now, string.lower(names.old_login))
+    redis.call('ZREMRANGEBYSCORE', former_logins, '-inf', now - release_seconds)
+    redis.call('ZADD', former_logins, now, string.lower(job.old_login))
   end
 end
-local split = 5 + tonumber(ARGV[5]) * 2
-for i = 6, split, 2 do
-  redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])
+for i = 1, #changes, 2 do
+  redis.call('HSET', i <= 2 * profile_count and user or credentials, changes[i], changes[i + 1])
 end
-for i = split + 1, #ARGV, 2 do
-  redis.call('HSET', KEYS[4], ARGV[i], ARGV[i + 1])
-end
-if not names then
+if not job then
   return {}
 end
-local id, body = mint(KEYS[1], ARGV[1]), cjson.encode(names)
-commit(KEYS[2], id, 'names', body)
+local id, body = mint(minted, partition), cjson.encode(job)
+commit(jobs, id, 'names', body)
 return {str(id), body}

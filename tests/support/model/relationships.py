@@ -7,6 +7,7 @@ from typing import Any
 
 from resolvers import accounts as standing
 from store import accounts, blocks, follows
+from store.keys.fields import UserField
 from store.records import Job
 from tests.support.model.life import Life
 from tests.support.people import PASSWORD, SIGN_UP, Member, sign_up
@@ -206,7 +207,7 @@ class Bonds(Life):
         self._tell(f"{me.login} is {'no longer ' if opens else ''}private")
         if self._crashes():
             waiting = {edge for edge in self.model.requests if edge[1] == me.login and opens}
-            job = await accounts.set_account_state(self.db, number(me.id), "private", holds=not opens)
+            job = await accounts.set_account_state(self.db, number(me.id), UserField.PRIVATE, holds=not opens)
             await self._die_in(job, waiting)
         else:
             payload = await me.do("updateProfile", "viewer { user { isPrivate } }", isPrivate=not opens)
@@ -236,7 +237,9 @@ class Bonds(Life):
 
     async def _set_suspension(self, me: Member, *, suspended: bool) -> None:
         if self._crashes():
-            await self._die_in(await accounts.set_account_state(self.db, number(me.id), "suspended", holds=suspended))
+            await self._die_in(
+                await accounts.set_account_state(self.db, number(me.id), UserField.SUSPENDED, holds=suspended)
+            )
         else:
             assert await standing.set_suspension(self.db, me.login, suspended=suspended)
 
