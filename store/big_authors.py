@@ -5,30 +5,38 @@ from __future__ import annotations
 from store import keys
 from store.client.database import Command, Database
 from store.ids import partition
+from store.keys.fields import UserField
 
 VERSION: Command = ("GET", keys.big_version())
 
 
 async def mark(db: Database, member: int, job: int) -> None:
     """Add a member to the big authors, unless a newer job has removed them."""
-    await db.call("mark_big", [keys.big(), keys.big_version()], "add", member, job)
+    await _mark(db, "add", member, job)
 
 
 async def unmark(db: Database, member: int, job: int) -> None:
     """Remove a member from the big authors, unless a newer job has added them."""
-    await db.call("mark_big", [keys.big(), keys.big_version()], "remove", member, job)
+    await _mark(db, "remove", member, job)
+
+
+async def _mark(db: Database, step: str, member: int, job: int) -> None:
+    await db.call("mark_big", big=keys.big(), big_version=keys.big_version(), step=step, member=member, job=job)
 
 
 async def stands(db: Database, member: int, reach: str) -> bool:
     """Return whether a member's promotion or demotion is still the newest one; `reach` is its stored text."""
-    return bool(await db.one("HGET", keys.user(member), "reach") == reach)
+    return bool(await db.one("HGET", keys.user(member), UserField.REACH) == reach)
 
 
 async def settle(db: Database, member: int, reach: str, *, big: bool) -> bool:
     """Finish promoting or demoting a member; False when a newer change was committed."""
     p = partition(member)
-    own = [keys.user(member), keys.minted(p)]
-    return bool(await db.call("set_reach", own, p, reach, "big" if big else ""))
+    state = "big" if big else ""
+    done = await db.call(
+        "set_reach", user=keys.user(member), minted=keys.minted(p), partition=p, expected=reach, state=state
+    )
+    return bool(done)
 
 
 async def is_big(db: Database, member: int) -> bool:
@@ -38,7 +46,7 @@ async def is_big(db: Database, member: int) -> bool:
 
 async def pushed_until(db: Database, member: int) -> int | None:
     """Return the id after which no posts of a big author were pushed, None for all other members."""
-    state, _, since = (await db.one("HGET", keys.user(member), "reach") or "").partition(":")
+    state, _, since = (await db.one("HGET", keys.user(member), UserField.REACH) or "").partition(":")
     return int(since) if state == "big" else None
 
 
@@ -52,5 +60,5 @@ async def big_authors(db: Database) -> tuple[str, tuple[int, ...]]:
 async def unpushed(db: Database) -> set[int]:
     """Return the big authors except those still being promoted or demoted."""
     _, members = await big_authors(db)
-    states = await db.ask(*(("HGET", keys.user(member), "reach") for member in members))
+    states = await db.ask(*(("HGET", keys.user(member), UserField.REACH) for member in members))
     return {member for member, state in zip(members, states, strict=True) if (state or "").startswith("big:")}

@@ -20,11 +20,25 @@ async def block(db: Database, member: int, others: Sequence[int]) -> tuple[Job |
     A block ends every follow and request between the two members.
     """
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member)]
-    own += [keys.following(member), keys.followers(member), keys.requested(member), keys.requests(member)]
-    own.append(keys.blocked(member))
-    args = (db.settings.max_blocked, keys.unfollowed_prefix(member), keys.DAY, db.settings.big_author, mailboxes(db, p))
-    job, body, *results = await db.call("block", own, p, member, *args, *others)
+    job, body, *results = await db.call(
+        "block",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        following=keys.following(member),
+        followers=keys.followers(member),
+        requested=keys.requested(member),
+        requests=keys.requests(member),
+        blocked=keys.blocked(member),
+        partition=p,
+        member=member,
+        max_blocked=db.settings.max_blocked,
+        tombstone_prefix=keys.unfollowed_prefix(member),
+        ttl=keys.DAY,
+        big_author_threshold=db.settings.big_author,
+        mailboxes=mailboxes(db, p),
+        others=others,
+    )
     return read_job(job, "block", body) if job else None, dict(zip(others, map(str, results), strict=True))
 
 
@@ -47,9 +61,18 @@ async def _change(
     db: Database, member: int, listing: str, kind: str, others: Sequence[int]
 ) -> tuple[Job | None, Results]:
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), listing]
     job, body, *results = await db.call(
-        "mute", own, p, member, db.settings.max_blocked, kind, mailboxes(db, p), *others
+        "mute",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        listing=listing,
+        partition=p,
+        member=member,
+        max_listed=db.settings.max_blocked,
+        kind=kind,
+        mailboxes=mailboxes(db, p),
+        others=others,
     )
     return read_job(job, kind, body) if job else None, dict(zip(others, map(str, results), strict=True))
 
@@ -67,9 +90,18 @@ def apply_command(db: Database, member: int, other: int, block: int, *, ended: b
 
     With `quietly`, it changes no notifications.
     """
-    own = [keys.user(other), keys.blocked_by(other), keys.unblocked(other, member)]
-    boxes = "" if quietly else mailboxes(db, partition(other))
-    return script("apply_block", own, ["remove" if ended else "add", member, block, keys.DAY, other, boxes])
+    return script(
+        "apply_block",
+        user=keys.user(other),
+        blocked_by=keys.blocked_by(other),
+        tombstone=keys.unblocked(other, member),
+        step="remove" if ended else "add",
+        blocker=member,
+        block=block,
+        ttl=keys.DAY,
+        member=other,
+        mailboxes="" if quietly else mailboxes(db, partition(other)),
+    )
 
 
 _RELATIONSHIP = (keys.following, keys.blocked, keys.blocked_by, keys.muted)  # as the fields of Relationship

@@ -8,6 +8,7 @@ from typing import cast
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.keys.fields import UserField
 from store.mailboxes import mailboxes
 from store.records import Entry, Job, read_entries, read_job
 
@@ -33,44 +34,98 @@ def follow_command(db: Database, follower: int, members: Sequence[int], asked: i
     Its reply is the job's id and body, then a result per member.
     """
     p = partition(follower)
-    own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower), keys.requested(follower)]
-    own += [keys.blocked(follower), keys.blocked_by(follower)]
-    return script("follow", own, [p, follower, db.settings.max_following, asked, *members])
+    return script(
+        "follow",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(follower),
+        following=keys.following(follower),
+        requested=keys.requested(follower),
+        blocked=keys.blocked(follower),
+        blocked_by=keys.blocked_by(follower),
+        partition=p,
+        follower=follower,
+        max_following=db.settings.max_following,
+        ask_count=asked,
+        others=members,
+    )
 
 
 async def unfollow(db: Database, follower: int, members: Sequence[int]) -> Job | None:
     """End follows and requests on the follower's side; returns the job, None when nothing changed."""
-    p = partition(follower)
-    own = [keys.minted(p), keys.jobs(p), keys.user(follower), keys.following(follower), keys.requested(follower)]
-    args = (p, follower, "following", "unfollow", "", 0, 0, mailboxes(db, p))
-    reply = await db.call("unfollow", own, *args, *members)
-    return read_job(reply[0], "unfollow", reply[1]) if reply else None
+    return await _end(
+        db,
+        follower,
+        members,
+        listing=keys.following(follower),
+        requested=keys.requested(follower),
+        counter=UserField.FOLLOWING,
+        kind="unfollow",
+        tombstone_prefix="",
+    )
 
 
 async def remove_followers(db: Database, member: int, followers: Sequence[int]) -> Job | None:
     """End others' follows of a member on the member's side; returns the job, None when nothing changed."""
-    return await _end(db, member, keys.followers(member), "followers", "remove_followers", followers)
+    return await _end(
+        db,
+        member,
+        followers,
+        listing=keys.followers(member),
+        counter=UserField.FOLLOWERS,
+        kind="remove_followers",
+        tombstone_prefix=keys.unfollowed_prefix(member),
+    )
 
 
 async def reject(db: Database, member: int, followers: Sequence[int]) -> Job | None:
     """End requests to follow a member on the member's side; returns the job, None when nothing changed."""
-    return await _end(db, member, keys.requests(member), "", "reject", followers)
+    return await _end(
+        db,
+        member,
+        followers,
+        listing=keys.requests(member),
+        counter="",
+        kind="reject",
+        tombstone_prefix=keys.unfollowed_prefix(member),
+    )
 
 
-async def _end(db: Database, member: int, listing: str, counter: str, kind: str, others: Sequence[int]) -> Job | None:
+async def _end(db: Database, member: int, others: Sequence[int], *, kind: str, **named: str) -> Job | None:
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), listing]
-    tombstones = keys.unfollowed_prefix(member)
-    args = (p, member, counter, kind, tombstones, keys.DAY, db.settings.big_author, mailboxes(db, p))
-    reply = await db.call("unfollow", own, *args, *others)
+    reply = await db.call(
+        "unfollow",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        partition=p,
+        member=member,
+        kind=kind,
+        ttl=keys.DAY,
+        big_author_threshold=db.settings.big_author,
+        mailboxes=mailboxes(db, p),
+        others=others,
+        **named,
+    )
     return read_job(reply[0], kind, reply[1]) if reply else None
 
 
 async def approve(db: Database, member: int, followers: Sequence[int]) -> Job | None:
     """Approve requests to follow a member on the member's side; returns the job, None when none of them had asked."""
     p = partition(member)
-    own = [keys.minted(p), keys.jobs(p), keys.user(member), keys.followers(member), keys.requests(member)]
-    reply = await db.call("approve", own, p, member, db.settings.big_author, mailboxes(db, p), *followers)
+    reply = await db.call(
+        "approve",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(member),
+        followers=keys.followers(member),
+        requests=keys.requests(member),
+        partition=p,
+        member=member,
+        big_author_threshold=db.settings.big_author,
+        mailboxes=mailboxes(db, p),
+        others=followers,
+    )
     return read_job(reply[0], "approve", reply[1]) if reply else None
 
 
@@ -103,10 +158,24 @@ def apply_command(db: Database, follower: int, member: int, edge: int, step: str
     With `quietly`, it changes no notifications.
     """
     p = partition(member)
-    own = [keys.user(member), keys.followers(member), keys.requests(member), keys.unfollowed(member, follower)]
-    own += [keys.blocked(member), keys.minted(p), keys.jobs(p)]
-    boxes = "" if quietly else mailboxes(db, p)
-    return script("apply_edge", own, [step, follower, edge, keys.DAY, p, member, db.settings.big_author, boxes])
+    return script(
+        "apply_edge",
+        user=keys.user(member),
+        followers=keys.followers(member),
+        requests=keys.requests(member),
+        tombstone=keys.unfollowed(member, follower),
+        blocked=keys.blocked(member),
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        step=step,
+        follower=follower,
+        edge=edge,
+        ttl=keys.DAY,
+        partition=p,
+        member=member,
+        big_author_threshold=db.settings.big_author,
+        mailboxes="" if quietly else mailboxes(db, p),
+    )
 
 
 async def tell_followers(db: Database, member: int, edges: Edges) -> None:
@@ -115,9 +184,16 @@ async def tell_followers(db: Database, member: int, edges: Edges) -> None:
 
 
 def _at_follower(db: Database, step: str, follower: int, member: int, edge: int, *, quietly: bool = False) -> Command:
-    own = [keys.user(follower), keys.following(follower), keys.requested(follower)]
-    boxes = "" if quietly else mailboxes(db, partition(follower))
-    return script(step, own, [member, edge, follower, boxes])
+    return script(
+        step,
+        user=keys.user(follower),
+        following=keys.following(follower),
+        requested=keys.requested(follower),
+        member=member,
+        edge=edge,
+        follower=follower,
+        mailboxes="" if quietly else mailboxes(db, partition(follower)),
+    )
 
 
 def read_edges(job: Job, name: str = "edges") -> Edges:

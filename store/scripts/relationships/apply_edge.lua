@@ -1,55 +1,55 @@
 -- Applies a follow or a request on the followed side, unless a newer version is known.
--- KEYS user, followers, requests, tombstone, blocked, minted, jobs
--- ARGV 'add', 'ask' or 'remove', follower, edge, tombstone's life (s), partition, owner,
---      followers that make a big author, mailboxes, '' to notify nobody
+-- KEYS: user, followers, requests, tombstone, blocked, minted, jobs
+-- ARGV: step ('add', 'ask' or 'remove'), follower, edge, ttl (s, of the tombstone), partition,
+--       member (who is followed), big_author_threshold, mailboxes ('' to notify nobody)
 -- Returns 1; 0 when a newer version is known or there is nothing to remove; 2 when a request is a follow, since it was
--- approved or the owner is no longer private; false when the owner is gone or blocks the follower.
-if redis.call('EXISTS', KEYS[1]) == 0 then
+-- approved or the followed member is no longer private; false when that member is gone or blocks the follower.
+if redis.call('EXISTS', user) == 0 then
   return false
 end
-local step, who, edge = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local version = tonumber(edge)
 local function known(set)
-  return tonumber(redis.call('ZSCORE', set, who) or '0')
+  return tonumber(redis.call('ZSCORE', set, follower) or '0')
 end
-local ended, box = tonumber(redis.call('GET', KEYS[4]) or '0'), mailbox(ARGV[8], ARGV[6])
+local ended, box = tonumber(redis.call('GET', tombstone) or '0'), mailbox(mailboxes, member)
 local function count()
-  weigh(KEYS[1], KEYS[7], KEYS[6], ARGV[5], ARGV[6], redis.call('ZCARD', KEYS[2]), ARGV[7])
+  weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
 end
 
 if step == 'remove' then
-  redis.call('SET', KEYS[4], str(math.max(edge, ended)), 'EX', ARGV[4])
+  redis.call('SET', tombstone, str(math.max(version, ended)), 'EX', ttl)
   local changed_here = 0
-  if known(KEYS[3]) ~= 0 and known(KEYS[3]) <= edge then
-    redis.call('ZREM', KEYS[3], who)
-    withdraw(box, 'FOLLOW_REQUEST', who)
+  if known(requests) ~= 0 and known(requests) <= version then
+    redis.call('ZREM', requests, follower)
+    withdraw(box, 'FOLLOW_REQUEST', follower)
     changed_here = 1
   end
-  if known(KEYS[2]) ~= 0 and known(KEYS[2]) <= edge then
-    redis.call('ZREM', KEYS[2], who)
-    withdraw(box, 'FOLLOW', who)
+  if known(followers) ~= 0 and known(followers) <= version then
+    redis.call('ZREM', followers, follower)
+    withdraw(box, 'FOLLOW', follower)
     count()
     changed_here = 1
   end
   return changed_here
 end
 
-if redis.call('ZSCORE', KEYS[5], who) then
+if redis.call('ZSCORE', blocked, follower) then
   return false
 end
-if step == 'ask' and known(KEYS[2]) == edge then
+if step == 'ask' and known(followers) == version then
   return 2 -- approved meanwhile, or repeated
 end
-if edge <= math.max(known(KEYS[2]), known(KEYS[3]), ended) then
+if version <= math.max(known(followers), known(requests), ended) then
   return 0
 end
-if step == 'ask' and redis.call('HEXISTS', KEYS[1], 'private') == 1 then
-  redis.call('ZADD', KEYS[3], ARGV[3], who)
-  notify(box, 'FOLLOW_REQUEST', who)
+if step == 'ask' and redis.call('HEXISTS', user, UserField.PRIVATE) == 1 then
+  redis.call('ZADD', requests, edge, follower)
+  notify(box, 'FOLLOW_REQUEST', follower)
   return 1
 end
-redis.call('ZREM', KEYS[3], who)
-withdraw(box, 'FOLLOW_REQUEST', who)
-redis.call('ZADD', KEYS[2], ARGV[3], who)
-notify(box, 'FOLLOW', who)
+redis.call('ZREM', requests, follower)
+withdraw(box, 'FOLLOW_REQUEST', follower)
+redis.call('ZADD', followers, edge, follower)
+notify(box, 'FOLLOW', follower)
 count()
 return step == 'ask' and 2 or 1

@@ -1,24 +1,24 @@
 -- Approves follow requests on the followed side, with the job that applies the approvals on the asking sides.
--- KEYS minted, jobs, user, followers, requests; ARGV partition, member, followers that make a big author, mailboxes,
---      who asked...
+-- KEYS: minted, jobs, user, followers, requests
+-- ARGV: partition, member, big_author_threshold, mailboxes, others... (who asked)
 -- Returns the job's id and body, false when none of them had asked.
 local edges = {}
-if redis.call('EXISTS', KEYS[3]) == 1 then
-  for i = 5, #ARGV do
-    local edge = redis.call('ZSCORE', KEYS[5], ARGV[i])
+if redis.call('EXISTS', user) == 1 then
+  for _, other in ipairs(others) do
+    local edge = redis.call('ZSCORE', requests, other)
     if edge then
-      redis.call('ZREM', KEYS[5], ARGV[i])
-      redis.call('ZADD', KEYS[4], edge, ARGV[i])
-      withdraw(mailbox(ARGV[4], ARGV[2]), 'FOLLOW_REQUEST', ARGV[i])
-      edges[#edges + 1] = {ARGV[i], edge}
+      redis.call('ZREM', requests, other)
+      redis.call('ZADD', followers, edge, other)
+      withdraw(mailbox(mailboxes, member), 'FOLLOW_REQUEST', other)
+      edges[#edges + 1] = {other, edge}
     end
   end
 end
 if #edges == 0 then
   return false
 end
-weigh(KEYS[3], KEYS[2], KEYS[1], ARGV[1], ARGV[2], redis.call('ZCARD', KEYS[4]), ARGV[3])
-local id = mint(KEYS[1], ARGV[1])
-local body = cjson.encode({member = ARGV[2], edges = edges})
-commit(KEYS[2], id, 'approve', body)
+weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
+local id = mint(minted, partition)
+local body = cjson.encode({member = member, edges = edges})
+commit(jobs, id, 'approve', body)
 return {str(id), body}

@@ -1,47 +1,47 @@
 -- Blocks members on the blocking side, with the job that applies the blocks on the other sides.
 -- A block ends follows and requests in both directions.
--- KEYS minted, jobs, user, following, followers, requested, requests, blocked
--- ARGV partition, member, most blocked, tombstone prefix, tombstone's life (s), followers that make a big author,
---      mailboxes, others...
+-- KEYS: minted, jobs, user, following, followers, requested, requests, blocked
+-- ARGV: partition, member, max_blocked, tombstone_prefix, ttl (s, of the tombstones), big_author_threshold,
+--       mailboxes, others...
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
-if redis.call('EXISTS', KEYS[3]) == 0 then
+if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
+local sets = {following = following, followers = followers, requested = requested, requests = requests}
 local result, blocks, ended = {'', ''}, {}, {}
-local count = redis.call('ZCARD', KEYS[8])
-for i = 8, #ARGV do
-  local other = ARGV[i]
-  if redis.call('ZSCORE', KEYS[8], other) then
+local count = redis.call('ZCARD', blocked)
+for _, other in ipairs(others) do
+  if redis.call('ZSCORE', blocked, other) then
     result[#result + 1] = 'already'
-  elseif count >= tonumber(ARGV[3]) then
+  elseif count >= tonumber(max_blocked) then
     result[#result + 1] = 'limit'
   else
-    local id = str(mint(KEYS[1], ARGV[1]))
-    redis.call('ZADD', KEYS[8], id, other)
-    withdraw_by(mailbox(ARGV[7], ARGV[2]), other)
+    local id = str(mint(minted, partition))
+    redis.call('ZADD', blocked, id, other)
+    withdraw_by(mailbox(mailboxes, member), other)
     count = count + 1
     blocks[#blocks + 1] = {other, id}
     result[#result + 1] = 'new'
-    for k, name in ipairs({'following', 'followers', 'requested', 'requests'}) do
-      local edge = redis.call('ZSCORE', KEYS[k + 3], other)
+    for name, set in pairs(sets) do
+      local edge = redis.call('ZSCORE', set, other)
       if edge then
-        redis.call('ZREM', KEYS[k + 3], other)
+        redis.call('ZREM', set, other)
         ended[name] = ended[name] or {}
         table.insert(ended[name], {other, edge})
-        if name == 'followers' or name == 'requests' then
-          redis.call('SET', ARGV[4] .. other, edge, 'EX', ARGV[5])
+        if set == followers or set == requests then
+          redis.call('SET', tombstone_prefix .. other, edge, 'EX', ttl)
         end
       end
     end
   end
 end
 if #blocks > 0 then
-  redis.call('HSET', KEYS[3], 'following', redis.call('ZCARD', KEYS[4]))
-  weigh(KEYS[3], KEYS[2], KEYS[1], ARGV[1], ARGV[2], redis.call('ZCARD', KEYS[5]), ARGV[6])
-  local id = mint(KEYS[1], ARGV[1])
-  ended.member, ended.blocks = ARGV[2], blocks
+  redis.call('HSET', user, UserField.FOLLOWING, redis.call('ZCARD', following))
+  weigh(user, jobs, minted, partition, member, redis.call('ZCARD', followers), big_author_threshold)
+  local id = mint(minted, partition)
+  ended.member, ended.blocks = member, blocks
   local body = cjson.encode(ended)
-  commit(KEYS[2], id, 'block', body)
+  commit(jobs, id, 'block', body)
   result[1], result[2] = str(id), body
 end
 return result
