@@ -13,6 +13,7 @@ from resolvers.operation.payloads import PromotionPayload
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import TextRefused, normalise
 from store import promotions
+from store.keys.fields import PromotionField
 from store.records import Status
 
 TITLE_MOST = 100  # characters of an advertisement's title; its text is bounded like a post's
@@ -81,9 +82,9 @@ async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Resul
 async def _subject(context: Context, subject: Subject) -> dict[str, str | int]:
     # A field that was left out is not None but a placeholder, hence the test for a string.
     if isinstance(subject.status_id, str):
-        return {"status": await _status(context, subject.status_id)}
+        return {PromotionField.STATUS: await _status(context, subject.status_id)}
     if isinstance(subject.user_id, str):
-        return {"member": await _member(context, subject.user_id, "subject", "userId")}
+        return {PromotionField.MEMBER: await _member(context, subject.user_id, "subject", "userId")}
     return _advertisement(context, subject.advertisement)
 
 
@@ -114,9 +115,9 @@ def _advertisement(context: Context, words: AdvertisementInput) -> dict[str, str
             return ""
 
     fields: dict[str, str | int] = {
-        "title": checked("title", lambda: normalise(words.title, limit=TITLE_MOST, multiline=False)),
-        "text": checked("text", lambda: normalise(words.text, limit=context.settings.max_text)),
-        "url": checked("url", lambda: checked_url(words.url)),
+        PromotionField.TITLE: checked("title", lambda: normalise(words.title, limit=TITLE_MOST, multiline=False)),
+        PromotionField.TEXT: checked("text", lambda: normalise(words.text, limit=context.settings.max_text)),
+        PromotionField.URL: checked("url", lambda: checked_url(words.url)),
     }
     refuse_all(errors)
     return fields

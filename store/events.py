@@ -55,8 +55,15 @@ async def append(db: Database, name: str, kind: str, actor: int, **about: int | 
 def append_command(db: Database, name: str, kind: str, actor: int, **about: int | str) -> Command:
     """Return the command that appends an event once."""
     pairs = [part for pair in about.items() if pair[1] for part in pair]
-    args = [name, db.settings.events_kept, db.channel(WAKE), "kind", kind, "actor", actor, *pairs]
-    return script("append_event", [keys.events(), keys.event_ids()], args)
+    return script(
+        "append_event",
+        events=keys.events(),
+        event_ids=keys.event_ids(),
+        event=name,
+        events_kept=db.settings.events_kept,
+        channel=db.channel(WAKE),
+        fields=["kind", kind, "actor", actor, *pairs],
+    )
 
 
 async def between(db: Database, after: str, to: str = "+", *, inclusive: bool = False) -> list[Event]:

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 async def checkpoint(db: Database, job: Job, cursor: str) -> bool:
     """Store a job's progress and renew its lease; False when the job is finished, or removed by a delete."""
     p = partition(job.id)
-    return bool(await db.call("checkpoint", [keys.jobs(p), keys.progress(p)], job.id, cursor))
+    return bool(await db.call("checkpoint", jobs=keys.jobs(p), progress=keys.progress(p), job=job.id, cursor=cursor))
 
 
 async def renew(db: Database, job: Job) -> bool:
@@ -39,7 +39,7 @@ async def renew(db: Database, job: Job) -> bool:
 def finish(job: Job) -> Command:
     """Return the command that finishes a job."""
     p = partition(job.id)
-    return script("finish_job", [keys.jobs(p), keys.progress(p), keys.dead_jobs(p)], [job.id])
+    return script("finish_job", jobs=keys.jobs(p), progress=keys.progress(p), dead_jobs=keys.dead_jobs(p), job=job.id)
 
 
 async def hand_over(db: Database, job: Job) -> None:
@@ -153,7 +153,7 @@ async def retry(db: Database, job: int) -> bool:
     """Make a dead job available to workers again; False when it is not dead."""
     p = partition(job)
     idle = db.settings.job_lease_seconds * 1000 + 1
-    done = await db.call("retry_job", [keys.jobs(p), keys.dead_jobs(p)], job, idle)
+    done = await db.call("retry_job", jobs=keys.jobs(p), dead_jobs=keys.dead_jobs(p), job=job, idle=idle)
     if done:
         await db.one("PUBLISH", db.channel(WAKE), p)
     return bool(done)
@@ -162,7 +162,16 @@ async def retry(db: Database, job: int) -> bool:
 async def discard(db: Database, job: int) -> bool:
     """Remove a dead job for good; False when it is not dead."""
     p = partition(job)
-    return bool(await db.call("discard_job", [keys.jobs(p), keys.dead_jobs(p), keys.progress(p)], job))
+    done = await db.call(
+        "discard_job", jobs=keys.jobs(p), dead_jobs=keys.dead_jobs(p), progress=keys.progress(p), job=job
+    )
+    return bool(done)
+
+
+async def bury(db: Database, job: int) -> None:
+    """Set a job aside as dead: no worker receives it until it is retried."""
+    p = partition(job)
+    await db.call("bury_job", jobs=keys.jobs(p), dead_jobs=keys.dead_jobs(p), job=job)
 
 
 async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:
@@ -176,15 +185,10 @@ async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:
     for job, pending, cursor in zip(jobs, replies[::2], replies[1::2], strict=True):
         deliveries = pending[0][3] if pending else 1
         if deliveries > db.settings.job_attempts:
-            await _bury(db, job)
+            await bury(db, job.id)
         else:
             alive.append(Job(job.id, job.kind, job.body, cursor or ""))
     return alive
-
-
-async def _bury(db: Database, job: Job) -> None:
-    p = partition(job.id)
-    await db.call("bury_job", [keys.jobs(p), keys.dead_jobs(p)], job.id)
 
 
 def _read(entry: str, pairs: Sequence[str]) -> Job:

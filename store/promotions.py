@@ -12,6 +12,7 @@ from typing import Any
 
 from store import keys
 from store.client.database import Command, Database, script
+from store.keys.fields import PromotionField
 from store.records import Fields, read_pairs
 
 LAST: Command = ("ZRANGE", keys.promotions(), "+inf", "-inf", "BYSCORE", "REV", "LIMIT", 0, 1, "WITHSCORES")
@@ -49,30 +50,45 @@ class Promotion:
         """Return a promotion from its hash, None when there is none; raises KeyError or ValueError for a broken one."""
         if not fields:
             return None
-        sponsor, ends = int(fields["sponsor"]), int(fields["ends"])
-        if "status" in fields:
-            return cls(promotion, sponsor, ends, status=int(fields["status"]))
-        if "member" in fields:
-            return cls(promotion, sponsor, ends, member=int(fields["member"]))
-        words = Advertisement(fields["title"], fields["text"], fields["url"])
+        sponsor, ends = int(fields[PromotionField.SPONSOR]), int(fields[PromotionField.ENDS])
+        if PromotionField.STATUS in fields:
+            return cls(promotion, sponsor, ends, status=int(fields[PromotionField.STATUS]))
+        if PromotionField.MEMBER in fields:
+            return cls(promotion, sponsor, ends, member=int(fields[PromotionField.MEMBER]))
+        words = Advertisement(fields[PromotionField.TITLE], fields[PromotionField.TEXT], fields[PromotionField.URL])
         return cls(promotion, sponsor, ends, advertisement=words)
 
 
 async def create(db: Database, *, sponsor: int, ends: int, subject: Mapping[str, str | int]) -> Promotion | None:
-    """Commit a promotion; None when `MAX_PROMOTIONS` run. `subject` is `status`, `member`, or title, text and url."""
+    """Commit a promotion; None when `MAX_PROMOTIONS` run.
+
+    `subject` has the field `STATUS`, or `MEMBER`, or `TITLE`, `TEXT` and `URL`.
+    """
     promotion = await db.mint()
-    fields = {"sponsor": sponsor, **subject}
-    own = [keys.promotions(), keys.promotion(promotion)]
-    pairs = [part for pair in fields.items() for part in pair]
-    if not await db.call("create_promotion", own, promotion, _now(), db.settings.max_promotions, ends, *pairs):
+    fields = {PromotionField.SPONSOR: sponsor, **subject}
+    is_made = await db.call(
+        "create_promotion",
+        promotions=keys.promotions(),
+        record=keys.promotion(promotion),
+        promotion=promotion,
+        now=_now(),
+        max_promotions=db.settings.max_promotions,
+        ends=ends,
+        fields=[part for pair in fields.items() for part in pair],
+    )
+    if not is_made:
         return None
-    return Promotion.read(promotion, {name: str(value) for name, value in {**fields, "ends": ends}.items()})
+    return Promotion.read(
+        promotion, {field: str(value) for field, value in {**fields, PromotionField.ENDS: ends}.items()}
+    )
 
 
 async def end(db: Database, promotion: int) -> Promotion | None:
     """End a promotion permanently and return it, None when it has never existed."""
-    own = [keys.promotions(), keys.promotion(promotion)]
-    return Promotion.read(promotion, read_pairs(await db.call("end_promotion", own, promotion)))
+    fields = await db.call(
+        "end_promotion", promotions=keys.promotions(), record=keys.promotion(promotion), promotion=promotion
+    )
+    return Promotion.read(promotion, read_pairs(fields))
 
 
 def promotion_command(promotion: int) -> Command:
@@ -95,7 +111,14 @@ def are_running(last: int) -> bool:
 
 def running(seed: int, count: int) -> Command:
     """Return the command that reads `count` running promotions; if there are more, the seed selects them."""
-    return script("running_promotions", [keys.promotions()], [_now(), seed, count, keys.promotion_prefix()])
+    return script(
+        "running_promotions",
+        promotions=keys.promotions(),
+        now=_now(),
+        seed=seed,
+        count=count,
+        record_prefix=keys.promotion_prefix(),
+    )
 
 
 def _now() -> int:

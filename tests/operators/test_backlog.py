@@ -37,7 +37,7 @@ async def dead(db: Database, alice: Member, bob: Member) -> int:
     _, post, job = await posts.create(db, Draft(number(alice.id), "hard to deliver"))
     assert job
     await jobs.checkpoint(db, job, "0")
-    await db.call("bury_job", [keys.jobs(partition(post)), keys.dead_jobs(partition(post))], post)
+    await jobs.bury(db, post)
     return post
 
 
@@ -134,8 +134,7 @@ async def test_commands(tmp_path: Path) -> None:
         status, out, _ = await run(tmp_path, "recount")
         assert (status, out) == (0, "1 members and 0 posts recounted: 1 counters set right")
         assert await db.one("HGET", keys.user(member), UserField.POSTS) == "0"
-        p = partition(member)
-        await db.call("bury_job", [keys.jobs(p), keys.dead_jobs(p)], job.id)
+        await jobs.bury(db, job.id)
         status, out, _ = await run(tmp_path, "jobs")
         assert status == 0
         assert re.search(rf"^dead since \S+ \S+ UTC: {job.id} names {{.*\"login\": \"ann\".*}}$", out, re.MULTILINE)
@@ -144,7 +143,7 @@ async def test_commands(tmp_path: Path) -> None:
         assert await run(tmp_path, "jobs", "--retry", "all") == (0, "1 dead jobs put back to work", ANY)
         status, out, _ = await run(tmp_path, "jobs")
         assert re.search(r"^names +1  the oldest for 0:\d\d:\d\d$", out, re.MULTILINE)
-        await db.call("bury_job", [keys.jobs(p), keys.dead_jobs(p)], job.id)
+        await jobs.bury(db, job.id)
         assert await run(tmp_path, "jobs", "--discard", str(job.id)) == (0, "1 dead jobs removed", ANY)
         assert await run(tmp_path, "jobs", "--discard", str(job.id)) == (1, "0 dead jobs removed", ANY)
         assert await jobs.backlog(db) == (0, 0)

@@ -11,9 +11,8 @@ from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
-from store import keys, posts, timelines
+from store import jobs, keys, posts, timelines
 from store.client.database import Database
-from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
 from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, look
@@ -151,7 +150,7 @@ async def test_unfinished_work(db: Database, site: Site) -> None:
 async def test_a_dead_job(db: Database, site: Site) -> None:
     """A dead job is no finding, but the store is not clean."""
     _, post, _ = await posts.create(db, Draft(site.dan, "for nobody"))
-    await db.call("bury_job", [keys.jobs(partition(post)), keys.dead_jobs(partition(post))], post)
+    await jobs.bury(db, post)
     report = await look(db)
     assert (report.findings, report.dead_jobs, report.clean) == ([], 1, False)
 

@@ -12,6 +12,7 @@ from resolvers.reading import promoted_page as chosen
 from resolvers.rules import placement
 from store import keys, promotions
 from store.client.database import Command, Database
+from store.keys.fields import PromotionField, StatusField, UserField
 from tests.support.people import Member, crowd, sign_up
 from tests.support.promoting import PROFILE, TIMELINES, administrator, promote, read
 from tests.support.transport.small import logged
@@ -143,7 +144,9 @@ async def test_nothing_to_show(admin: Member, alice: Member, anonymous: Member, 
     await promote(admin, bob, statusId=status)
     await promote(admin, alice, userId=bob.id)
     ended = await promote(admin, alice)
-    by_itself = await promotions.create(db, sponsor=number(alice.id), ends=1, subject={"member": number(alice.id)})
+    by_itself = await promotions.create(
+        db, sponsor=number(alice.id), ends=1, subject={PromotionField.MEMBER: number(alice.id)}
+    )
     assert by_itself
     shown = await promote(admin, bob)
     await admin.do("deletePost", postId=status)
@@ -159,13 +162,13 @@ BROKEN: dict[str, list[Command]] = {
     "no list": [("SET", "LIST", "x")],
     "no member of a list": [("ZADD", "LIST", 2**52, "x")],
     "no hash": [("SET", "RECORD", "x")],
-    "no sponsor": [("HDEL", "RECORD", "sponsor")],
-    "no number": [("HSET", "RECORD", "sponsor", "x")],
-    "no words": [("HDEL", "RECORD", "text")],
-    "broken sponsor": [("HDEL", "SPONSOR", "login")],
-    "broken status": [("HSET", "RECORD", "status", 4096), ("HSET", "STATUS", "text", "x")],
-    "status of another kind": [("HSET", "RECORD", "status", 4096), ("SET", "STATUS", "x")],
-    "status that is a repost": [("HSET", "RECORD", "status", "QUOTE")],
+    "no sponsor": [("HDEL", "RECORD", PromotionField.SPONSOR)],
+    "no number": [("HSET", "RECORD", PromotionField.SPONSOR, "x")],
+    "no words": [("HDEL", "RECORD", PromotionField.TEXT)],
+    "broken sponsor": [("HDEL", "SPONSOR", UserField.LOGIN)],
+    "broken status": [("HSET", "RECORD", PromotionField.STATUS, 4096), ("HSET", "STATUS", StatusField.TEXT, "x")],
+    "status of another kind": [("HSET", "RECORD", PromotionField.STATUS, 4096), ("SET", "STATUS", "x")],
+    "status that is a repost": [("HSET", "RECORD", PromotionField.STATUS, "QUOTE")],
 }
 
 

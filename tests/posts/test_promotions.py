@@ -10,6 +10,7 @@ import pytest
 from resolvers.upkeep import verify
 from store import keys, promotions
 from store.client.database import Database
+from store.keys.fields import CredentialsField, PromotionField
 from store.settings import Settings
 from tests.support.people import Member, contents, shrunk
 from tests.support.promoting import CREATE, NODE, OFFER, SUBJECT, administrator, instant, promote
@@ -192,7 +193,9 @@ async def test_end_of_none(admin: Member, alice: Member) -> None:
 async def test_node(admin: Member, alice: Member, bob: Member, anonymous: Member, db: Database) -> None:
     """A promotion is a node for everybody while it runs; its subject is null once deleted."""
     runs, showing = await promote(admin, alice), await promote(admin, bob, statusId=await alice.post("hello"))
-    ended = await promotions.create(db, sponsor=number(alice.id), ends=1, subject={"member": number(bob.id)})
+    ended = await promotions.create(
+        db, sponsor=number(alice.id), ends=1, subject={PromotionField.MEMBER: number(bob.id)}
+    )
     assert ended
     query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }"
     gone = f"promotion_{ended.id:014x}"
@@ -207,7 +210,7 @@ async def test_node(admin: Member, alice: Member, bob: Member, anonymous: Member
 async def test_administrators_only(alice: Member, admin: Member, anonymous: Member, db: Database) -> None:
     """Members and moderators are FORBIDDEN to create or end promotions, anonymous viewers UNAUTHENTICATED."""
     promotion = await promote(admin, alice)
-    await db.one("HSET", keys.credentials(number(alice.id)), "role", "MODERATOR")
+    await db.one("HSET", keys.credentials(number(alice.id)), CredentialsField.ROLE, "MODERATOR")
     before = await contents(db)
     making = {"sponsorId": alice.id, "subject": offer(), "endsAt": instant(days=1)}
     for query, given in ((CREATE, making), (END, {"promotionId": promotion})):
@@ -224,8 +227,8 @@ async def test_repair(admin: Member, alice: Member, db: Database) -> None:
     lost, moved, ended, broken = [number(await promote(admin, alice)) for _ in range(4)]
     await db.one("ZREM", keys.promotions(), lost)
     await db.one("ZADD", keys.promotions(), 5, moved, 5, 4096)
-    await db.one("HSET", keys.promotion(ended), "ends", 0)
-    await db.one("HDEL", keys.promotion(broken), "sponsor")
+    await db.one("HSET", keys.promotion(ended), PromotionField.ENDS, 0)
+    await db.one("HDEL", keys.promotion(broken), PromotionField.SPONSOR)
     report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
     assert {f.key for f in report.findings} == {keys.promotion(p) for p in (lost, moved, ended, broken, 4096)}
     await verify.repair(db, report.findings)

@@ -1,11 +1,11 @@
 -- Creates a promotion and lists it among the running ones, from which it first removes those that have ended.
--- KEYS promotions, promotion
--- ARGV promotion, now (ms), most that can run, end (ms), then pairs of its other fields
+-- KEYS: promotions, record
+-- ARGV: promotion, now (ms), max_promotions, ends (ms since 1970), fields... (pairs of another field and its text)
 -- Returns 1, 0 when as many run as can.
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then
+redis.call('ZREMRANGEBYSCORE', promotions, '-inf', now)
+if redis.call('ZCARD', promotions) >= tonumber(max_promotions) then
   return 0
 end
-redis.call('HSET', KEYS[2], 'ends', ARGV[4], unpack(ARGV, 5))
-redis.call('ZADD', KEYS[1], ARGV[4], ARGV[1])
+redis.call('HSET', record, PromotionField.ENDS, ends, unpack(fields))
+redis.call('ZADD', promotions, ends, promotion)
 return 1

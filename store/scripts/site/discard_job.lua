@@ -1,8 +1,10 @@
--- Removes a dead job for good. KEYS jobs, dead jobs, progress; ARGV job
+-- Removes a dead job for good.
+-- KEYS: jobs, dead_jobs, progress
+-- ARGV: job
 -- Returns 1, 0 when the job is not dead.
-if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then
+if redis.call('ZREM', dead_jobs, job) == 0 then
   return 0
 end
-redis.call('XDEL', KEYS[1], ARGV[1] .. '-0')
-redis.call('HDEL', KEYS[3], ARGV[1])
+redis.call('XDEL', jobs, job .. '-0')
+redis.call('HDEL', progress, job)
 return 1

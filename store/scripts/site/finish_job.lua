@@ -1,9 +1,11 @@
--- Removes a job whose steps are all done. KEYS jobs, progress, dead jobs; ARGV job
--- A job that was marked as dead meanwhile, because its worker was slow, stays for the operator.
-if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+-- Removes a job whose steps are all done.
+-- KEYS: jobs, progress, dead_jobs
+-- ARGV: job
+-- Returns 1; 0 for a job that was marked as dead meanwhile, because its worker was slow. It stays for the operator.
+if redis.call('ZSCORE', dead_jobs, job) then
   return 0
 end
-redis.call('XACK', KEYS[1], 'workers', ARGV[1] .. '-0')
-redis.call('XDEL', KEYS[1], ARGV[1] .. '-0')
-redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('XACK', jobs, 'workers', job .. '-0')
+redis.call('XDEL', jobs, job .. '-0')
+redis.call('HDEL', progress, job)
 return 1
