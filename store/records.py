@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from store.ids import instant
-from store.keys.fields import CommentField, StatusField
+from store.keys.fields import CommentField, CredentialsField, StatusField, UserField
 from store.secret import Secret
 
 Fields = Mapping[str, str]
@@ -43,15 +43,15 @@ class User(Struct, frozen=True):
             return None
         return cls(
             id=member,
-            login=fields["login"],
-            name=fields["name"],
-            bio=fields["bio"],
-            follower_count=int(fields["followers"]),
-            following_count=int(fields["following"]),
-            post_count=int(fields["posts"]),
-            is_private="private" in fields,
-            is_suspended="suspended" in fields,
-            pinned=int(fields["pinned"]) if "pinned" in fields else None,
+            login=fields[UserField.LOGIN],
+            name=fields[UserField.NAME],
+            bio=fields[UserField.BIO],
+            follower_count=int(fields[UserField.FOLLOWERS]),
+            following_count=int(fields[UserField.FOLLOWING]),
+            post_count=int(fields[UserField.POSTS]),
+            is_private=UserField.PRIVATE in fields,
+            is_suspended=UserField.SUSPENDED in fields,
+            pinned=int(fields[UserField.PINNED]) if UserField.PINNED in fields else None,
         )
 
 
@@ -74,7 +74,11 @@ class Credentials(Struct, frozen=True):
     def read(cls, fields: Fields) -> Credentials | None:
         if not fields:
             return None
-        return cls(email=fields["email"], password=Secret(fields["password"]), role=Role(fields["role"]))
+        return cls(
+            email=fields[CredentialsField.EMAIL],
+            password=Secret(fields[CredentialsField.PASSWORD]),
+            role=Role(fields[CredentialsField.ROLE]),
+        )
 
 
 class Relationship(Struct, frozen=True):

@@ -14,6 +14,7 @@ from benchmarks.rivals import layout
 from benchmarks.rivals.layout import Entries, Hash, Viewer, check, hashes, read_entries, read_home
 from store import keys
 from store.ids import EPOCH
+from store.keys.fields import UserField
 
 DB = web.AppKey("db", redis.Redis)
 Json = dict[str, Any]
@@ -52,10 +53,10 @@ async def profile(request: web.Request) -> web.Response:
         {
             "user": {
                 **_author(member, user),
-                "bio": user["bio"],
-                "followerCount": int(user["followers"]),
-                "followingCount": int(user["following"]),
-                "postCount": int(user["posts"]),
+                "bio": user[UserField.BIO],
+                "followerCount": int(user[UserField.FOLLOWERS]),
+                "followingCount": int(user[UserField.FOLLOWING]),
+                "postCount": int(user[UserField.POSTS]),
                 "timeline": await _page(db, "profile", first, read_entries(scanned)),
             }
         }
@@ -122,7 +123,7 @@ def _post(post: int, status: Hash, author: Json) -> Json:
 
 
 def _author(member: int, record: Hash) -> Json:
-    return {"id": f"user_{member:014x}", "login": record["login"], "name": record["name"]}
+    return {"id": f"user_{member:014x}", "login": record[UserField.LOGIN], "name": record[UserField.NAME]}
 
 
 def _instant(thing: int) -> str:

@@ -15,6 +15,7 @@ import redis.asyncio as redis
 
 from store import keys
 from store.ids import EPOCH, partition
+from store.keys.fields import UserField
 
 HOME_SIZE = 800  # newest entries that a home keeps
 CONNECTIONS = 32  # to the store, as many as Perch has by default; a caller waits for a free one
@@ -77,7 +78,7 @@ async def publish(db: redis.Redis, viewer: Viewer, text: str) -> int:
     async with db.pipeline(transaction=False) as pipeline:
         pipeline.hset(keys.status(post), mapping={"author": member, "text": text})
         pipeline.zadd(keys.profile(member), {str(post): post})
-        pipeline.hincrby(keys.user(member), "posts", 1)
+        pipeline.hincrby(keys.user(member), UserField.POSTS, 1)
         await pipeline.execute()
     everybody = [member, *map(int, followers)]
     await _deliver(db, post, everybody[:FANOUT_INLINE])

@@ -23,6 +23,7 @@ from benchmarks.rivals import layout
 from benchmarks.rivals.layout import Entries, Hash, Viewer, check, hashes, read_entries, read_home
 from store import keys
 from store.ids import instant
+from store.keys.fields import UserField
 
 
 class Context:
@@ -127,12 +128,12 @@ def read_user(number: int, fields: Hash) -> User | None:
         return None
     return User(
         number=number,
-        login=fields["login"],
-        name=fields["name"],
-        bio=fields["bio"],
-        follower_count=int(fields["followers"]),
-        following_count=int(fields["following"]),
-        post_count=int(fields["posts"]),
+        login=fields[UserField.LOGIN],
+        name=fields[UserField.NAME],
+        bio=fields[UserField.BIO],
+        follower_count=int(fields[UserField.FOLLOWERS]),
+        following_count=int(fields[UserField.FOLLOWING]),
+        post_count=int(fields[UserField.POSTS]),
     )
 
 

@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import redis
 
 from store import keys
+from store.keys.fields import UserField
 
 PASS = 1_000  # followers
 HOME_SIZE = 800
@@ -67,13 +68,13 @@ def like(db: redis.Redis, member: int, status: int) -> bool:
 
 def _create(db: redis.Redis, member: int, message: str) -> int:
     with db.pipeline() as pipeline:
-        pipeline.hget(keys.user(member), "login")
+        pipeline.hget(keys.user(member), UserField.LOGIN)
         pipeline.incr(COUNTER)
         login, status = pipeline.execute()
     with db.pipeline() as pipeline:
         fields = ["text", message, "posted", time.time(), "id", status, "author", member, "login", login]
         pipeline.hset(keys.status(status), items=fields)
-        pipeline.hincrby(keys.user(member), "posts", 1)
+        pipeline.hincrby(keys.user(member), UserField.POSTS, 1)
         pipeline.execute()
     return int(status)
 

@@ -9,6 +9,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from store import accounts, events, keys
 from store.client.database import Database
+from store.keys.fields import CredentialsField
 from store.secret import Secret
 from store.settings import Settings
 from tests.support.account_probes import traces
@@ -138,7 +139,7 @@ async def test_without_a_session(anonymous: Member) -> None:
 
 async def test_a_password_changed_meanwhile(db: Database, alice: Member) -> None:
     """A deletion that checked a password changed since then deletes nothing."""
-    old = await db.one("HGET", keys.credentials(number(alice.id)), "password")
+    old = await db.one("HGET", keys.credentials(number(alice.id)), CredentialsField.PASSWORD)
     payload = await alice.do("changePassword", "accessToken", currentPassword=PASSWORD, newPassword=NEW_PASSWORD)
     alice.token = payload["accessToken"]
     assert await accounts.delete(db, number(alice.id), Secret(old)) is None

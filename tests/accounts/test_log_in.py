@@ -12,6 +12,7 @@ from resolvers.operation.services import Services
 from resolvers.operation.tokens import _DUMMY
 from store import keys
 from store.client.database import Database
+from store.keys.fields import CredentialsField
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents, shrunk
 from tests.support.probes import number, refusals
@@ -113,6 +114,6 @@ class TestSlowHashes:
 
 async def test_a_member_without_a_password_cannot_log_in(anonymous: Member, alice: Member, db: Database) -> None:
     """A member whose password is disabled cannot log in, not even with the stored value."""
-    await db.one("HSET", keys.credentials(number(alice)), "password", "!")
+    await db.one("HSET", keys.credentials(number(alice)), CredentialsField.PASSWORD, "!")
     for password in ("!", "", PASSWORD, _DUMMY):
         assert refusals(await anonymous.do("logIn", VIEWER, identifier="alice", password=password)) == WRONG_LOG_IN

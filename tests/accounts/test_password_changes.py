@@ -9,6 +9,7 @@ import pytest
 
 from store import keys
 from store.client.database import Database
+from store.keys.fields import CredentialsField
 from store.settings import Settings
 from tests.support.people import PASSWORD, SIGN_UP, Member, contents, shrunk
 from tests.support.probes import number, refusals
@@ -39,7 +40,7 @@ async def test_change_password(anonymous: Member, alice: Member, bob: Member, db
     assert refusals(await anonymous.do("logIn", VIEWER, identifier="alice", password=PASSWORD)) == WRONG_LOG_IN
     assert await is_signed_in(await log_in(anonymous, "alice", NEW_PASSWORD))
     assert NEW_PASSWORD not in str(await contents(db))
-    assert (await db.one("HGET", keys.credentials(number(alice)), "password")).startswith("$argon2id$")
+    assert (await db.one("HGET", keys.credentials(number(alice)), CredentialsField.PASSWORD)).startswith("$argon2id$")
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ async def test_changes_at_once(settings: Settings, db: Database, alice: Member, 
         await name_index.index(turns, [me])
 
     await turns.together(*(rename(name) for name in ("Ada", "Bea", "Cat")), name_index.index(turns, [me]))
-    name = str(await db.one("HGET", keys.user(me), "name")).lower()
+    name = str(await db.one("HGET", keys.user(me), UserField.NAME)).lower()
     assert await db.one("ZRANGE", keys.names(0), 0, -1) == sorted([f"alice\0{me}", f"{name}\0{me}"])
 
 
@@ -121,7 +121,7 @@ async def test_an_account_that_goes_while_it_is_indexed(settings: Settings, db: 
         turns, me = Turns(settings, seed), number(alice.id)
         await turns.together(_delete(turns, me), name_index.index(turns, [me]))
         assert not await db.one("EXISTS", keys.names(0), keys.indexed())
-        await db.one("HSET", keys.user(me), "login", "alice", "name", "Alice")
+        await db.one("HSET", keys.user(me), UserField.LOGIN, "alice", UserField.NAME, "Alice")
 
 
 async def _delete(db: Database, member: int) -> None:

@@ -24,6 +24,7 @@ from serving.streaming.connections import Peer
 from store import keys, urls
 from store.client.database import Database
 from store.ids import PARTITIONS
+from store.keys.fields import CredentialsField
 from store.records import Credentials, Role
 from store.secret import Secret
 from store.sessions import Session
@@ -114,7 +115,9 @@ async def test_no_secret_is_shown(tmp_path: Path) -> None:
             full = await answers(alice)
             await db.one("CONFIG", "SET", "maxmemory", "0")
             again = await log_in(anonymous)
-            hashes = [await db.one("HGET", key, "password") for key in await db.one("KEYS", "credentials:*")]
+            hashes = [
+                await db.one("HGET", key, CredentialsField.PASSWORD) for key in await db.one("KEYS", "credentials:*")
+            ]
             await damage(db)
             damaged = await answers(again)
             on_sockets = await answers_on_sockets(again)

@@ -80,7 +80,7 @@ async def things(alice: Member, bob: Member, db: Database) -> dict[str, str]:
 
 async def hashes(db: Database) -> list[str]:
     """Return the hashes of all passwords."""
-    return [await db.one("HGET", key, "password") for key in await db.one("KEYS", "credentials:*")]
+    return [await db.one("HGET", key, CredentialsField.PASSWORD) for key in await db.one("KEYS", "credentials:*")]
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -10,6 +10,7 @@ import pytest
 
 from store import keys
 from store.client.database import Database
+from store.keys.fields import CredentialsField
 from store.settings import Settings
 from tests.support.account_probes import (
     BAD_EMAILS,
@@ -91,7 +92,9 @@ async def test_passwords_are_kept_as_argon2id_and_nowhere_else(anonymous: Member
     """Only a salted argon2id hash of the password is stored, and only among the member's credentials."""
     alice, bob = await sign_up(anonymous, "alice"), await sign_up(anonymous, "bob")
     held = await contents(db)
-    hashes = [await db.one("HGET", keys.credentials(number(member)), "password") for member in (alice, bob)]
+    hashes = [
+        await db.one("HGET", keys.credentials(number(member)), CredentialsField.PASSWORD) for member in (alice, bob)
+    ]
     assert all(text.startswith("$argon2id$v=19$") for text in hashes)
     assert hashes[0] != hashes[1]
     own = {keys.credentials(number(member)) for member in (alice, bob)}

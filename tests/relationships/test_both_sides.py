@@ -125,7 +125,9 @@ async def _sides(db: Database, follower: int, member: int) -> str:
         if mine is not None:
             found.add(name)
     assert len(found) < 2
-    counts = await db.ask(("HGET", keys.user(follower), "following"), ("HGET", keys.user(member), "followers"))
+    counts = await db.ask(
+        ("HGET", keys.user(follower), UserField.FOLLOWING), ("HGET", keys.user(member), UserField.FOLLOWERS)
+    )
     assert counts == [str(int("follow" in found))] * 2
     return next(iter(found), "")
 

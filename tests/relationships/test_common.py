@@ -9,6 +9,7 @@ import pytest
 from resolvers.follows import COMMON_COUNTED, COMMON_SCANNED
 from resolvers.operation.services import Services
 from store import follows, keys
+from store.keys.fields import UserField
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
 from tests.support.work import number
@@ -127,10 +128,10 @@ async def test_more_followers_than_are_counted(
 ) -> None:
     """The count is null when even the smaller set of followers is too large to scan."""
     for member in (alice, bob):
-        await services.db.one("HSET", keys.user(number(member.id)), "followers", COMMON_COUNTED + 1)
+        await services.db.one("HSET", keys.user(number(member.id)), UserField.FOLLOWERS, COMMON_COUNTED + 1)
     answer = await anonymous.ask(COMMON, **{"login": "alice", "with": bob.id, "first": 1})
     assert answer["commonFollowerCount"] is None
-    await services.db.one("HSET", keys.user(number(bob.id)), "followers", 0)
+    await services.db.one("HSET", keys.user(number(bob.id)), UserField.FOLLOWERS, 0)
     answer = await anonymous.ask(COMMON, **{"login": "alice", "with": bob.id, "first": 1})
     assert answer["commonFollowerCount"] == 0
 

@@ -9,6 +9,7 @@ import pytest
 
 from resolvers.operation.services import Services
 from store import keys
+from store.keys.fields import CredentialsField, UserField
 from store.settings import Settings
 from tests.support.people import Member
 from tests.support.servers.processes import process
@@ -58,11 +59,11 @@ async def test_standing(services: Services, elsewhere: Elsewhere, alice: Member,
     """A suspended member can do nothing at once, and a new moderator sees at once everything moderators see."""
     write = 'mutation { post(input: { text: "hello" }) { userErrors { code } } }'
     assert (await elsewhere(alice, write))["data"]["post"]["userErrors"] == []
-    await services.db.one("HSET", keys.credentials(number(alice.id)), "suspended", "1")
+    await services.db.one("HSET", keys.credentials(number(alice.id)), CredentialsField.SUSPENDED, "1")
     assert (await elsewhere(alice, write))["data"]["post"]["userErrors"] == [{"code": "NOT_ALLOWED"}]
-    await services.db.one("HSET", keys.user(number(bob.id)), "suspended", "1")
+    await services.db.one("HSET", keys.user(number(bob.id)), UserField.SUSPENDED, "1")
     assert (await elsewhere(alice, PROFILE))["data"]["user"] is None
-    await services.db.one("HSET", keys.credentials(number(alice.id)), "role", "MODERATOR")
+    await services.db.one("HSET", keys.credentials(number(alice.id)), CredentialsField.ROLE, "MODERATOR")
     assert (await elsewhere(alice, PROFILE))["data"]["user"]
 
 

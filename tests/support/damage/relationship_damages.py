@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from store import keys
+from store.keys.fields import UserField
 from tests.support.damage.damages import GHOST, Damage
 
 BONDS = [
@@ -70,12 +71,12 @@ BONDS = [
     Damage(
         "request to a member who is not private",
         lambda s: keys.requests(s.fay),
-        lambda s: [("HDEL", keys.user(s.fay), "private")],
+        lambda s: [("HDEL", keys.user(s.fay), UserField.PRIVATE)],
     ),
     Damage(
         "request to a member who is not private, missing there",
         lambda s: keys.requested(s.ben),
-        lambda s: [("HDEL", keys.user(s.fay), "private"), ("DEL", keys.requests(s.fay))],
+        lambda s: [("HDEL", keys.user(s.fay), UserField.PRIVATE), ("DEL", keys.requests(s.fay))],
     ),
     Damage(
         "block missing at the blocked",
