@@ -55,13 +55,11 @@ _KEEPALIVE: dict[str, Any] = {
 }
 
 
-def script(name: str, keys: Sequence[str] | None = None, args: Sequence[Any] = (), /, **named: Any) -> Command:
+def script(name: str, /, **named: Any) -> Command:
     """Return the command that runs a script of `store/scripts` with its keys and arguments, by the names in its header.
 
     Raises TypeError unless exactly the script's parameters are named.
     """
-    if keys is not None:  # a script whose header has no names yet
-        return ("EVALSHA", SCRIPTS[name].digest, len(keys), *keys, *args)
     return SCRIPTS[name].command(named)
 
 
@@ -153,9 +151,9 @@ class Database:
         (reply,) = await self.ask(command)
         return reply
 
-    async def call(self, name: str, keys: Sequence[str] | None = None, /, *args: Any, **named: Any) -> Any:
+    async def call(self, name: str, /, **named: Any) -> Any:
         """Run one script and return its reply. Takes the script's parameters as `script` does."""
-        (reply,) = await self.ask(script(name, keys, args, **named))
+        (reply,) = await self.ask(script(name, **named))
         return reply
 
     async def mint(self) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from store.client.database import Database, script
-from store.client.lua import Parameters
+from store.client.lua import FOLDER, Parameters
 
 SMALL = {"user": "user:{1}:17", "post": 5}
 
@@ -59,6 +61,14 @@ def test_optional_parameters() -> None:
     many = Parameters.read("ARGV", "a, b...")
     assert many.values({"a": 1, "b": []}) == [1]
     assert many.values({"a": 1, "b": [2, 3]}) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.lua")), ids=lambda path: path.stem)
+def test_names(path: Path) -> None:
+    """No script reads a key or argument by its number, or spells the field of a hash itself."""
+    code = re.sub(r"--.*", "", path.read_text("utf-8"))
+    assert not re.search(r"\b(KEYS|ARGV)\b", code)
+    assert not re.search(r"'H(GET|SET|DEL|EXISTS|INCRBY|MGET)', *[\w.]+, *'", code)
 
 
 async def test_unpacking(db: Database) -> None:
