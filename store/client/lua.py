@@ -3,10 +3,10 @@
 A script names its parameters in its header, where a note in parentheses may follow a name:
 
     -- KEYS: user, idempotency?
-    -- ARGV: author, grace (ms), posts...
+    -- ARGV: author, grace (ms).
 
-Each becomes a local variable of the script. A caller may leave out a name with a question mark. A name with dots takes
-a list. A list of names goes on in the next line after a comma.
+Each becomes a local variable of the script. A caller may leave out a name with a question mark. A name with three dots
+takes a list. A list of names goes on in the next line after a comma, and may end with a period.
 
 A script writes the field of a hash as Python does, such as `UserField.LOGIN`. The loader replaces it by its text.
 
@@ -31,7 +31,7 @@ SHARED = ("prelude", "home", "placing", "mailbox")  # files of shared declaratio
 _COMMENT = re.compile(r"--.*")
 _WORD = re.compile(r"\w+")
 _DECLARED = re.compile(r"local (?:function )?(\w+)")
-_HEADER = re.compile(r"^-- (KEYS|ARGV): ((?:.*,\n-- *)*.*)$", re.MULTILINE)
+_HEADER = re.compile(r"^-- (KEYS|ARGV): ((?:.*,\n-- *)*.*?(?:\.\.\.)?)\.?$", re.MULTILINE)
 _NOTE = re.compile(r"\([^)]*\)|\n--")
 _PARAMETER = re.compile(r"(\w+)(\?|\.\.\.)?")
 _FIELD = re.compile(r"\b([A-Z]\w*Field)\.(\w+)")

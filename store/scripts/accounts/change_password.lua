@@ -1,7 +1,7 @@
 -- Sets a new password, ends every other session and gives this session a new refresh token, all or nothing.
--- KEYS: credentials, sessions
+-- KEYS: credentials, sessions.
 -- ARGV: checked_hash (of the password that was checked), new_hash, session, token (digest of its refresh token),
---       expires (ms since 1970)
+--       expires (ms since 1970).
 -- Returns the sessions ended; false when the password has changed since the check, or the session has ended.
 local text = redis.call('HGET', sessions, session)
 if not text or redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then

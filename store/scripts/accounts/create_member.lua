@@ -1,6 +1,6 @@
 -- Creates a member whose names are reserved, with the job that makes the names permanent.
--- KEYS: minted, jobs, user, credentials, home_state, active
--- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970)
+-- KEYS: minted, jobs, user, credentials, home_state, active.
+-- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970).
 -- Returns the job's id; '' when the member exists already, because the step is repeated.
 if redis.call('EXISTS', user) == 1 then
   return ''

@@ -1,6 +1,6 @@
 -- Deletes a member. From this step on they are not seen and cannot do anything. A job removes the rest.
--- KEYS: minted, jobs, active, user, credentials, sessions, home, home_state, sources, newest
--- ARGV: partition, member, checked_hash (of the password that was checked)
+-- KEYS: minted, jobs, active, user, credentials, sessions, home, home_state, sources, newest.
+-- ARGV: partition, member, checked_hash (of the password that was checked).
 -- Returns the job's id and body and the sessions ended; false when the password has changed since the check, or the
 -- member is gone.
 if redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then

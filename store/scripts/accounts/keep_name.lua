@@ -1,6 +1,6 @@
 -- Makes a member's login or e-mail permanent, or lets a former one expire.
--- KEYS: name (login or e-mail)
--- ARGV: member, ttl (s, 0 to make the name permanent)
+-- KEYS: name (login or e-mail).
+-- ARGV: member, ttl (s, 0 to make the name permanent).
 -- Returns 0 when the name belongs to another member, else 1.
 local holder = redis.call('GET', name)
 if holder and holder ~= member then

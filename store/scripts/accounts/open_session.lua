@@ -1,7 +1,7 @@
 -- Adds a session and remembers the address that opened it. The oldest sessions and addresses make room.
--- KEYS: user, sessions, credentials, known_addresses
+-- KEYS: user, sessions, credentials, known_addresses.
 -- ARGV: session, record (JSON with created), max_sessions, checked_hash (of the password that was checked, or ''),
---       address (digest, or ''), now (ms), address_ttl (s), max_addresses
+--       address (digest, or ''), now (ms), address_ttl (s), max_addresses.
 -- Returns the sessions that made room; false when the member is gone or the password has changed since the check.
 if redis.call('EXISTS', user) == 0 then
   return false

@@ -1,6 +1,6 @@
 -- Makes a member private or suspended, or ends that, with the job that moves their published posts.
--- KEYS: minted, jobs, user, credentials, sessions
--- ARGV: partition, member, state ('private' or 'suspended'), wanted ('1' to begin it, '' to end it)
+-- KEYS: minted, jobs, user, credentials, sessions.
+-- ARGV: partition, member, state ('private' or 'suspended'), wanted ('1' to begin it, '' to end it).
 -- Returns the job's id and body and the sessions ended; {} when nothing changes, false without the member.
 if redis.call('EXISTS', user) == 0 then
   return false

@@ -1,6 +1,6 @@
 -- Sets a member's magnitude to that of their followers.
--- KEYS: user, minted, jobs
--- ARGV: partition, member
+-- KEYS: user, minted, jobs.
+-- ARGV: partition, member.
 if redis.call('EXISTS', user) == 1 then
   settle_magnitude(user, jobs, minted, partition, member)
 end

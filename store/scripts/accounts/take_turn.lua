@@ -1,8 +1,8 @@
 -- Takes a turn that is due, or hands out a new one. Turns are spaced evenly, which limits the rate of all networks
 -- together.
--- KEYS: turns
+-- KEYS: turns.
 -- ARGV: network, now (ms), least_wait (ms), interval (ms between two turns), lifetime (ms that a turn can be used),
---       max_turns
+--       max_turns.
 -- Returns 0 when the network may try now, else the time to wait (ms).
 redis.call('ZREMRANGEBYSCORE', turns, '-inf', now - lifetime)
 local own = redis.call('ZSCORE', turns, network)

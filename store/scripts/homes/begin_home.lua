@@ -1,6 +1,6 @@
 -- Begins to build a home that is absent, or joins a build that another builder may have given up.
--- KEYS: home_state
--- ARGV: again ('1' to add to a home that is ready, or '')
+-- KEYS: home_state.
+-- ARGV: again ('1' to add to a home that is ready, or '').
 -- Returns the number of changes to the home since its build began, false when the home is ready.
 -- The number starts at the clock (us). A builder that read before the home was dropped and begun again by another
 -- therefore sees that the build is not its own.

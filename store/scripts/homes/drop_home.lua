@@ -1,6 +1,6 @@
 -- Drops a home: the next read builds a new one.
--- KEYS: home, home_state, sources, newest, active
--- ARGV: member, last_read (latest day of the last read at which to drop the home, or '' for any)
+-- KEYS: home, home_state, sources, newest, active.
+-- ARGV: member, last_read (latest day of the last read at which to drop the home, or '' for any).
 local day = redis.call('ZSCORE', active, member)
 if last_read ~= '' and day and tonumber(day) > tonumber(last_read) then
   return 0

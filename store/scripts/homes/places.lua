@@ -1,5 +1,5 @@
 -- Looks up the places of posts in a home.
--- KEYS: home, newest
+-- KEYS: home, newest.
 -- ARGV: posts...
 -- Returns one place per post, false for a post that is not listed.
 local at, found, waiting = {home = home}, {}, redis.call('GET', newest) or ''

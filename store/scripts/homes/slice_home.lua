@@ -1,6 +1,6 @@
 -- Reads a slice of a home, oldest first.
--- KEYS: home
--- ARGV: above (id, exclusive), below (id, exclusive, or '' for no bound), newest_first ('1' or ''), limit
+-- KEYS: home.
+-- ARGV: above (id, exclusive), below (id, exclusive, or '' for no bound), newest_first ('1' or ''), limit.
 local from = count_up_to(home, tonumber(above))
 local to = (below == '' and redis.call('LLEN', home) or count_up_to(home, tonumber(below) - 1)) - 1
 if newest_first == '1' then

@@ -1,6 +1,6 @@
 -- Trims a home to its bounds.
--- KEYS: home, home_state, sources, newest
--- ARGV: home_size, home_slack, oldest (highest id that is too old for a home, or 0)
+-- KEYS: home, home_state, sources, newest.
+-- ARGV: home_size, home_slack, oldest (highest id that is too old for a home, or 0).
 -- Returns how many entries it removed.
 local at = {home = home, state = home_state, sources = sources, newest = newest}
 if not open_home(at) then

@@ -1,7 +1,7 @@
 -- Writes a home that was computed from the profiles of the followed members, and makes it ready.
--- KEYS: home, home_state, sources, newest, active
+-- KEYS: home, home_state, sources, newest, active.
 -- ARGV: member, changes (when the builder began, or '' to ignore changes), floor, day, home_size, home_slack,
---       entries ('post' or 'post:place', separated by spaces), sources_by_post... (post, its sources, ...)
+--       entries ('post' or 'post:place', separated by spaces), sources_by_post... (post, its sources, ...).
 -- Returns 1; 0 when the home is ready or gone; -1 when it has changed by more than added posts.
 local at = {member = member, home = home, state = home_state, sources = sources, newest = newest}
 local building, changes_now, floor_now =

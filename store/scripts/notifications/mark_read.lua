@@ -1,6 +1,6 @@
 -- Marks notifications as read, up to one of them or all.
--- KEYS: notifications, withdrawn_notifications, notification_state
--- ARGV: notification ('' for all)
+-- KEYS: notifications, withdrawn_notifications, notification_state.
+-- ARGV: notification ('' for all).
 -- Returns 1, 0 when no notification has that id. The id of a recently withdrawn one is accepted, too.
 local last = notification
 if notification == '' then

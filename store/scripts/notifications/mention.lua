@@ -1,7 +1,7 @@
 -- Lists a post or comment that mentions a member, and notifies them. Repeating it changes nothing.
--- KEYS: mentions, following
+-- KEYS: mentions, following.
 -- ARGV: mailboxes, member, author, post, comment ('0' without one),
---       private (private member whose followers alone see the mention, or ''), mentions_kept
+--       private (private member whose followers alone see the mention, or ''), mentions_kept.
 -- A block in either direction prevents the mention. A mention that the member cannot see is listed without a
 -- notification: the member may be allowed to see it later.
 local box = mailbox(mailboxes, member)

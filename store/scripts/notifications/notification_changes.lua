@@ -1,6 +1,6 @@
 -- Reads the changes of a member's notifications after an id, from both logs in one step.
--- KEYS: notifications, withdrawn_notifications, notification_state
--- ARGV: after (id), limit (entries of each log)
+-- KEYS: notifications, withdrawn_notifications, notification_state.
+-- ARGV: after (id), limit (entries of each log).
 -- Returns the newest id of all and the floor, then the entries of each log WITHSCORES, oldest first.
 local floor = redis.call('HGET', notification_state, NotificationsField.FLOOR) or '0'
 local newest, changes = floor, {}

@@ -1,6 +1,6 @@
 -- Trims a member's notifications after their bound was lowered.
--- KEYS: minted
--- ARGV: mailboxes, member
+-- KEYS: minted.
+-- ARGV: mailboxes, member.
 -- The key names the partition.
 local box = mailbox(mailboxes, member)
 bound_log(box, box.notifications)

@@ -1,6 +1,6 @@
 -- Adds posts to a bounded timeline that everybody reads, public or of a hashtag, and to its ranking.
--- KEYS: timeline, ranking
--- ARGV: timeline_size, ranking_size, scored... (post, score, post, score, ...)
+-- KEYS: timeline, ranking.
+-- ARGV: timeline_size, ranking_size, scored... (post, score, post, score, ...).
 -- Returns how many posts it removed from a full timeline.
 -- A post older than everything in a full timeline is removed at once. An existing score is newer, and stays.
 for i = 1, #scored, 2 do

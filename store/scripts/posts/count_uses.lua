@@ -1,6 +1,6 @@
 -- Counts uses of tags in an hour.
--- KEYS: uses
--- ARGV: tags_kept, ttl (s), counts... (tag, how often, tag, how often, ...)
+-- KEYS: uses.
+-- ARGV: tags_kept, ttl (s), counts... (tag, how often, tag, how often, ...).
 -- The tags are trimmed only at twice the number kept: a new tag needs time to collect uses.
 for i = 1, #counts, 2 do
   redis.call('ZINCRBY', uses, counts[i + 1], counts[i])

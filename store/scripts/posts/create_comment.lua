@@ -1,7 +1,7 @@
 -- Comments on a post, in the post's partition.
 -- KEYS: minted, status, comments, rescore, commenters, jobs, idempotency?
 -- ARGV: partition, comment_prefix, author, text, post, reply_to (comment answered or ''), channel, digest,
---       ttl (s, of the idempotency key), mentions (members separated by spaces), mailboxes
+--       ttl (s, of the idempotency key), mentions (members separated by spaces), mailboxes.
 -- Returns {'new', id}, with the body of the job that notifies the mentioned members if there are any;
 -- {'again', id} for a retry; {'conflict'} for a key used differently; {'gone'} without the post;
 -- {'no-reply'} without the comment it answers.

@@ -4,7 +4,7 @@
 --       hashtags (separated by spaces), original (post reposted or ''), original_author (or ''),
 --       of_quote ('1' when the original is a quote, or ''), reply_to (post answered or ''), reply_to_author (or ''),
 --       root (post that began the conversation or ''), latitude (or ''), longitude (or ''), digest,
---       ttl (s, of the idempotency key), home_size, home_slack
+--       ttl (s, of the idempotency key), home_size, home_slack.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
 -- differently.

@@ -1,6 +1,6 @@
 -- Deletes a comment, with the job that withdraws its mentions.
--- KEYS: minted, jobs, status, comments, comment, rescore, commenters
--- ARGV: partition, id (of the comment), channel, post, mailboxes
+-- KEYS: minted, jobs, status, comments, comment, rescore, commenters.
+-- ARGV: partition, id (of the comment), channel, post, mailboxes.
 -- Returns the job's id and body, {} when it mentions nobody, false when it is gone already.
 local author, mentions = unpack(redis.call('HMGET', comment, CommentField.AUTHOR, CommentField.MENTIONS))
 if redis.call('DEL', comment) == 0 then

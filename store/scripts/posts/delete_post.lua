@@ -1,7 +1,7 @@
 -- Deletes a post from its author's partition, with the job that removes it everywhere else.
 -- Its likes, comments and reposts stay until the job has read them. Without the status, none is shown or added.
--- KEYS: minted, jobs, progress, status, user, profile, home, home_state, sources, newest, reposted, hidden, dead_jobs
--- ARGV: partition, post, author, channel
+-- KEYS: minted, jobs, progress, status, user, profile, home, home_state, sources, newest, reposted, hidden, dead_jobs.
+-- ARGV: partition, post, author, channel.
 -- Returns the job's id and body, false when the post is gone or is not the author's.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, mentions,
   latitude, longitude, unannounced = unpack(redis.call(

@@ -1,6 +1,6 @@
 -- Favourites a post, once.
--- KEYS: minted, user, favourites
--- ARGV: partition, post, max_favourites
+-- KEYS: minted, user, favourites.
+-- ARGV: partition, post, max_favourites.
 -- Returns 'new', 'again' for an existing favourite, or 'full'.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')

@@ -1,6 +1,6 @@
 -- Ends the leases of posts that have new scores.
--- KEYS: rescore
--- ARGV: leases... (post, lease, post, lease, ...)
+-- KEYS: rescore.
+-- ARGV: leases... (post, lease, post, lease, ...).
 -- A post whose counts changed after it was leased is scheduled again, and stays.
 for i = 1, #leases, 2 do
   local due = redis.call('ZSCORE', rescore, leases[i])

@@ -1,6 +1,6 @@
 -- Hides a status or quote of its author, or shows it again, with the job that applies the change everywhere else.
--- KEYS: minted, jobs, status, user, profile, hidden
--- ARGV: partition, post, author, kind ('hide' or 'unhide', also the job's kind), channel
+-- KEYS: minted, jobs, status, user, profile, hidden.
+-- ARGV: partition, post, author, kind ('hide' or 'unhide', also the job's kind), channel.
 -- Returns the job's id and body, {} when nothing changes, false when the author has no such post.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, latitude,
   longitude, unannounced = unpack(redis.call(

@@ -1,6 +1,6 @@
 -- Adds a member to the index of those who favourite a post.
--- KEYS: status, favouriters
--- ARGV: member
+-- KEYS: status, favouriters.
+-- ARGV: member.
 -- Returns 1, 0 when the post is gone.
 if redis.call('EXISTS', status) == 0 then
   return 0

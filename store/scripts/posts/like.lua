@@ -1,6 +1,6 @@
 -- Likes a post, once.
--- KEYS: minted, status, likes, rescore
--- ARGV: partition, member, channel, post, mailboxes
+-- KEYS: minted, status, likes, rescore.
+-- ARGV: partition, member, channel, post, mailboxes.
 -- Returns 1 for a new like, 0 for an existing one, false when the post is gone.
 local author = redis.call('HGET', status, StatusField.AUTHOR)
 if not author then

@@ -1,7 +1,7 @@
 -- Lists a repost or quote at its original, or a reply at the post it answers, which is called the original here, too.
--- KEYS: status (of the original), listing (of its reposts, quotes or replies), tombstone (of the repost), rescore
+-- KEYS: status (of the original), listing (of its reposts, quotes or replies), tombstone (of the repost), rescore.
 -- ARGV: entry (of the listing), repost (or quote or reply), author (of the repost), counter (of the listing),
---       original, channel, mailboxes
+--       original, channel, mailboxes.
 -- A member's newer repost of the same post stays.
 -- Returns 1, or 0 when the original is gone.
 if redis.call('EXISTS', status) == 0 then

@@ -1,6 +1,6 @@
 -- Lists a reply in its conversation, together with the root unless that is deleted.
--- KEYS: status (of the root), thread, tombstone (of the reply)
--- ARGV: root, reply
+-- KEYS: status (of the root), thread, tombstone (of the reply).
+-- ARGV: root, reply.
 if redis.call('EXISTS', tombstone) == 1 then
   return 0
 end

@@ -1,6 +1,6 @@
 -- Pins a status or quote of a member's own to their profile, in place of the one pinned before.
--- KEYS: user, status
--- ARGV: post, member
+-- KEYS: user, status.
+-- ARGV: post, member.
 -- Returns 'new', 'again' when it is pinned already, 'hidden', 'plain' for a plain repost, 'gone' when the member has no
 -- such post.
 if redis.call('EXISTS', user) == 0 then

@@ -1,6 +1,6 @@
 -- Leases posts whose scores are due.
--- KEYS: rescore
--- ARGV: limit, lease_time (ms)
+-- KEYS: rescore.
+-- ARGV: limit, lease_time (ms).
 -- Returns post, lease, post, lease, ... A lease is the time (ms since 1970) when it expires. After a worker dies, its
 -- posts can be leased again once the lease has expired.
 local lease, taken = str(now_ms() + tonumber(lease_time)), {}

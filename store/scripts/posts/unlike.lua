@@ -1,6 +1,6 @@
 -- Removes a like.
--- KEYS: status, likes, rescore
--- ARGV: member, channel, post, mailboxes
+-- KEYS: status, likes, rescore.
+-- ARGV: member, channel, post, mailboxes.
 -- Returns 1, 0 when there was none, false when the post is gone.
 local author = redis.call('HGET', status, StatusField.AUTHOR)
 if not author then

@@ -1,6 +1,6 @@
 -- Turns an approved request into a follow, on the asking side.
--- KEYS: user, following, requested
--- ARGV: member (who approved), edge, follower, mailboxes ('' to notify nobody)
+-- KEYS: user, following, requested.
+-- ARGV: member (who approved), edge, follower, mailboxes ('' to notify nobody).
 -- Returns 1, also when repeated; 0 when the request was withdrawn meanwhile or the asking member is gone.
 if redis.call('EXISTS', user) == 0 then
   return 0

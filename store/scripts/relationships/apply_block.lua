@@ -1,7 +1,7 @@
 -- Applies a block, or its end, on the blocked side, unless a newer version is known.
--- KEYS: user, blocked_by, tombstone
+-- KEYS: user, blocked_by, tombstone.
 -- ARGV: step ('add' or 'remove'), blocker, block, ttl (s, of the tombstone), member (who is blocked),
---       mailboxes ('' to notify nobody)
+--       mailboxes ('' to notify nobody).
 -- Returns false when the blocked member is gone.
 if redis.call('EXISTS', user) == 0 then
   return false

@@ -1,7 +1,7 @@
 -- Applies a follow or a request on the followed side, unless a newer version is known.
--- KEYS: user, followers, requests, tombstone, blocked, minted, jobs
+-- KEYS: user, followers, requests, tombstone, blocked, minted, jobs.
 -- ARGV: step ('add', 'ask' or 'remove'), follower, edge, ttl (s, of the tombstone), partition,
---       member (who is followed), big_author_threshold, mailboxes ('' to notify nobody)
+--       member (who is followed), big_author_threshold, mailboxes ('' to notify nobody).
 -- Returns 1; 0 when a newer version is known or there is nothing to remove; 2 when a request is a follow, since it was
 -- approved or the followed member is no longer private; false when that member is gone or blocks the follower.
 if redis.call('EXISTS', user) == 0 then

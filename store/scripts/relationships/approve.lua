@@ -1,6 +1,6 @@
 -- Approves follow requests on the followed side, with the job that applies the approvals on the asking sides.
--- KEYS: minted, jobs, user, followers, requests
--- ARGV: partition, member, big_author_threshold, mailboxes, others... (who asked)
+-- KEYS: minted, jobs, user, followers, requests.
+-- ARGV: partition, member, big_author_threshold, mailboxes, others... (who asked).
 -- Returns the job's id and body, false when none of them had asked.
 local edges = {}
 if redis.call('EXISTS', user) == 1 then

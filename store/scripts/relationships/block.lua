@@ -1,13 +1,13 @@
 -- Blocks members on the blocking side, with the job that applies the blocks on the other sides.
 -- A block ends follows and requests in both directions.
--- KEYS: minted, jobs, user, following, followers, requested, requests, blocked
+-- KEYS: minted, jobs, user, following, followers, requested, requests, blocked.
 -- ARGV: partition, member, max_blocked, tombstone_prefix, ttl (s, of the tombstones), big_author_threshold,
 --       mailboxes, others...
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
-local sets = {following = following, followers = followers, requested = requested, requests = requests}
+local sets = {{'following', following}, {'followers', followers}, {'requested', requested}, {'requests', requests}}
 local result, blocks, ended = {'', ''}, {}, {}
 local count = redis.call('ZCARD', blocked)
 for _, other in ipairs(others) do
@@ -22,7 +22,8 @@ for _, other in ipairs(others) do
     count = count + 1
     blocks[#blocks + 1] = {other, id}
     result[#result + 1] = 'new'
-    for name, set in pairs(sets) do
+    for _, named in ipairs(sets) do
+      local name, set = unpack(named)
       local edge = redis.call('ZSCORE', set, other)
       if edge then
         redis.call('ZREM', set, other)

@@ -1,6 +1,6 @@
 -- Removes a follow or request, or an older version of it, on the follower's side after the followed member ended it.
--- KEYS: user, following, requested
--- ARGV: member (who was followed), edge, follower, mailboxes ('' to notify nobody)
+-- KEYS: user, following, requested.
+-- ARGV: member (who was followed), edge, follower, mailboxes ('' to notify nobody).
 -- Returns 1 when there was one, else 0.
 for _, set in ipairs({following, requested}) do
   local known = redis.call('ZSCORE', set, member)

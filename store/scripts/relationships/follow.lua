@@ -1,7 +1,7 @@
 -- Commits follows and follow requests on the follower's side, with the job that applies them on the other sides.
--- KEYS: minted, jobs, user, following, requested, blocked, blocked_by
+-- KEYS: minted, jobs, user, following, requested, blocked, blocked_by.
 -- ARGV: partition, follower, max_following (follows and requests together), ask_count (how many of the others to ask),
---       others... (first those to ask, then those to follow)
+--       others... (first those to ask, then those to follow).
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already', 'limit', 'blocks' when the
 -- follower blocks them, or 'gone' when they block the follower.
 if redis.call('EXISTS', user) == 0 then

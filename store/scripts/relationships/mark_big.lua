@@ -1,6 +1,6 @@
 -- Adds a member to the big authors or removes them, unless a newer job has decided otherwise.
--- KEYS: big, big_version
--- ARGV: step ('add' or 'remove'), member, job
+-- KEYS: big, big_version.
+-- ARGV: step ('add' or 'remove'), member, job.
 -- Returns 1, 0 when a newer job has decided or there is nobody to remove.
 local known = tonumber(redis.call('ZSCORE', big, member) or '0')
 if step == 'add' then

@@ -1,5 +1,5 @@
 -- Mutes members, or ends mutes or blocks, with the job that informs live homes and, after a block, the other sides.
--- KEYS: minted, jobs, user, listing (muted or blocked)
+-- KEYS: minted, jobs, user, listing (muted or blocked).
 -- ARGV: partition, member, max_listed, kind ('mute', 'unmute' or 'unblock'), mailboxes, others...
 -- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already' or 'limit'.
 if redis.call('EXISTS', user) == 0 then

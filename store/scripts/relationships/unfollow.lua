@@ -1,5 +1,5 @@
 -- Ends edges on the acting side: a member's own follows and requests, or follows or requests by others.
--- KEYS: minted, jobs, user, listing (following, followers or requests), requested? (with following)
+-- KEYS: minted, jobs, user, listing (following, followers or requests), requested? (with following).
 -- ARGV: partition, member, counter (field of the user with the length of the listing, '' for requests),
 --       kind (of the job), tombstone_prefix ('' for no tombstones), ttl (s, of the tombstones),
 --       big_author_threshold, mailboxes, others...

@@ -1,6 +1,6 @@
 -- Appends an event to the log, once, and wakes the subscribers.
--- KEYS: events, event_ids
--- ARGV: event (its name), events_kept, channel, fields... (pairs of field and value)
+-- KEYS: events, event_ids.
+-- ARGV: event (its name), events_kept, channel, fields... (pairs of field and value).
 -- Returns the event's id; false when it was appended before.
 -- Twice as many names are kept as events, so that no name is forgotten before its event.
 if redis.call('ZADD', event_ids, 'NX', str(now_ms()), event) == 0 then

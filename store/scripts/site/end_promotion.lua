@@ -1,6 +1,6 @@
 -- Ends a promotion. Its end becomes 0, so that it has ended by every clock. Repeating it changes nothing.
--- KEYS: promotions, record
--- ARGV: promotion
+-- KEYS: promotions, record.
+-- ARGV: promotion.
 -- Returns the promotion's fields, {} when there is none.
 if redis.call('EXISTS', record) == 1 then
   redis.call('HSET', record, PromotionField.ENDS, 0)

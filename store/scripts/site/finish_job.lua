@@ -1,6 +1,6 @@
 -- Removes a job whose steps are all done.
--- KEYS: jobs, progress, dead_jobs
--- ARGV: job
+-- KEYS: jobs, progress, dead_jobs.
+-- ARGV: job.
 -- Returns 1; 0 for a job that was marked as dead meanwhile, because its worker was slow. It stays for the operator.
 if redis.call('ZSCORE', dead_jobs, job) then
   return 0

@@ -1,6 +1,6 @@
 -- Makes a dead job available to any worker at once. It continues from its last checkpoint.
--- KEYS: jobs, dead_jobs
--- ARGV: job, idle (ms, longer than a lease)
+-- KEYS: jobs, dead_jobs.
+-- ARGV: job, idle (ms, longer than a lease).
 -- Returns 1, 0 when the job is not dead.
 if redis.call('ZREM', dead_jobs, job) == 0 then
   return 0

@@ -1,6 +1,6 @@
 -- Reads some of the running promotions, each once, round robin from a place that the seed selects.
--- KEYS: promotions
--- ARGV: now (ms), seed, count, record_prefix
+-- KEYS: promotions.
+-- ARGV: now (ms), seed, count, record_prefix.
 -- Returns pairs of id and fields, with no fields for a record that cannot be read.
 local size = redis.call('ZCOUNT', promotions, '(' .. now, '+inf')
 local ended = redis.call('ZCARD', promotions) - size
