@@ -31,10 +31,10 @@ from resolvers.upkeep.tail import TailOptions, TailRefused
 from serving import endpoint, logs, processes
 from serving.endpoint import StartError
 from serving.tables import tables
-from store import opening
 from store.client import requirements
 from store.client.database import Unavailable, UnsupportedServer
 from store.client.tasks import stop
+from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
 from store.records import Role
 from store.secret import Secret

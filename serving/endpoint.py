@@ -21,9 +21,9 @@ from serving.http.admission import Admission
 from serving.http.app import begin_shutdown, create_app, spare_the_collector
 from serving.http.client_connection import ClientConnection
 from serving.http.descriptors import most_connections
-from store import opening, urls
 from store.client.tasks import stop
-from store.settings import Settings
+from store.embedded import opening
+from store.settings import Settings, urls
 
 BACKLOG = 128  # connections that wait to be accepted
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.mailboxes import mailboxes
 from store.records import Job, Relationship, read_entries, read_job
+from store.scripts.mailboxes import mailboxes
 
 Blocks = list[tuple[int, int]]  # other member, block
 Results = dict[int, str]  # member → `new`, `already` or `limit`

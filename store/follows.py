@@ -9,8 +9,8 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import UserField
-from store.mailboxes import mailboxes
 from store.records import Entry, Job, read_entries, read_job
+from store.scripts.mailboxes import mailboxes
 
 Edges = list[tuple[int, int]]  # other member, edge
 

@@ -9,8 +9,8 @@ from typing import Any
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.mailboxes import mailboxes
 from store.records import Comment, Job, read_job, read_pairs
+from store.scripts.mailboxes import mailboxes
 
 
 async def like(db: Database, post: int, member: int) -> bool | None:

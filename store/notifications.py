@@ -14,8 +14,8 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import LARGEST, instant, partition
 from store.keys.fields import NotificationsField
-from store.mailboxes import mailboxes
 from store.records import Entry
+from store.scripts.mailboxes import mailboxes
 
 
 class NotificationKind(Enum):

@@ -10,8 +10,8 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import of_tick, partition
 from store.keys.fields import StatusField
-from store.mailboxes import mailboxes
 from store.records import Job, Location, Post, Published, Source, User, read_job, read_pairs, read_post, read_published
+from store.scripts.mailboxes import mailboxes
 
 
 @dataclass(frozen=True, slots=True)

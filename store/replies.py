@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import StatusField
-from store.mailboxes import mailboxes
+from store.scripts.mailboxes import mailboxes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""The embedded Valkey server, which is installed as a wheel. The first process starts it; it stops after the last."""
+"""The embedded Valkey server, which comes as a wheel, and the opening of it or of the server of REDIS_URL."""

@@ -21,14 +21,14 @@ from schema.execution.parameters import Parameters
 from schema.execution.secret_inputs import is_secret
 from schema.types.account_inputs import LogInInput
 from serving.streaming.connections import Peer
-from store import keys, urls
+from store import keys
 from store.client.database import Database
 from store.ids import PARTITIONS
 from store.keys.fields import CredentialsField
 from store.records import Credentials, Role
 from store.secret import Secret
 from store.sessions import Session
-from store.settings import SettingError, Settings
+from store.settings import SettingError, Settings, urls
 from tests.support.people import SECRET, Member
 from tests.support.secrets import (
     CURRENT,

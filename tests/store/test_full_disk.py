@@ -28,7 +28,7 @@ SECRET_WITHOUT_ROOM = """
 import resource, sys
 from pathlib import Path
 from store.embedded.launch import EmbeddedStoreError
-from store.opening import secret
+from store.embedded.opening import secret
 from store.settings import Settings
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

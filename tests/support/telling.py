@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Database
 from store.client.lua import SHARED
 from store.ids import partition
-from store.mailboxes import mailboxes
+from store.scripts.mailboxes import mailboxes
 from tests.support.people import Member
 from tests.support.work import number
 

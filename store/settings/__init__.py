@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from store import urls
+from store.settings import urls
 
 
 class SettingError(ValueError):
