@@ -19,6 +19,7 @@ from resolvers.upkeep.verify import Report
 from store.client.database import Database
 from store.ids import PARTITIONS
 from store.records import Role
+from store.upkeep import scanning
 
 ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone
 
@@ -73,22 +74,21 @@ async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed:
 
 
 async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> Report:
-    with show("keys", await db.one("DBSIZE")) as bar:
+    with show("keys", await scanning.count(db)) as bar:
         return await verify.verify(db, homes=homes, seed=seed, progress=bar.update)
 
 
 async def recount(db: Database, show: Show) -> Answer:
     """Set every counter of members and posts to its exact total."""
-    with show("keys", await db.one("DBSIZE")) as bar:
+    with show("keys", await scanning.count(db)) as bar:
         found = await verify.recount(db, bar.update)
     wrong = f"{found['wrong']:,} counters set right"
-    line = f"{found['user']:,} members and {found['status']:,} posts recounted: {wrong}"
-    return Answer([line], {"members": found["user"], "posts": found["status"], "wrong": found["wrong"]})
+    return Answer([f"{found['members']:,} members and {found['posts']:,} posts recounted: {wrong}"], dict(found))
 
 
 async def trim(db: Database, show: Show) -> Answer:
     """Apply every setting that bounds stored data, now."""
-    with show("keys", await db.one("DBSIZE")) as bar:
+    with show("keys", await scanning.count(db)) as bar:
         found = await trimming.trim(db, bar.update)
     return Answer(["let go of " + ", ".join(f"{count:,} {what}" for what, count in found.items())], dict(found))
 

@@ -17,13 +17,13 @@ from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
 from resolvers.operation.services import Services
 from resolvers.rules.text import hashtags, mentions
-from store import accounts, follows, keys, likes_and_comments, posts
+from store import accounts, follows, likes_and_comments, posts
 from store.client.database import Database
-from store.ids import PARTITIONS
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.secret import Secret
+from store.upkeep import scanning
 
 SEED = 7  # gives the same community every time; only ids differ, as they contain time and partition
 FOLLOWED_LEAST, FOLLOWED_MOST = 5, 20  # follows per member; the guide has the most
@@ -75,7 +75,7 @@ class Community:
 
 async def fill(services: Services) -> Login | None:
     """Fill an empty store and return how to log in. If there is any member, write nothing and return None."""
-    if await _has_members(services.db):
+    if await scanning.has_members(services.db):
         return None
     community = read()
     crowd = Crowd(services.db, await _sign_up(services, community))
@@ -102,12 +102,6 @@ def read() -> Community:
 def _words(raw: Mapping[str, Any]) -> DemoText:
     below = (tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes", "answers"))
     return DemoText(raw["by"], raw["text"], *below)
-
-
-async def _has_members(db: Database) -> bool:
-    # Creating a member commits a job in the member's partition, and the job stream remains once that is done. So this
-    # takes one round trip, and unlike DBSIZE it doesn't mistake rate limit counters for members.
-    return any(await db.ask(*(("EXISTS", keys.jobs(p)) for p in range(PARTITIONS))))
 
 
 def _chance(about: str) -> random.Random:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from resolvers.homes import build
 from resolvers.operation.inputs import batches
-from store import keys, public_timelines, timelines
-from store.client.database import Command, Database
-from store.client.scan import named, scan
+from store import timelines
+from store.client.database import Database
+from store.upkeep.kinds import Kind
+from store.upkeep.scanning import scan
+from store.upkeep.timelines import trim as trim_timeline
 
 TRIMMED = 250  # homes trimmed per round trip
 
@@ -19,20 +21,12 @@ async def trim(db: Database, progress: Progress) -> Mapping[str, int]:
     """Trim homes, public and hashtags, and drop idle homes; returns how many entries or homes of each were removed."""
     from_homes = from_others = 0
     async for found in scan(db):
-        for some in batches((thing for kind, thing in named(found) if kind == "homestate"), TRIMMED):
+        for some in batches(found.of(Kind.HOME_STATE), TRIMMED):
             from_homes += sum(await db.ask(*(timelines.trim_home(db, member) for member in some)))
-        from_others += sum(await db.ask(*_bounds(db, found)))
-        progress(len(found))
+        from_others += sum(await db.ask(*(trim_timeline(db, timeline) for timeline in found.timelines)))
+        progress(found.count)
     return {
         "entries of homes": from_homes,
         "entries of public and hashtags": from_others,
         "idle homes": await build.let_go_idle(db),
     }
-
-
-def _bounds(db: Database, found: Sequence[str]) -> list[Command]:
-    tags = [key.removeprefix("hashtag:{").removesuffix("}") for key in found if key.startswith("hashtag:")]
-    listed = [(keys.hashtag(tag), keys.important_hashtag(tag)) for tag in tags]
-    if keys.public() in found:
-        listed.append((keys.public(), keys.important_public()))
-    return [public_timelines.list_command(db, one, ()) for one in listed]

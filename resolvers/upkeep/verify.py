@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +23,13 @@ from resolvers.upkeep.invariants import (
     relationships,
     replies,
 )
-from resolvers.upkeep.invariants.findings import Check, Finding, recount_post, recount_user
+from resolvers.upkeep.invariants.findings import Check, Finding
 from resolvers.upkeep.invariants.homes import home_bounds, homes_equal
-from store import jobs, keys
-from store.client.database import Command, Database
-from store.client.scan import named, scan
+from store import jobs
+from store.client.database import Database
+from store.upkeep.counters import recount_member, recount_post
+from store.upkeep.kinds import Kind
+from store.upkeep.scanning import KeyBatch, scan, sort
 
 CHECKED = 250  # entities checked per step
 REPAIRED = 100  # findings repaired per round trip
@@ -35,36 +37,33 @@ SHOWN = 100  # findings printed
 
 Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
-CHECKS: dict[str, tuple[Check, ...]] = {
-    "user": (members.users, names.indexed, pins.pinned),
-    "following": (relationships.following,),
-    "followers": (relationships.followers,),
-    "requested": (relationships.requested,),
-    "requests": (relationships.requests,),
-    "blocked": (relationships.blocked,),
-    "blocked-by": (relationships.blocked_by,),
-    "status": (posts.statuses, replies.listed, orphans.posts),
-    "profile": (posts.profiles,),
-    "reposted": (posts.reposted,),
-    "likes": (lists.hanging(keys.likes), orphans.likes),
-    "comments": (lists.hanging(keys.comments), lists.comment_lists),
-    "quotes": (lists.hanging(keys.quotes), lists.quotes),
-    "replies": (lists.hanging(keys.replies), lists.replies),
-    "thread": (replies.threads,),
-    "reposts": (lists.hanging(keys.reposts), lists.reposts),
-    "favourites": (favourites.favourites,),
-    "favouriters": (lists.hanging(keys.favouriters), favourites.favouriters),
-    "commenters": (lists.hanging(keys.commenters), orphans.commenters),
-    "comment": (lists.comments, orphans.comments),
-    "homestate": (home_bounds,),
-    "notifications": (notifications.owners, notifications.notifications),
-    "withdrawn-notifications": (notifications.owners,),
-    "notification-state": (notifications.owners,),
-    "mentions": (notifications.owners, notifications.mentions),
+CHECKS: dict[Kind, tuple[Check, ...]] = {
+    Kind.USER: (members.users, names.indexed, pins.pinned),
+    Kind.FOLLOWING: (relationships.following,),
+    Kind.FOLLOWERS: (relationships.followers,),
+    Kind.REQUESTED: (relationships.requested,),
+    Kind.REQUESTS: (relationships.requests,),
+    Kind.BLOCKED: (relationships.blocked,),
+    Kind.BLOCKED_BY: (relationships.blocked_by,),
+    Kind.STATUS: (posts.statuses, replies.listed, orphans.posts),
+    Kind.PROFILE: (posts.profiles,),
+    Kind.REPOSTED: (posts.reposted,),
+    Kind.LIKES: (lists.hanging(Kind.LIKES), orphans.likes),
+    Kind.COMMENTS: (lists.hanging(Kind.COMMENTS), lists.listed(Kind.COMMENTS)),
+    Kind.QUOTES: (lists.hanging(Kind.QUOTES), lists.listed(Kind.QUOTES)),
+    Kind.REPLIES: (lists.hanging(Kind.REPLIES), lists.listed(Kind.REPLIES)),
+    Kind.THREAD: (replies.threads,),
+    Kind.REPOSTS: (lists.hanging(Kind.REPOSTS), lists.reposts),
+    Kind.FAVOURITES: (favourites.favourites,),
+    Kind.FAVOURITERS: (lists.hanging(Kind.FAVOURITERS), favourites.favouriters),
+    Kind.COMMENTERS: (lists.hanging(Kind.COMMENTERS), lists.listed(Kind.COMMENTERS)),
+    Kind.COMMENT: (lists.comments, orphans.comments),
+    Kind.HOME_STATE: (home_bounds,),
+    Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications),
+    Kind.WITHDRAWN_NOTIFICATIONS: (notifications.owners,),
+    Kind.NOTIFICATION_STATE: (notifications.owners,),
+    Kind.MENTIONS: (notifications.owners, notifications.mentions),
 }
-
-
-COUNTED = {"user": recount_user, "status": recount_post}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +114,9 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
     seen = 0
     async for batch in scan(db):
         findings += await _check(db, batch)
-        owners += [thing for kind, thing in named(batch) if kind == "homestate"]
-        seen += len(batch)
-        progress(len(batch))
+        owners += batch.of(Kind.HOME_STATE)
+        seen += batch.count
+        progress(batch.count)
     chosen = owners if homes is None else random.Random(seed).sample(owners, min(homes, len(owners)))  # noqa: S311
     for some in batches(chosen, CHECKED):
         findings += await homes_equal(db, some)
@@ -139,47 +138,39 @@ async def recount(db: Database, progress: Progress) -> dict[str, int]:
 
     Each counter is set in one atomic step, so no concurrent change is counted twice or missed.
     """
-    found = Counter(user=0, status=0, wrong=0)
+    found = Counter(members=0, posts=0, wrong=0)
     async for batch in scan(db):
-        steps: list[Command] = []
-        for kind, thing in named(batch):
-            if kind in COUNTED:
-                steps += COUNTED[kind](thing)
-                found[kind] += 1
-        found["wrong"] += sum(await db.ask(*steps))
-        progress(len(batch))
+        members, posts = batch.of(Kind.USER), batch.of(Kind.STATUS)
+        steps = [command for member in members for command in recount_member(member)]
+        steps += [command for post in posts for command in recount_post(post)]
+        found.update(members=len(members), posts=len(posts), wrong=sum(await db.ask(*steps)))
+        progress(batch.count)
     return found
 
 
 async def _confirm(db: Database, findings: Sequence[Finding]) -> list[Finding]:
     if not findings:
         return []
-    touched = list(dict.fromkeys(finding.key for finding in findings))
+    touched = sort(list(dict.fromkeys(finding.key for finding in findings)))
     again = await _check(db, touched)
-    again += await homes_equal(db, [thing for kind, thing in named(touched) if kind == "home"])
+    again += await homes_equal(db, touched.of(Kind.HOME))
     # A key may be checked together with another one (sources with their home), and the finding has that one's name.
-    again += await home_bounds(db, [thing for kind, thing in named(touched) if kind in {"home", "sources"}])
+    again += await home_bounds(db, touched.of(Kind.HOME, Kind.SOURCES))
     first = set(findings)
     return [finding for finding in dict.fromkeys(again) if finding in first]
 
 
-async def _check(db: Database, found: Sequence[str]) -> list[Finding]:
-    kinds: dict[str, list[int]] = defaultdict(list)
+async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     findings: list[Finding] = []
-    for kind, thing in named(found):
-        kinds[kind].append(thing)
-    for kind, things in kinds.items():
+    for kind, owners in found.owners.items():
         for check in CHECKS.get(kind, ()):
-            for batch in batches(things, CHECKED):
+            for batch in batches(owners, CHECKED):
                 findings += await check(db, batch)
-    for key in found:
-        if key == keys.public():
-            findings += await lists.timeline_entries(db, key, db.settings.public_size)
-        elif key.startswith("hashtag:"):
-            findings += await lists.timeline_entries(db, key, db.settings.hashtag_size)
-        elif key.startswith("important:"):
-            findings += await importance.ranked_entries(db, key)
+    for timeline in found.timelines:
+        findings += await lists.timeline_entries(db, timeline.listed, timeline.size(db.settings))
+    for timeline in found.rankings:
+        findings += await importance.ranked_entries(db, timeline)
     findings += await promotions.promotions(db, found)
     findings += await names.left_over(db, found)
-    findings += await orphans.names(db, [key for key in found if key.startswith(("login:", "email:"))])
+    findings += await orphans.names(db, found.logins_and_emails)
     return findings

@@ -113,13 +113,13 @@ async def test_recount(db: Database, alice: Member, bob: Member) -> None:
     post = number(await alice.post("hello"))
     await bob.do("like", postId=f"status_{post:014x}")
     before = await db.ask(("HGETALL", keys.user(number(alice.id))), ("HGETALL", keys.status(post)))
-    assert await verify.recount(db, lambda _: None) == {"user": 2, "status": 1, "wrong": 0}
+    assert await verify.recount(db, lambda _: None) == {"members": 2, "posts": 1, "wrong": 0}
     await db.ask(
         ("HSET", keys.user(number(alice.id)), UserField.FOLLOWERS, 5, UserField.POSTS, 0),
         ("HSET", keys.status(post), StatusField.LIKES, 0),
         ("ZADD", keys.likes(GHOST), 1, 1),
     )
-    assert await verify.recount(db, lambda _: None) == {"user": 2, "status": 1, "wrong": 3}
+    assert await verify.recount(db, lambda _: None) == {"members": 2, "posts": 1, "wrong": 3}
     assert await db.ask(("HGETALL", keys.user(number(alice.id))), ("HGETALL", keys.status(post))) == before
     assert not await db.one("EXISTS", keys.status(GHOST))
 

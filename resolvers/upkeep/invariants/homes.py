@@ -4,53 +4,37 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from resolvers.homes import build
 from resolvers.rules.merging import Home
 from resolvers.upkeep.invariants.findings import Finding
-from store import big_authors, keys, timelines
-from store.client.database import Database
-from store.ids import partition
-from store.keys.fields import HomeField
+from store import big_authors, timelines
+from store.client.database import Command, Database
 from store.records import Source
+from store.upkeep import homes
+from store.upkeep.homes import HomeContent, HomeFacts
 
 
 async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each home is a list of bounded size, entirely above its floor, with an owner and the day it was last read."""
     most = db.settings.home_size + db.settings.home_slack
-    facts = await db.run(
-        [
-            command
-            for member in members
-            for command in (
-                ("LLEN", keys.home(member)),
-                ("STRLEN", keys.newest(member)),
-                ("LRANGE", keys.home(member), 0, 0),
-                ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
-                ("EXISTS", keys.user(member)),
-                ("ZSCORE", keys.active(partition(member)), member),
-            )
-        ]
-    )
     found: list[Finding] = []
-    for i, member in enumerate(members):
-        size, waiting, lowest, (floor, building), owner, day = facts[6 * i : 6 * i + 6]
-        wrong = [(not owner, "belongs to nobody")]
-        if isinstance(size, Exception):
-            wrong.append((True, "is no list"))
-        else:
-            size += max(0, waiting // timelines.WIDTH - 1)
-            below = any(entry.place <= int(floor or 0) for entry in timelines.home_entries(lowest))
-            wrong += [
-                (size > most, f"has {size} entries, at most {most}"),
-                (below, f"has entries at or below its floor {floor}"),
-            ]
-        found += [Finding(keys.home(member), message, _anew(member)) for is_wrong, message in wrong if is_wrong]
-        if day is None and floor is not None and not building:
-            mend = (timelines.touch_home(member),)
-            found.append(Finding(keys.home_state(member), "is not known to be read", mend))
+    for home in await homes.facts(db, members):
+        found += [Finding(home.key, message, _anew(home.member)) for message in _wrong_bounds(home, most)]
+        if not home.is_known_read and home.floor is not None and not home.is_building:
+            found.append(Finding(home.state_key, "is not known to be read", [timelines.touch_home(home.member)]))
     return found
+
+
+def _wrong_bounds(home: HomeFacts, most: int) -> list[str]:
+    wrong = [] if home.has_owner else ["belongs to nobody"]
+    if home.size is None:
+        return [*wrong, "is no list"]
+    if home.size > most:
+        wrong.append(f"has {home.size} entries, at most {most}")
+    if home.lowest is not None and home.lowest <= (home.floor or 0):
+        wrong.append(f"has entries at or below its floor {home.floor}")
+    return wrong
 
 
 async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
@@ -61,35 +45,27 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
     _, big = await big_authors.big_authors(db)
     found: list[Finding] = []
     for member in members:
-        home, in_order = await _stored(db, member)
-        if home is None:
+        content = await homes.content(db, member)
+        if content is None:
             continue
+        home = Home({entry.thing: entry.place for entry in content.entries}, content.sources, content.floor)
         least, whole, pulled = await build.above(db, member, home.floor, set(big))
         message = _difference(home.above(whole.floor), least.above(whole.floor), whole, pulled)
-        if message or not in_order:
+        if message or not _in_order(content):
             message = message or "is not in order, or has a post twice"
-            found.append(Finding(keys.home(member), message, _anew(member)))
+            found.append(Finding(content.key, message, _anew(member)))
     return found
 
 
-async def _stored(db: Database, member: int) -> tuple[Home | None, bool]:
-    """Return a stored home (None if absent, being built or no list), and whether it is in order without repetitions."""
-    kind, (floor, building) = await db.ask(
-        ("TYPE", keys.home(member)), ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING)
-    )
-    if floor is None or building or kind not in {"list", "none"}:
-        return None, False
-    listed = timelines.home_entries(await db.one("LRANGE", keys.home(member), 0, -1))
-    in_order = all(one.place < other.place for one, other in itertools.pairwise(listed))
-    entries = await timelines.home(db, member)
-    places = {entry.thing: entry.place for entry in entries}
-    sources = await timelines.sources(db, member)
-    return Home(places, sources, int(floor)), in_order and len(places) == len(entries)
+def _in_order(content: HomeContent) -> bool:
+    """Return whether the list of a home is in order and the home has each post once."""
+    in_order = all(one.place < other.place for one, other in itertools.pairwise(content.listed))
+    return in_order and len({entry.thing for entry in content.entries}) == len(content.entries)
 
 
-def _anew(member: int) -> tuple[tuple[Any, ...], ...]:
+def _anew(member: int) -> list[Command]:
     """Return the command that drops a home, so that the next read builds it again."""
-    return (timelines.drop_home(member),)
+    return [timelines.drop_home(member)]
 
 
 def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int]) -> str:

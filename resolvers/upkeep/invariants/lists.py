@@ -2,112 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from resolvers.upkeep.invariants.findings import Check, Finding, existing, recount
-from store import keys
+from resolvers.upkeep.invariants.findings import Check, Finding
 from store.client.database import Database
-from store.keys.fields import CommentField, StatusField, UserField
-from store.records import read_entries
+from store.upkeep import comments as stored_comments
+from store.upkeep import lists, timelines
+from store.upkeep.kinds import Kind
 
 
-def hanging(listing: Callable[[int], str]) -> Check:
-    """Return a check that a list's post exists."""
+def hanging(kind: Kind) -> Check:
+    """Return a check that the post of each list exists."""
 
     async def check(db: Database, posts: Sequence[int]) -> list[Finding]:
-        exists = await existing(db, posts, keys.status)
-        gone = [listing(post) for post in posts if post not in exists]
-        return [Finding(key, "its post is gone", (("DEL", key),)) for key in gone]
+        gone = await lists.without_post(db, kind, posts)
+        return [Finding(key, "its post is gone", [lists.drop(key)]) for key in gone]
 
     return check
 
 
-async def comment_lists(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each listed comment exists."""
-    return await _listed(db, posts, keys.comments, keys.comment, StatusField.COMMENTS)
+def listed(kind: Kind) -> Check:
+    """Return a check that each listed comment, quote or reply exists."""
 
+    async def check(db: Database, posts: Sequence[int]) -> list[Finding]:
+        return [
+            Finding(entry.key, f"{entry.thing} is gone", lists.remove(entry))
+            for entry in await lists.entries(db, kind, posts)
+            if not entry.exists
+        ]
 
-async def quotes(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each listed quote exists."""
-    return await _listed(db, posts, keys.quotes, keys.status, StatusField.QUOTES)
-
-
-async def replies(db: Database, posts: Sequence[int]) -> list[Finding]:
-    """Each listed reply exists."""
-    return await _listed(db, posts, keys.replies, keys.status, StatusField.REPLIES)
+    return check
 
 
 async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each listed plain repost exists."""
-    replies = await db.ask(*(("ZRANGE", keys.reposts(post), 0, -1, "WITHSCORES") for post in posts))
-    listed = [(post, e) for post, reply in zip(posts, replies, strict=True) for e in read_entries(reply)]
-    exists = await existing(db, [entry.place for _, entry in listed], keys.status)
     return [
-        Finding(
-            keys.reposts(post),
-            f"{entry.place} by {entry.thing} is gone",
-            (
-                ("ZREM", keys.reposts(post), entry.thing),
-                recount(keys.status(post), keys.reposts(post), StatusField.REPOSTS),
-            ),
-        )
-        for post, entry in listed
-        if entry.place not in exists
+        Finding(entry.key, f"{entry.place} by {entry.thing} is gone", lists.remove(entry))
+        for entry in await lists.entries(db, Kind.REPOSTS, posts)
+        if not entry.exists
     ]
 
 
 async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
     """Each comment is listed at its post."""
-    replies = await db.ask(*(("HGET", keys.comment(thing), CommentField.POST) for thing in things))
-    below = [(thing, int(post)) for thing, post in zip(things, replies, strict=True) if post]
-    listed = await db.ask(*(("ZSCORE", keys.comments(post), thing) for thing, post in below))
-    exists = await existing(db, {post for _, post in below}, keys.status)
     found: list[Finding] = []
-    for (thing, post), score in zip(below, listed, strict=True):
-        listing = keys.comments(post)
-        relist = (("ZADD", listing, thing, thing), recount(keys.status(post), listing, StatusField.COMMENTS))
-        if score is None:
-            mend = relist if post in exists else (("DEL", keys.comment(thing)),)
-            found.append(Finding(keys.comment(thing), f"is not listed at {post}", mend))
+    for comment in await stored_comments.places(db, things):
+        if not comment.is_listed:
+            mend = stored_comments.relist(comment) if comment.post_exists else [stored_comments.drop(comment)]
+            found.append(Finding(comment.key, f"is not listed at {comment.post}", mend))
     return found
 
 
 async def timeline_entries(db: Database, key: str, size: int) -> list[Finding]:
     """Each public timeline is bounded, and holds only posts that exist and that everybody may see."""
-    posts = [int(post) for post in await db.one("ZRANGE", key, 0, -1)]
-    records = await db.ask(*(("HMGET", keys.status(post), StatusField.AUTHOR, StatusField.HIDDEN) for post in posts))
-    authors = list({int(author) for author, _ in records if author})
-    states = await db.ask(*(("HMGET", keys.user(author), UserField.PRIVATE, UserField.SUSPENDED) for author in authors))
-    apart = {author for author, state in zip(authors, states, strict=True) if any(state)}
-    gone = [post for post, (author, _) in zip(posts, records, strict=True) if not author]
-    kept = [
-        post for post, (author, hid) in zip(posts, records, strict=True) if author and (hid or int(author) in apart)
-    ]
+    posts = await timelines.entries(db, key)
+    gone = [post.id for post in posts if not post.exists]
+    kept = [post.id for post in posts if post.exists and (post.is_hidden or post.is_author_apart)]
     found: list[Finding] = []
     if len(posts) > size:
-        trim = ("ZREMRANGEBYRANK", key, 0, -size - 1)
-        found.append(Finding(key, f"has {len(posts)} entries, at most {size}", (trim,)))
+        message = f"has {len(posts)} entries, at most {size}"
+        found.append(Finding(key, message, [timelines.trim_entries(key, size)]))
     for these, what in ((gone, "that are gone"), (kept, "that not all may see")):
         if these:
-            found.append(Finding(key, f"has {len(these)} posts {what}", (("ZREM", key, *these),)))
+            found.append(Finding(key, f"has {len(these)} posts {what}", [timelines.remove_entries(key, these)]))
     return found
-
-
-async def _listed(
-    db: Database, posts: Sequence[int], listing: Callable[[int], str], record: Callable[[int], str], counter: str
-) -> list[Finding]:
-    replies = await db.ask(*(("ZRANGE", listing(post), 0, -1) for post in posts))
-    entries = [(post, text) for post, reply in zip(posts, replies, strict=True) for text in reply]
-    exists = await existing(db, [int(text) for _, text in entries], record)
-    return [
-        Finding(
-            listing(post),
-            f"{text} is gone",
-            (
-                ("ZREM", listing(post), text),
-                recount(keys.status(post), listing(post), counter),
-            ),
-        )
-        for post, text in entries
-        if int(text) not in exists
-    ]

@@ -4,43 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resolvers.upkeep.invariants.findings import COUNTED_BY_USER, Finding, counts_of, recount_one
-from store import accounts, keys
+from resolvers.upkeep.invariants.findings import Finding
 from store.client.database import Database
-from store.records import read_pairs
+from store.upkeep import counters
+from store.upkeep import members as stored
+from store.upkeep.members import MemberFacts
 
 
 async def users(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each member has exact counters, credentials, and a permanent login and e-mail address."""
+    facts = await stored.members(db, members)
     found: list[Finding] = []
-    counts = await counts_of(db, members, COUNTED_BY_USER)
-    for member, hidden in zip(members, await db.ask(*(("ZCARD", keys.hidden(m)) for m in members)), strict=True):
-        counts[member]["posts"] -= hidden
-    records = await db.ask(*(("HGETALL", keys.user(member)) for member in members))
-    emails = await db.ask(*(("HGET", keys.credentials(member), "email") for member in members))
-    users = {member: read_pairs(reply) for member, reply in zip(members, records, strict=True) if reply}
-    owned = [(member, keys.login(fields["login"].lower())) for member, fields in users.items()]
-    for member, email in zip(members, emails, strict=True):
-        if member not in users:
-            continue
-        for name, count in counts[member].items():
-            if int(users[member].get(name, 0)) != count:
-                message = f"says {users[member].get(name, 0)} {name}, there are {count}"
-                found.append(Finding(keys.user(member), message, recount_one(member, name)))
-        if email is None:
-            found.append(Finding(keys.user(member), "has no credentials"))
-        else:
-            owned.append((member, keys.email(email.lower())))
-    return found + await _names_last(db, owned)
+    for member in facts:
+        for name, total in member.totals.items():
+            if member.counters[name] != total:
+                message = f"says {member.counters[name]} {name}, there are {total}"
+                found.append(Finding(member.key, message, counters.recount_member(member.id, name)))
+        if member.email is None:
+            found.append(Finding(member.key, "has no credentials"))
+    return found + await _names_last(db, facts)
 
 
-async def _names_last(db: Database, owned: Sequence[tuple[int, str]]) -> list[Finding]:
+async def _names_last(db: Database, facts: Sequence[MemberFacts]) -> list[Finding]:
+    keys = {member.id: member.key for member in facts}
     found: list[Finding] = []
-    holders = await db.ask(*(("GET", key) for _, key in owned))
-    lives = await db.ask(*(("TTL", key) for _, key in owned))
-    for (member, key), holder, life in zip(owned, holders, lives, strict=True):
-        if holder != str(member) or life >= 0:
-            mend = (accounts.keep_name(key, member),) if holder in {None, str(member)} else ()
-            message = f"{key} {'is not lasting' if holder == str(member) else f'belongs to {holder}'}"
-            found.append(Finding(keys.user(member), message, mend))
+    for name in await stored.names(db, facts):
+        if name.holder != name.member or not name.is_permanent:
+            mend = [stored.keep_name(name)] if name.holder in {None, name.member} else []
+            message = "is not lasting" if name.holder == name.member else f"belongs to {name.holder}"
+            found.append(Finding(keys[name.member], f"{name.key} {message}", mend))
     return found

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from resolvers.jobs import name_index
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants.findings import Finding
-from store import keys, search
+from store import search
 from store.client.database import Database
+from store.upkeep import search as stored
+from store.upkeep.scanning import KeyBatch
 
 READ = 1_000  # entries read at a time
 
@@ -17,47 +19,40 @@ async def indexed(db: Database, members: Sequence[int]) -> list[Finding]:
     """Each member is indexed as their record says, at the magnitude of their follower count."""
     found = await _magnitudes(db, members)
     wanted = {member: state for member, state in (await name_index.wanted(db, members)).items() if state}
-    known = dict(zip(wanted, await search.known(db, list(wanted)), strict=True))
-    stands = [(member, *entry) for member in wanted for entry in search.entries(wanted[member])]
-    scores = await db.ask(*(("ZSCORE", keys.names(at), search.entry(name, member)) for member, at, name in stands))
-    absent = {member for (member, _, _), score in zip(stands, scores, strict=True) if score is None}
     return found + [
-        Finding(keys.user(member), "is not found by their names", (search.mend(member, known[member], state),))
-        for member, state in wanted.items()
-        if known[member] != state or member in absent
+        Finding(one.key, "is not found by their names", [search.mend(one.member, one.state, one.wanted)])
+        for one in await stored.indexed(db, wanted)
+        if one.state != one.wanted or not one.has_all_entries
     ]
 
 
 async def _magnitudes(db: Database, members: Sequence[int]) -> list[Finding]:
-    replies = await db.ask(*(("HMGET", keys.user(member), "followers", "magnitude") for member in members))
     return [
         Finding(
-            keys.user(member),
-            f"has magnitude {magnitude or 0} with {followers} followers",
-            (search.settle_magnitude(member),),
+            one.key,
+            f"has magnitude {one.magnitude} with {one.followers} followers",
+            [search.settle_magnitude(one.member)],
         )
-        for member, (followers, magnitude) in zip(members, replies, strict=True)
-        if followers is not None and not search.stands(int(magnitude or 0), int(followers))
+        for one in await stored.magnitudes(db, members)
+        if not search.stands(one.magnitude, one.followers)
     ]
 
 
-async def left_over(db: Database, found: Sequence[str]) -> list[Finding]:
+async def left_over(db: Database, found: KeyBatch) -> list[Finding]:
     """The index holds no deleted members, and no entry that a record does not call for."""
-    findings = await _gone(db) if keys.indexed() in found else []
-    for magnitude in range(search.MAGNITUDES):
-        if keys.names(magnitude) in found:
-            findings += await _strays(db, magnitude)
+    findings = await _gone(db) if found.has_indexed else []
+    for magnitude in found.magnitudes:
+        findings += await _strays(db, magnitude)
     return findings
 
 
 async def _gone(db: Database) -> list[Finding]:
-    members = [int(member) for member in await db.one("HKEYS", keys.indexed())]
     findings: list[Finding] = []
-    for batch in batches(members, READ):
+    for batch in batches(await stored.all_indexed(db), READ):
         known = await search.known(db, batch)
         wanted = await name_index.wanted(db, batch)
         findings += [
-            Finding(keys.indexed(), f"has {member}, who does not exist", (search.mend(member, state, ""),))
+            Finding(stored.states_key(), f"has {member}, who does not exist", [search.mend(member, state, "")])
             for member, state in zip(batch, known, strict=True)
             if state is not None and not wanted[member]
         ]
@@ -67,13 +62,11 @@ async def _gone(db: Database) -> list[Finding]:
 async def _strays(db: Database, magnitude: int) -> list[Finding]:
     findings: list[Finding] = []
     last: str | None = None
-    while texts := await db.one(*search.after(magnitude, last, READ)):
-        read = [search.read_entry(text) for text in texts]
-        known = await search.known(db, [member for _, member in read])
+    while entries := await stored.entries_after(db, magnitude, last, READ):
         findings += [
-            Finding(keys.names(magnitude), f"has {text!r}, which is stray", (search.drop(magnitude, text),))
-            for text, (name, _), state in zip(texts, read, known, strict=True)
-            if state is None or (magnitude, name) not in search.entries(state)
+            Finding(entry.key, f"has {entry.text!r}, which is stray", [stored.drop(entry)])
+            for entry in entries
+            if entry.state is None or (magnitude, entry.name) not in search.entries(entry.state)
         ]
-        last = texts[-1]
+        last = entries[-1].text
     return findings

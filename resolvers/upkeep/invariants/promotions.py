@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from resolvers.upkeep.invariants.findings import Finding
-from store import keys
-from store.client.database import Command, Database
+from store.client.database import Database
 from store.promotions import Promotion
-from store.records import read_pairs
+from store.upkeep import promotions as stored
+from store.upkeep.promotions import PromotionFacts
+from store.upkeep.scanning import KeyBatch
 
 
-async def promotions(db: Database, found: Sequence[str]) -> list[Finding]:
+async def promotions(db: Database, found: KeyBatch) -> list[Finding]:
     """Each running promotion is listed, and each listed promotion exists and is listed with its end."""
-    prefix = keys.promotion_prefix()
-    things = {int(key.removeprefix(prefix)) for key in found if key.startswith(prefix)}
-    if keys.promotions() in found:
-        things |= {int(thing) for thing in await db.one("ZRANGE", keys.promotions(), 0, -1)}
-    replies = await db.ask(*(("HGETALL", keys.promotion(thing)) for thing in things))
-    listed = await db.ask(*(("ZSCORE", keys.promotions(), thing) for thing in things))
-    findings = (
-        _finding(thing, read_pairs(reply), None if score is None else int(score))
-        for thing, reply, score in zip(things, replies, listed, strict=True)
-    )
+    things = set(found.promotions)
+    if found.has_running_promotions:
+        things |= await stored.listed(db)
+    findings = [_finding(facts) for facts in await stored.facts(db, things)]
     return [finding for finding in findings if finding]
 
 
-def _finding(thing: int, fields: dict[str, str], listed: int | None) -> Finding | None:
-    unlist: Command = ("ZREM", keys.promotions(), thing)
+def _finding(facts: PromotionFacts) -> Finding | None:
+    unlist = [stored.unlist(facts.id)]
     try:
-        promotion = Promotion.read(thing, fields)
+        promotion = Promotion.read(facts.id, facts.fields)
     except (KeyError, ValueError):
-        return Finding(keys.promotion(thing), "cannot be read")
+        return Finding(facts.key, "cannot be read")
     if promotion is None:
-        return Finding(keys.promotion(thing), "is listed and gone", (unlist,)) if listed is not None else None
-    if promotion.runs and listed != promotion.ends:
-        relist: Command = ("ZADD", keys.promotions(), promotion.ends, thing)
-        return Finding(keys.promotion(thing), f"ends at {promotion.ends}, is listed with {listed}", (relist,))
-    if listed is not None and listed != promotion.ends:
-        return Finding(keys.promotion(thing), "is listed and has ended", (unlist,))
+        return Finding(facts.key, "is listed and gone", unlist) if facts.listed is not None else None
+    if promotion.runs and facts.listed != promotion.ends:
+        message = f"ends at {promotion.ends}, is listed with {facts.listed}"
+        return Finding(facts.key, message, [stored.enlist(facts.id, promotion.ends)])
+    if facts.listed is not None and facts.listed != promotion.ends:
+        return Finding(facts.key, "is listed and has ended", unlist)
     return None

@@ -1,0 +1,85 @@
+"""Comments: listed at their post, and found by the index of their author."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Command, Database
+from store.keys.fields import CommentField, StatusField
+from store.upkeep import counters
+from store.upkeep.kinds import Kind, existing
+
+
+class CommentPlace(Struct, frozen=True):
+    """A comment, and whether its post exists and lists it."""
+
+    id: int
+    key: str
+    post: int
+    is_listed: bool
+    post_exists: bool
+
+
+async def places(db: Database, comments: Sequence[int]) -> list[CommentPlace]:
+    """Return the existing comments among some ids, with their posts. Three round trips."""
+    replies = await db.ask(*(("HGET", keys.comment(comment), CommentField.POST) for comment in comments))
+    found = [(comment, int(post)) for comment, post in zip(comments, replies, strict=True) if post]
+    scores = await db.ask(*(("ZSCORE", keys.comments(post), comment) for comment, post in found))
+    exists = await existing(db, Kind.STATUS, {post for _, post in found})
+    return [
+        CommentPlace(comment, keys.comment(comment), post, score is not None, post in exists)
+        for (comment, post), score in zip(found, scores, strict=True)
+    ]
+
+
+def relist(comment: CommentPlace) -> list[Command]:
+    """Return the commands that list a comment at its post, and recount the post's comments."""
+    add = ("ZADD", keys.comments(comment.post), comment.id, comment.id)
+    return [add, *counters.recount_post(comment.post, StatusField.COMMENTS)]
+
+
+def drop(comment: CommentPlace) -> Command:
+    """Return the command that removes a comment's record."""
+    return ("DEL", comment.key)
+
+
+class CommentAuthor(Struct, frozen=True):
+    """A comment, and whether its author exists and the index of authors names them."""
+
+    id: int
+    key: str
+    post: int
+    author: int
+    author_exists: bool
+    is_indexed: bool
+
+
+async def authors(db: Database, comments: Sequence[int]) -> list[CommentAuthor]:
+    """Return the existing comments among some ids, with their authors. Three round trips."""
+    wanted = (CommentField.AUTHOR, CommentField.POST)
+    replies = await db.ask(*(("HMGET", keys.comment(comment), *wanted) for comment in comments))
+    found = [(c, int(post), int(author)) for c, (author, post) in zip(comments, replies, strict=True) if author]
+    exists = await existing(db, Kind.USER, {author for _, _, author in found})
+    indexed = await db.ask(*(("ZSCORE", keys.commenters(post), comment) for comment, post, _ in found))
+    return [
+        CommentAuthor(
+            comment,
+            keys.comment(comment),
+            post,
+            author,
+            author_exists=author in exists,
+            is_indexed=by is not None and int(by) == author,
+        )
+        for (comment, post, author), by in zip(found, indexed, strict=True)
+    ]
+
+
+def reindex(comment: CommentAuthor) -> list[Command]:
+    """Return the commands by which the indexes of a comment's author and of its post lead to the comment."""
+    return [
+        ("ZADD", keys.discussed(comment.author), comment.post, comment.post),
+        ("ZADD", keys.commenters(comment.post), comment.author, comment.id),
+    ]

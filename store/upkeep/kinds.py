@@ -1,0 +1,52 @@
+"""The kinds of keys that have one owner, and which of their owners exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum, member
+
+from store import keys
+from store.client.database import Database
+
+
+class Kind(Enum):
+    """A kind of key that is named by the id of one member, post or comment."""
+
+    USER = member(keys.user)
+    FOLLOWING = member(keys.following)
+    FOLLOWERS = member(keys.followers)
+    REQUESTED = member(keys.requested)
+    REQUESTS = member(keys.requests)
+    BLOCKED = member(keys.blocked)
+    BLOCKED_BY = member(keys.blocked_by)
+    PROFILE = member(keys.profile)
+    REPOSTED = member(keys.reposted)
+    FAVOURITES = member(keys.favourites)
+    HOME = member(keys.home)
+    HOME_STATE = member(keys.home_state)
+    SOURCES = member(keys.sources)
+    NOTIFICATIONS = member(keys.notifications)
+    WITHDRAWN_NOTIFICATIONS = member(keys.withdrawn_notifications)
+    NOTIFICATION_STATE = member(keys.notification_state)
+    MENTIONS = member(keys.mentions)
+    STATUS = member(keys.status)
+    LIKES = member(keys.likes)
+    REPOSTS = member(keys.reposts)
+    QUOTES = member(keys.quotes)
+    REPLIES = member(keys.replies)
+    THREAD = member(keys.thread)
+    FAVOURITERS = member(keys.favouriters)
+    COMMENTS = member(keys.comments)
+    COMMENTERS = member(keys.commenters)
+    COMMENT = member(keys.comment)
+
+    def key(self, owner: int) -> str:
+        """Return the key of one owner."""
+        return str(self.value(owner))
+
+
+async def existing(db: Database, kind: Kind, owners: Iterable[int]) -> set[int]:
+    """Return those of some owners who have a key of a kind, such as a record. One round trip."""
+    wanted = list(owners)
+    replies = await db.ask(*(("EXISTS", kind.key(owner)) for owner in wanted))
+    return {owner for owner, exists in zip(wanted, replies, strict=True) if exists}

@@ -1,0 +1,118 @@
+"""Posts: their counters, and the profiles and indexes of reposts that lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Command, Database
+from store.keys.fields import StatusField, UserField
+from store.records import Post, Published, Repost, read_pairs, read_post, read_published
+from store.upkeep import counters
+from store.upkeep.counters import Counts
+from store.upkeep.kinds import Kind, existing
+
+
+class PostFacts(Struct, frozen=True):
+    """A post's counters, and the totals that they should equal; whether its author's profile lists it."""
+
+    post: Post
+    key: str
+    counters: Counts
+    totals: Counts
+    is_in_profile: bool
+
+
+async def posts(db: Database, ids: Sequence[int]) -> list[PostFacts]:
+    """Return the facts about the existing posts among some ids. Three round trips."""
+    totals = await counters.totals_of_posts(db, ids)
+    replies = await db.ask(*(("HGETALL", keys.status(post)) for post in ids))
+    fields = {post: read_pairs(reply) for post, reply in zip(ids, replies, strict=True)}
+    records = [record for post in ids if (record := read_post(post, fields[post]))]
+    places = await db.ask(*(("ZSCORE", keys.profile(record.author), _profile_entry(record)) for record in records))
+    return [
+        PostFacts(
+            record,
+            keys.status(record.id),
+            counters.stored(fields[record.id], counters.OF_POST),
+            totals[record.id],
+            is_in_profile=place is not None,
+        )
+        for record, place in zip(records, places, strict=True)
+    ]
+
+
+def _profile_entry(post: Post) -> str:
+    if isinstance(post, Repost) and post.is_plain:
+        return f"{post.id}:{post.original_id}:{post.original_author}"
+    return str(post.id)
+
+
+def add_to_profile(post: Post) -> list[Command]:
+    """Return the commands that list a post in its author's profile, and recount the author's posts."""
+    add = ("ZADD", keys.profile(post.author), post.id, _profile_entry(post))
+    return [add, *counters.recount_member(post.author, UserField.POSTS)]
+
+
+async def authors(db: Database, ids: Sequence[int]) -> dict[int, int]:
+    """Return the author of each existing post. One round trip."""
+    replies = await db.ask(*(("HGET", keys.status(post), StatusField.AUTHOR) for post in ids))
+    return {post: int(author) for post, author in zip(ids, replies, strict=True) if author}
+
+
+class ProfileEntry(Struct, frozen=True):
+    """An entry of a member's profile."""
+
+    member: int
+    key: str
+    text: str
+    post: Published
+    exists: bool
+    is_indexed: bool  # a plain repost: whether the member's index of reposts has it; True for other posts
+
+
+async def profiles(db: Database, members: Sequence[int]) -> list[ProfileEntry]:
+    """Return the entries of some members' profiles. Three round trips."""
+    replies = await db.ask(*(("ZRANGE", keys.profile(member), 0, -1) for member in members))
+    entries = [(m, text, read_published(text)) for m, reply in zip(members, replies, strict=True) for text in reply]
+    exists = await existing(db, Kind.STATUS, [post.id for _, _, post in entries])
+    plain = [(member, post) for member, _, post in entries if post.original]
+    indexed = await db.ask(*(("HGET", keys.reposted(member), post.original) for member, post in plain))
+    strange = {post.id for (_, post), repost in zip(plain, indexed, strict=True) if repost != str(post.id)}
+    return [
+        ProfileEntry(member, keys.profile(member), text, post, post.id in exists, post.id not in strange)
+        for member, text, post in entries
+    ]
+
+
+def remove_from_profile(entry: ProfileEntry) -> list[Command]:
+    """Return the commands that remove an entry from its profile, and recount the member's posts."""
+    return [("ZREM", entry.key, entry.text), *counters.recount_member(entry.member, UserField.POSTS)]
+
+
+class IndexedRepost(Struct, frozen=True):
+    """An entry of a member's index of plain reposts."""
+
+    key: str
+    original: int
+    repost: int
+    exists: bool
+
+
+async def reposted(db: Database, members: Sequence[int]) -> list[IndexedRepost]:
+    """Return the entries of some members' indexes of plain reposts. Two round trips."""
+    replies = await db.ask(*(("HGETALL", keys.reposted(member)) for member in members))
+    entries = [
+        (keys.reposted(member), int(original), int(repost))
+        for member, reply in zip(members, replies, strict=True)
+        for original, repost in read_pairs(reply).items()
+    ]
+    exists = await existing(db, Kind.STATUS, [repost for _, _, repost in entries])
+    return [IndexedRepost(*entry, entry[2] in exists) for entry in entries]
+
+
+def remove_from_reposted(entry: IndexedRepost) -> Command:
+    """Return the command that removes an entry from its index of plain reposts."""
+    return ("HDEL", entry.key, entry.original)

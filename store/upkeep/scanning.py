@@ -1,0 +1,88 @@
+"""Iterates over all keys of the store, while other commands may change them, and sorts them by what they hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from store import keys, search
+from store.client.database import Database
+from store.ids import PARTITIONS
+from store.upkeep.kinds import Kind
+from store.upkeep.timelines import Timeline
+
+SCANNED = 2_000  # COUNT: keys scanned per step
+
+_OWNED = re.compile(r"([a-z-]+:)\{\d+\}:(\d+)")
+_KINDS = {keys.stem(kind.key): kind for kind in Kind}
+_LOGINS_AND_EMAILS = tuple(key("").removesuffix("}") for key in (keys.login, keys.email))
+_MAGNITUDES = {keys.names(magnitude): magnitude for magnitude in range(search.MAGNITUDES)}
+
+
+@dataclass(slots=True)
+class KeyBatch:
+    """A batch of keys, sorted by what they hold. Keys of other kinds are only counted."""
+
+    count: int = 0
+    owners: dict[Kind, list[int]] = field(default_factory=dict)
+    timelines: list[Timeline] = field(default_factory=list)  # whose list of posts is in the batch
+    rankings: list[Timeline] = field(default_factory=list)  # whose ranking is in the batch
+    promotions: list[int] = field(default_factory=list)
+    has_running_promotions: bool = False
+    logins_and_emails: list[str] = field(default_factory=list)  # as keys
+    magnitudes: list[int] = field(default_factory=list)  # of sets of names
+    has_indexed: bool = False  # whether the states of members in the index of names are in the batch
+
+    def of(self, *kinds: Kind) -> list[int]:
+        """Return the owners of the keys of some kinds."""
+        return [owner for kind in kinds for owner in self.owners.get(kind, ())]
+
+
+async def scan(db: Database) -> AsyncIterator[KeyBatch]:
+    """Yield batches of all keys that exist during the whole scan. Some keys may be repeated."""
+    cursor = "0"
+    while True:
+        cursor, found = await db.one("SCAN", cursor, "COUNT", SCANNED)
+        yield sort(found)
+        if cursor == "0":
+            return
+
+
+async def count(db: Database) -> int:
+    """Return the number of keys in the store."""
+    return int(await db.one("DBSIZE"))
+
+
+async def has_members(db: Database) -> bool:
+    """Return whether any member was ever created. One round trip."""
+    # Creating a member commits a job in the member's partition, and the job stream remains once that is done. The
+    # number of keys would count rate limits, too.
+    return any(await db.ask(*(("EXISTS", keys.jobs(p)) for p in range(PARTITIONS))))
+
+
+def sort(found: Sequence[str]) -> KeyBatch:
+    """Return a batch of some keys."""
+    batch = KeyBatch(len(found))
+    for key in found:
+        if match := _OWNED.fullmatch(key):
+            if kind := _KINDS.get(match[1]):
+                batch.owners.setdefault(kind, []).append(int(match[2]))
+        else:
+            _sort_other(batch, key)
+    return batch
+
+
+def _sort_other(batch: KeyBatch, key: str) -> None:
+    if timeline := Timeline.listed_in(key):
+        batch.timelines.append(timeline)
+    elif timeline := Timeline.ranked_in(key):
+        batch.rankings.append(timeline)
+    elif key.startswith(keys.promotion_prefix()):
+        batch.promotions.append(int(key.removeprefix(keys.promotion_prefix())))
+    elif key.startswith(_LOGINS_AND_EMAILS):
+        batch.logins_and_emails.append(key)
+    elif key in _MAGNITUDES:
+        batch.magnitudes.append(_MAGNITUDES[key])
+    batch.has_running_promotions |= key == keys.promotions()
+    batch.has_indexed |= key == keys.indexed()
