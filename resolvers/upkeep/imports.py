@@ -22,14 +22,17 @@ from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
 from resolvers.upkeep.progress import Phases
-from store import accounts, follows, jobs, keys, posts, public_timelines
-from store.client.database import Command, Database, script
+from store import follows, jobs
+from store.client.database import Database
 from store.hashtags import count_uses
-from store.ids import PARTITIONS, instant, partition
+from store.ids import instant
 from store.posts import Draft
 from store.records import Job, read_job
 from store.secret import Secret
 from store.settings import Settings
+from store.upkeep import imports as stored
+from store.upkeep.imports import NewMember, NewPost
+from store.upkeep.kinds import Kind, existing
 
 BATCH = 500  # members or posts per round trip
 HOMES_BATCH = 100  # homes written per round trip: each may have a thousand entries
@@ -163,31 +166,18 @@ async def create_follows(db: Database, network: Network, members: dict[str, int]
 
 async def _create(db: Database, logins: Sequence[str], password: Secret) -> dict[str, int]:
     """Return the members with these logins, and create those that do not exist."""
-    found = await db.ask(*(("GET", keys.login(login)) for login in logins))
-    members = {login: int(holder) for login, holder in zip(logins, found, strict=True) if holder}
+    members = await stored.holders(db, logins)
     absent = [login for login in logins if login not in members]
     if absent:
-        chosen = [random.randrange(PARTITIONS) for _ in absent]  # noqa: S311
-        minted = await db.ask(*(script("mint", minted=keys.minted(p), partition=p) for p in chosen))
-        members |= dict(zip(absent, map(int, minted), strict=True))
-        life = db.settings.reservation_seconds
-        await db.ask(*(("SET", keys.login(login), members[login], "NX", "EX", life) for login in absent))
+        members |= await stored.reserve(db, absent)
     # An interrupted earlier run may have left a reservation without a member: that member is created now.
-    exists = await db.ask(*(("EXISTS", keys.user(members[login])) for login in logins))
-    fresh = [login for login, there in zip(logins, exists, strict=True) if not there]
-    email = {login: f"{login}@{EMAIL_DOMAIN}" for login in fresh}
-    made = await db.ask(
-        *(
-            accounts.create_command(members[login], login=login, name=login, email=email[login], password=password)
-            for login in fresh
-        )
-    )
+    exists = await existing(db, Kind.USER, members.values())
+    fresh = [
+        NewMember(member, login, f"{login}@{EMAIL_DOMAIN}") for login, member in members.items() if member not in exists
+    ]
+    names = await stored.create(db, fresh, password)
     await name_index.index(db, list(members.values()))
-    await db.ask(
-        *(accounts.keep_name(keys.login(login), members[login]) for login in fresh),
-        *(("SET", keys.email(email[login]), members[login]) for login in fresh),
-        *(jobs.finish(Job(int(job), "names", {})) for job in made if job),
-    )
+    await stored.keep_names(db, fresh, names)
     return members
 
 
@@ -209,8 +199,7 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
 
 async def create_posts(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
     """Create the posts that earlier runs have not. Each author's count is stored in the transaction with the posts."""
-    counted = await db.ask(*(("HGETALL", keys.imported(p, network.name)) for p in range(PARTITIONS)))
-    done = Counter({int(m): int(n) for reply in counted for m, n in zip(reply[::2], reply[1::2], strict=True)})
+    done = await stored.published(db, network.name)
     for batch in batches(network.dealt(), BATCH):
         dealt: dict[int, list[str]] = defaultdict(list)
         for author, text in batch:
@@ -223,28 +212,13 @@ async def create_posts(db: Database, network: Network, members: dict[str, int], 
 
 
 async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members: dict[str, int]) -> None:
-    steps: list[Command] = []
-    for author, texts in dealt.items():
-        # One transaction writes the posts and the count of imported posts.
-        steps.append(("MULTI",))
-        steps += [posts.create_command(db, _draft(author, text, members)) for text in texts]
-        steps += [("HINCRBY", keys.imported(partition(author), name), author, len(texts)), ("EXEC",)]
-    replies = await db.ask(*steps)
-    for reply in replies:
-        if isinstance(reply, list) and (failed := [r for r in reply if isinstance(r, Exception)]):
-            raise failed[0]
-    made = [
-        (int(reply[1]), hashtags(text))
-        for texts, results in zip(dealt.values(), (r for r in replies if isinstance(r, list)), strict=True)
-        for text, reply in zip(texts, results, strict=False)
-    ]
-    scored: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    for post, tags in made:
-        for listed in keys.ranked_lists(tags):
-            scored[listed].append((post, ranking.score(instant(post))))
-    await db.ask(*(public_timelines.list_command(db, listed, new) for listed, new in scored.items()))
-    await count_uses(db, made)
-    await db.ask(*(jobs.finish(Job(post, "post", {})) for post, _ in made))
+    drafts = {author: [_draft(author, text, members) for text in texts] for author, texts in dealt.items()}
+    made = await stored.publish(db, name, drafts)
+    tags = [draft.hashtags for own in drafts.values() for draft in own]
+    new = [NewPost(post, own, ranking.score(instant(post))) for post, own in zip(made, tags, strict=True)]
+    await stored.list_publicly(db, new)
+    await count_uses(db, [(post.id, post.hashtags) for post in new])
+    await db.ask(*(jobs.finish(Job(post, "post", {})) for post in made))
 
 
 def _draft(author: int, text: str, members: dict[str, int]) -> Draft:

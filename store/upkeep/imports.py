@@ -1,0 +1,100 @@
+"""Imports: members and posts written in batches, without events or deliveries, and how far an import has come."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from store import accounts, jobs, keys
+from store.client.database import Command, Database, script
+from store.ids import PARTITIONS, partition
+from store.posts import Draft, create_command
+from store.public_timelines import list_command
+from store.records import Job, read_pairs
+from store.secret import Secret
+
+
+class NewMember(Struct, frozen=True):
+    """A member to be created, whose login is reserved."""
+
+    id: int
+    login: str
+    email: str
+
+
+async def holders(db: Database, logins: Sequence[str]) -> dict[str, int]:
+    """Return who holds or has reserved each of some logins. One round trip."""
+    found = await db.ask(*(("GET", keys.login(login)) for login in logins))
+    return {login: int(holder) for login, holder in zip(logins, found, strict=True) if holder}
+
+
+async def reserve(db: Database, logins: Sequence[str]) -> dict[str, int]:
+    """Reserve logins for new ids in random partitions; returns these. Two round trips."""
+    chosen = [random.randrange(PARTITIONS) for _ in logins]  # noqa: S311  spreads load, keeps no secret
+    minted = await db.ask(*(script("mint", minted=keys.minted(p), partition=p) for p in chosen))
+    members = dict(zip(logins, map(int, minted), strict=True))
+    life = db.settings.reservation_seconds
+    await db.ask(*(("SET", keys.login(login), member, "NX", "EX", life) for login, member in members.items()))
+    return members
+
+
+async def create(db: Database, members: Sequence[NewMember], password: Secret) -> list[Job]:
+    """Create members with one password hash; returns the jobs that make their names permanent. One round trip."""
+    made = await db.ask(
+        *(
+            accounts.create_command(new.id, login=new.login, name=new.login, email=new.email, password=password)
+            for new in members
+        )
+    )
+    return [Job(int(job), "names", {}) for job in made if job]
+
+
+async def keep_names(db: Database, members: Sequence[NewMember], names: Sequence[Job]) -> None:
+    """Make the names of new members permanent, and finish the jobs for that. One round trip."""
+    await db.ask(
+        *(accounts.keep_name(keys.login(new.login), new.id) for new in members),
+        *(("SET", keys.email(new.email), new.id) for new in members),
+        *map(jobs.finish, names),
+    )
+
+
+async def published(db: Database, source: str) -> Counter[int]:
+    """Return how many posts earlier runs of an import have created for each author. One round trip."""
+    replies = await db.ask(*(("HGETALL", keys.imported(p, source)) for p in range(PARTITIONS)))
+    return Counter({int(m): int(count) for reply in replies for m, count in read_pairs(reply).items()})
+
+
+async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[Draft]]) -> list[int]:
+    """Create posts by some authors, and count them in the same transactions; returns their ids in order.
+
+    One round trip.
+    """
+    steps: list[Command] = []
+    for author, own in drafts.items():
+        counted: Command = ("HINCRBY", keys.imported(partition(author), source), author, len(own))
+        steps += [("MULTI",), *(create_command(db, draft) for draft in own), counted, ("EXEC",)]
+    transactions = [reply for reply in await db.ask(*steps) if isinstance(reply, list)]
+    for reply in transactions:
+        if failed := [part for part in reply if isinstance(part, Exception)]:
+            raise failed[0]
+    return [int(reply[1]) for replies in transactions for reply in replies[:-1]]
+
+
+class NewPost(Struct, frozen=True):
+    """A post to be listed in public timelines, with the score for their rankings."""
+
+    id: int
+    hashtags: Sequence[str]
+    score: float
+
+
+async def list_publicly(db: Database, posts: Sequence[NewPost]) -> None:
+    """Add posts to the public timeline, to those of their tags, and to the rankings. One round trip."""
+    scored: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    for post in posts:
+        for listed in keys.ranked_lists(post.hashtags):
+            scored[listed].append((post.id, post.score))
+    await db.ask(*(list_command(db, listed, new) for listed, new in scored.items()))
