@@ -12,7 +12,7 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
-from store import blocks, keys
+from store import blocks
 from store.blocks import Results
 from store.records import Job, User
 
@@ -26,7 +26,7 @@ async def block(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
 async def unblock(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Unblock members. Follows that a block ended are not restored."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[keys.blocked(viewer)])
+    named = await targets(context, user_ids, among=[blocks.blocked_list(viewer)])
     return await _done(context, named, await blocks.unblock(context.db, viewer, named.members))
 
 
@@ -39,7 +39,7 @@ async def mute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
 async def unmute(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Unmute members."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[keys.muted(viewer)])
+    named = await targets(context, user_ids, among=[blocks.muted_list(viewer)])
     return await _done(context, named, await blocks.unmute(context.db, viewer, named.members))
 
 
@@ -56,12 +56,12 @@ async def _done(context: Context, named: Targets, change: tuple[Job | None, Resu
 
 async def blocked(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that the viewer blocks, newest block first."""
-    return await _listed(context, "blocked", keys.blocked(who.member), first, after)
+    return await _listed(context, "blocked", blocks.blocked_list(who.member), first, after)
 
 
 async def muted(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that the viewer mutes, newest mute first."""
-    return await _listed(context, "muted", keys.muted(who.member), first, after)
+    return await _listed(context, "muted", blocks.muted_list(who.member), first, after)
 
 
 async def _listed(context: Context, kind: str, key: str, first: int | None, after: str | None) -> Page[NodeEdge[User]]:

@@ -11,7 +11,6 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import favourites as stored
-from store import keys
 from store.records import Post
 
 
@@ -58,7 +57,9 @@ async def _unseen(context: Context, post_id: str) -> int | None:
 async def favourites(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the viewer's favourites, newest favourite first, without posts that they no longer see."""
     asked = paging.window(context.settings, "favourites", first=first, after=after)
-    return await paging.read_list(context, asked, keys.favourites(who.member), lambda ids: hydrate.posts(context, ids))
+    return await paging.read_list(
+        context, asked, stored.favourites_list(who.member), lambda ids: hydrate.posts(context, ids)
+    )
 
 
 async def viewer_has_favourited(context: Context, posts: Sequence[Post]) -> list[bool]:

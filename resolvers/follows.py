@@ -13,7 +13,7 @@ from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
-from store import follows, keys
+from store import follows
 from store.records import Entry, Job, Relationship, User
 from store.timelines import Slice
 
@@ -41,14 +41,14 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
 async def unfollow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Unfollow members, and withdraw the viewer's requests to them."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[keys.following(viewer), keys.requested(viewer)])
+    named = await targets(context, user_ids, among=[follows.following_list(viewer), follows.requested_list(viewer)])
     return await _done(context, named, await follows.unfollow(context.db, viewer, named.members))
 
 
 async def remove_followers(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Remove members from the viewer's followers."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[keys.followers(viewer)])
+    named = await targets(context, user_ids, among=[follows.followers_list(viewer)])
     return await _done(context, named, await follows.remove_followers(context.db, viewer, named.members))
 
 
@@ -58,7 +58,7 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
     job = await follows.approve(context.db, named.viewer, named.members)
     approved = {member for member, _ in follows.read_edges(job)} if job else set()
     left = [member for member in named.members if member not in approved]
-    follow = await _in_set(context, keys.followers(named.viewer), left) if left else set()
+    follow = await _in_set(context, follows.followers_list(named.viewer), left) if left else set()
     for member in left:
         if member not in follow:
             named.refuse(member, UserErrorCode.NOT_FOUND, "this member has not asked to follow you")
@@ -68,7 +68,7 @@ async def approve_follow_requests(context: Context, *, user_ids: Sequence[str]) 
 async def reject_follow_requests(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     """Reject follow requests to the viewer; idempotent."""
     viewer = await context.member()
-    named = await targets(context, user_ids, among=[keys.requests(viewer)])
+    named = await targets(context, user_ids, among=[follows.requests_list(viewer)])
     return await _done(context, named, await follows.reject(context.db, viewer, named.members))
 
 
@@ -81,17 +81,19 @@ async def _done(context: Context, named: Targets, job: Job | None) -> UsersPaylo
 async def follow_requests(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members who request to follow the viewer, newest request first."""
     asked = paging.window(context.settings, "requests", first=first, after=after)
-    return await paging.read_list(context, asked, keys.requests(who.member), lambda ids: hydrate.users(context, ids))
+    return await paging.read_list(
+        context, asked, follows.requests_list(who.member), lambda ids: hydrate.users(context, ids)
+    )
 
 
 async def followers(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return a member's followers, newest follow first."""
-    return await _listed(context, user, "followers", keys.followers(user.id), (first, after))
+    return await _listed(context, user, "followers", follows.followers_list(user.id), (first, after))
 
 
 async def following(context: Context, user: User, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members that a member follows, newest follow first."""
-    return await _listed(context, user, "following", keys.following(user.id), (first, after))
+    return await _listed(context, user, "following", follows.following_list(user.id), (first, after))
 
 
 async def _listed(
@@ -149,8 +151,8 @@ async def _common(
     other = await _other(context, with_user)
     if other is None or not await _show_lists(context, user, other):
         return paging.empty()
-    key_of = keys.following if followed else keys.followers
-    fetch_own = paging.fetch_from(context, key_of(user.id))
+    list_of = follows.following_list if followed else follows.followers_list
+    fetch_own = paging.fetch_from(context, list_of(user.id))
 
     async def fetch(part: Slice) -> list[Entry]:
         # Scan the first member's set, and keep the entries that the other's set has, too. If `COMMON_SCANNED` ends the
@@ -161,7 +163,7 @@ async def _common(
             batch = await fetch_own(Slice(part.above, part.below, part.newest_first, context.settings.max_page))
             if not batch:
                 return found
-            shared = await _in_set(context, key_of(other.id), [entry.thing for entry in batch])
+            shared = await _in_set(context, list_of(other.id), [entry.thing for entry in batch])
             found += [entry for entry in batch if entry.thing in shared]
             scanned += len(batch)
             part = Slice(part.above, batch[-1].place, part.newest_first, part.count)
@@ -178,7 +180,7 @@ async def _common(
             for entry, user in zip(entries, users, strict=True)
         ]
 
-    return await paging.page(asked, fetch, edges, goes_on=paging.beyond(context, key_of(user.id), asked))
+    return await paging.page(asked, fetch, edges, goes_on=paging.beyond(context, list_of(user.id), asked))
 
 
 async def common_follower_count(context: Context, user: User, with_user: str) -> int | None:
@@ -192,12 +194,12 @@ async def common_follower_count(context: Context, user: User, with_user: str) ->
     if not await _show_lists(context, user, other) or min(user.follower_count, other.follower_count) > COMMON_COUNTED:
         return None
     few, many = sorted((user, other), key=lambda u: u.follower_count)
-    (members,) = await context.batcher.run([("ZRANGE", keys.followers(few.id), 0, COMMON_COUNTED)])
-    return len(await _in_set(context, keys.followers(many.id), [int(m) for m in members])) if members else 0
+    (members,) = await context.batcher.run([follows.first_members(follows.followers_list(few.id), COMMON_COUNTED + 1)])
+    return len(await _in_set(context, follows.followers_list(many.id), [int(m) for m in members])) if members else 0
 
 
 async def _in_set(context: Context, key: str, members: Sequence[int]) -> set[int]:
-    (scores,) = await context.batcher.run([("ZMSCORE", key, *members)])
+    (scores,) = await context.batcher.run([follows.look_up(key, members)])
     return {member for member, score in zip(members, scores, strict=True) if score is not None}
 
 

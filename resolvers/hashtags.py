@@ -12,7 +12,7 @@ from resolvers.reading import paging
 from resolvers.rules import trending as rule
 from resolvers.rules.text import hashtag_name
 from resolvers.rules.trending import BEFORE, RECENT, Uses
-from store import hashtags, keys
+from store import hashtags
 from store.hashtags import Figures
 from store.ids import instant
 
@@ -32,7 +32,7 @@ async def hashtag(context: Context, name: str) -> Hashtag | None:
     tag = hashtag_name(name)
     if tag is None:
         return None
-    (count,) = await context.batcher.run([("ZCARD", keys.hashtag(tag))])
+    (count,) = await context.batcher.run([hashtags.post_count(tag)])
     return Hashtag(tag, int(count)) if count else None
 
 

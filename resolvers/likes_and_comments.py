@@ -9,7 +9,7 @@ from resolvers.operation.inputs import checked_key, checked_text, input_digest
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
 from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import keys, likes_and_comments
+from store import likes_and_comments
 from store.likes_and_comments import CommentDraft
 from store.records import Comment, Post, User
 
@@ -106,14 +106,14 @@ def _conflict() -> Exception:
 async def liked_by(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[User]]:
     """Return the members who like a post, newest like first."""
     asked = paging.window(context.settings, "likes", first=first, after=after)
-    key = keys.likes(hydrate.acts_for(post))
+    key = likes_and_comments.likes_list(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.speakers(context, ids))
 
 
 async def comments(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Comment]]:
     """Return the comments on a post, newest first."""
     asked = paging.window(context.settings, "comments", first=first, after=after)
-    key = keys.comments(hydrate.acts_for(post))
+    key = likes_and_comments.comments_list(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.comments(context, ids))
 
 

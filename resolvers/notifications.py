@@ -14,7 +14,7 @@ from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import keys, notifications
+from store import notifications
 from store.ids import CLOCK_SKEW, instant, partition
 from store.notifications import Notification
 from store.records import Comment, Entry, Post, User
@@ -27,7 +27,7 @@ READ_COUNT = 100  # changes of each kind that a subscription reads at a time
 async def received(context: Context, who: Claims, first: int | None, after: str | None) -> Page[NodeEdge[Notification]]:
     """Return the viewer's notifications, newest first."""
     asked = paging.window(context.settings, CURSOR, first=first, after=after)
-    key = keys.notifications(who.member)
+    key = notifications.notifications_list(who.member)
 
     async def fetch(part: Slice) -> list[Entry]:
         (reply,) = await context.batcher.run([read_slice(key, part)])
@@ -120,7 +120,7 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
     def wake(_: str) -> None:
         changed.set()
 
-    channel, pubsub = keys.told(viewer), context.services.pubsub
+    channel, pubsub = notifications.channel(viewer), context.services.pubsub
     try:
         pubsub.listen(channel, wake)
         changed.set()  # for changes between the first read and this subscription

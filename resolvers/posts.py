@@ -15,7 +15,7 @@ from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
-from store import keys, posts
+from store import posts
 from store.posts import Draft
 from store.records import Post, Repost, User, is_plain_repost
 
@@ -262,12 +262,12 @@ async def viewer_has_reposted(context: Context, posts: Sequence[Post]) -> list[b
 async def reposts(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the plain reposts of a post."""
     asked = paging.window(context.settings, "reposts", first=first, after=after)
-    key = keys.reposts(hydrate.acts_for(post))
+    key = posts.reposts_list(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids), by_place=True)
 
 
 async def quotes(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[Post]]:
     """Return the quotes of a post."""
     asked = paging.window(context.settings, "quotes", first=first, after=after)
-    key = keys.quotes(hydrate.acts_for(post))
+    key = posts.quotes_list(hydrate.acts_for(post))
     return await paging.read_list(context, asked, key, lambda ids: hydrate.posts(context, ids))

@@ -20,10 +20,10 @@ from resolvers.reading.paging import Page
 from resolvers.reading.promoted_page import promoted
 from resolvers.reading.snapshots import Listing
 from resolvers.reading.timeline_page import Home, Posts
-from store import keys
-from store.notifications import Mentioned, read_mentions
+from store.notifications import Mentioned, mentions_list, read_mentions
+from store.public_timelines import hashtag_lists, public_lists
 from store.records import Entry, User
-from store.timelines import Slice, read_slice
+from store.timelines import Slice, profile_list, read_slice
 
 
 class TimelineOrder(Enum):
@@ -63,22 +63,22 @@ async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge
     if not await hydrate.shows_posts(context, user):
         _window(context, "profile", span)
         return paging.empty()
-    return await _posts(context, "profile", keys.profile(user.id), span, newest=context.load.published(user.id))
+    return await _posts(context, "profile", profile_list(user.id), span, newest=context.load.published(user.id))
 
 
 async def public(context: Context, span: Span) -> Page[TimelineEdge]:
     """Return a page of the public timeline: all public posts that it keeps."""
-    return await _read_by_all(context, "public", "", keys.public(), keys.important_public(), span)
+    return await _read_by_all(context, "public", "", *public_lists(), span)
 
 
 async def tagged(context: Context, tag: str, span: Span) -> Page[TimelineEdge]:
     """Return a page of the posts with a hashtag."""
-    return await _read_by_all(context, "hashtag", tag, keys.hashtag(tag), keys.important_hashtag(tag), span)
+    return await _read_by_all(context, "hashtag", tag, *hashtag_lists(tag), span)
 
 
 async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEdge]:
     """Return a page of the posts and comments that mention the viewer."""
-    asked, key = _window(context, "mentions", span), keys.mentions(who.member)
+    asked, key = _window(context, "mentions", span), mentions_list(who.member)
 
     async def fetch(part: Slice) -> list[Mentioned]:
         (reply,) = await context.batcher.run([read_slice(key, part)])

@@ -48,6 +48,11 @@ async def remove(db: Database, member: int, post: int) -> bool:
     return bool(removed)
 
 
+def favourites_list(member: int) -> str:
+    """Return the key of the list of a member's favourites, by favourite, for reading pages."""
+    return keys.favourites(member)
+
+
 async def _index(db: Database, member: int, post: int) -> bool:
     (reply,) = await db.ask(index_command(member, post))
     return bool(reply)

@@ -231,9 +231,39 @@ async def following(db: Database, member: int) -> dict[int, int]:
     return {e.thing: e.place for e in read_entries(await db.one("ZRANGE", keys.following(member), 0, -1, "WITHSCORES"))}
 
 
+def following_list(member: int) -> str:
+    """Return the key of the list of those whom a member follows, by edge, for reading pages."""
+    return keys.following(member)
+
+
+def followers_list(member: int) -> str:
+    """Return the key of the list of a member's followers, by edge, for reading pages."""
+    return keys.followers(member)
+
+
+def requested_list(member: int) -> str:
+    """Return the key of the list of those whom a member asks to follow, by edge, for reading pages."""
+    return keys.requested(member)
+
+
+def requests_list(member: int) -> str:
+    """Return the key of the list of those who ask to follow a member, by edge, for reading pages."""
+    return keys.requests(member)
+
+
 async def some(db: Database, listing: str, count: int) -> list[int]:
-    """Return some members of a list of follows, oldest edges first."""
-    return [int(member) for member in await db.one("ZRANGE", listing, 0, count - 1)]
+    """Return some members of one of these lists, oldest edges first."""
+    return [int(member) for member in await db.one(*first_members(listing, count))]
+
+
+def first_members(listing: str, count: int) -> Command:
+    """Return the command that reads some members of one of these lists, oldest edges first."""
+    return ("ZRANGE", listing, 0, count - 1)
+
+
+def look_up(listing: str, members: Sequence[int]) -> Command:
+    """Return the command that reads the edges of some members in one of these lists, None for those it lacks."""
+    return ("ZMSCORE", listing, *members)
 
 
 async def followers_after(db: Database, member: int, edge: int, count: int) -> list[Entry]:

@@ -42,6 +42,11 @@ def count_uses_commands(made: Iterable[tuple[int, Sequence[str]]]) -> list[Comma
     ]
 
 
+def post_count(tag: str) -> Command:
+    """Return the command that counts the posts with a tag that its timeline keeps."""
+    return ("ZCARD", keys.hashtag(tag))
+
+
 def hour_of(moment: datetime) -> int:
     """Return the hour of a moment, as hours since 1970."""
     return int(moment.timestamp()) // 3600

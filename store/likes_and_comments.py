@@ -57,6 +57,11 @@ def _liking(db: Database, post: int, member: int) -> dict[str, Any]:
     }
 
 
+def likes_list(post: int) -> str:
+    """Return the key of the list of those who like a post, by like, for reading pages."""
+    return keys.likes(post)
+
+
 @dataclass(frozen=True, slots=True)
 class CommentDraft:
     """A comment to be created."""
@@ -158,6 +163,11 @@ def delete_command(db: Database, comment: int, post: int) -> Command:
     )
 
 
+def comments_list(post: int) -> str:
+    """Return the key of the list of the comments on a post, by id, for reading pages."""
+    return keys.comments(post)
+
+
 async def comment_stands(db: Database, comment: int, post: int) -> bool:
     """Return whether neither a comment nor its post is deleted."""
     return int(await db.one("EXISTS", keys.comment(comment), keys.status(post))) == 2  # noqa: PLR2004  both of them
@@ -195,8 +205,17 @@ async def clear(db: Database, post: int, batch: int) -> bool:
     return not likers and not comments
 
 
-async def indexed(db: Database, index: str, after: int, count: int) -> list[int]:
-    """Return posts newer than one from a member's index of likes or comments, oldest first."""
+async def liked(db: Database, member: int, after: int, count: int) -> list[int]:
+    """Return posts newer than one from a member's index of likes, oldest first."""
+    return await _indexed(db, keys.liked(member), after, count)
+
+
+async def discussed(db: Database, member: int, after: int, count: int) -> list[int]:
+    """Return posts newer than one from a member's index of comments, oldest first."""
+    return await _indexed(db, keys.discussed(member), after, count)
+
+
+async def _indexed(db: Database, index: str, after: int, count: int) -> list[int]:
     return [int(post) for post in await db.one("ZRANGE", index, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count)]
 
 

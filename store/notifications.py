@@ -61,6 +61,16 @@ def read_notifications(reply: Sequence[str]) -> list[Notification]:
     return [Notification.read(int(score), text) for text, score in zip(reply[::2], reply[1::2], strict=True)]
 
 
+def notifications_list(member: int) -> str:
+    """Return the key of the list of a member's notifications, by id, for reading pages."""
+    return keys.notifications(member)
+
+
+def mentions_list(member: int) -> str:
+    """Return the key of the list of a member's mentions, by id of the post or comment, for reading pages."""
+    return keys.mentions(member)
+
+
 def look_up(member: int, notifications: Iterable[int]) -> list[Command]:
     """Return the commands that read some notifications of a member by their ids."""
     return [("ZRANGE", keys.notifications(member), n, n, "BYSCORE", "WITHSCORES") for n in notifications]
@@ -78,6 +88,11 @@ def unread(member: int) -> Command:
         notifications=keys.notifications(member),
         notification_state=keys.notification_state(member),
     )
+
+
+def channel(member: int) -> str:
+    """Return the Pub/Sub channel on which changes to a member's notifications are published."""
+    return keys.told(member)
 
 
 async def mark_read(db: Database, member: int, until: int | None) -> bool:

@@ -225,6 +225,16 @@ def read_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
     return tuple(Source(int(repost), int(author)) for author, repost in zip(reply[::2], reply[1::2], strict=True))
 
 
+def reposts_list(original: int) -> str:
+    """Return the key of the list of those who have plainly reposted a post, by repost, for reading pages."""
+    return keys.reposts(original)
+
+
+def quotes_list(original: int) -> str:
+    """Return the key of the list of the quotes of a post, by id, for reading pages."""
+    return keys.quotes(original)
+
+
 async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[bool, Job | None]:
     """Hide a status or quote, or show it again; returns whether it exists, and the job, None without a change."""
     p, kind = partition(post), "hide" if hidden else "unhide"
@@ -259,6 +269,11 @@ async def reposted_as(db: Database, member: int, original: int) -> int | None:
     """Return a member's plain repost of a post, None without one."""
     found = await db.one("HGET", keys.reposted(member), original)
     return int(found) if found else None
+
+
+def activity_channel(post: int) -> str:
+    """Return the Pub/Sub channel on which changes to a post's counters are published."""
+    return keys.activity(post)
 
 
 async def newest_ids(db: Database, members: Collection[int]) -> dict[int, int]:

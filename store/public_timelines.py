@@ -8,6 +8,16 @@ from store import keys
 from store.client.database import Command, Database, script
 
 
+def public_lists() -> tuple[str, str]:
+    """Return the keys of the public timeline, by id, and of its ranking, by score, for reading pages."""
+    return keys.public(), keys.important_public()
+
+
+def hashtag_lists(tag: str) -> tuple[str, str]:
+    """Return the keys of a hashtag's posts, by id, and of their ranking, by score, for reading pages."""
+    return keys.hashtag(tag), keys.important_hashtag(tag)
+
+
 def add_commands(db: Database, thing: int, hashtags: Sequence[str], score: float) -> list[Command]:
     """Return the commands that add a post to the public timeline, to those of its tags, and to their rankings."""
     return [list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)]

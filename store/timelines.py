@@ -159,6 +159,11 @@ def read_slice(key: str, part: Slice) -> Command:
     return ("ZRANGE", key, *ends, "LIMIT", 0, part.count, "WITHSCORES")
 
 
+def profile_list(member: int) -> str:
+    """Return the key of the list of a member's profile, by id, for reading pages."""
+    return keys.profile(member)
+
+
 def profile_slice(member: int, part: Slice) -> Command:
     """Return the command that reads part of a profile, WITHSCORES."""
     return read_slice(keys.profile(member), part)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import cast
 
 from resolvers.jobs import name_index
-from store import accounts, big_authors, blocks, favourites, follows, jobs, keys, likes_and_comments, posts
+from store import accounts, big_authors, blocks, favourites, follows, jobs, likes_and_comments, posts
 from store.client.database import Database
 from store.records import Job
 
@@ -36,15 +36,9 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
         yield step
     async for step in _posts(db, member):
         yield step
-    async for cost in _through(
-        db, keys.liked(member), lambda found: likes_and_comments.take_back_likes(db, member, found)
-    ):
+    async for cost in _likes(db, member):
         yield None, cost
-    async for cost in _through(
-        db,
-        keys.discussed(member),
-        lambda found: likes_and_comments.take_back_comments(db, member, found, INDEX_BATCH),
-    ):
+    async for cost in _comments(db, member):
         yield None, cost
     while cost := await favourites.take_back(db, member, INDEX_BATCH):
         yield None, cost
@@ -56,13 +50,13 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
 
 
 async def _follows(db: Database, member: int) -> AsyncIterator[Step]:
-    while followed := await follows.some(db, keys.following(member), EDGES_BATCH):
+    while followed := await follows.some(db, follows.following_list(member), EDGES_BATCH):
         yield await follows.unfollow(db, member, followed), STEP_COST * len(followed)
-    while followers := await follows.some(db, keys.followers(member), EDGES_BATCH):
+    while followers := await follows.some(db, follows.followers_list(member), EDGES_BATCH):
         yield await follows.remove_followers(db, member, followers), STEP_COST * len(followers)
-    while asked := await follows.some(db, keys.requested(member), EDGES_BATCH):
+    while asked := await follows.some(db, follows.requested_list(member), EDGES_BATCH):
         yield await follows.unfollow(db, member, asked), len(asked)
-    while asking := await follows.some(db, keys.requests(member), EDGES_BATCH):
+    while asking := await follows.some(db, follows.requests_list(member), EDGES_BATCH):
         yield await follows.reject(db, member, asking), len(asking)
     while not await blocks.forget(db, member, EDGES_BATCH):
         yield None, EDGES_BATCH
@@ -76,9 +70,17 @@ async def _posts(db: Database, member: int) -> AsyncIterator[Step]:
         below = found[-1].id
 
 
-async def _through(db: Database, index: str, act: Callable[[list[int]], Awaitable[None]]) -> AsyncIterator[int]:
+async def _likes(db: Database, member: int) -> AsyncIterator[int]:
     last = 0
-    while found := await likes_and_comments.indexed(db, index, last, INDEX_BATCH):
-        await act(found)
+    while found := await likes_and_comments.liked(db, member, last, INDEX_BATCH):
+        await likes_and_comments.take_back_likes(db, member, found)
+        yield len(found)
+        last = found[-1]
+
+
+async def _comments(db: Database, member: int) -> AsyncIterator[int]:
+    last = 0
+    while found := await likes_and_comments.discussed(db, member, last, INDEX_BATCH):
+        await likes_and_comments.take_back_comments(db, member, found, INDEX_BATCH)
         yield len(found)
         last = found[-1]

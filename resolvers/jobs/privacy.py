@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import accounts, events, follows, jobs, keys, posts
+from store import accounts, events, follows, jobs, posts
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.records import Job
@@ -43,4 +43,6 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
 async def _waiting(db: Database, member: int) -> list[int]:
     """Return some pending follow requests of a member who is no longer private, [] when the member is private."""
     found = await accounts.user(db, member)
-    return await follows.some(db, keys.requests(member), REQUESTS_BATCH) if found and not found.is_private else []
+    return (
+        await follows.some(db, follows.requests_list(member), REQUESTS_BATCH) if found and not found.is_private else []
+    )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids, hydrate
-from store import keys
+from store import posts
 from store.records import Post
 
 
@@ -59,7 +59,7 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     def wake(_: str) -> None:
         changed.set()
 
-    channel, pubsub, last = keys.activity(target.id), context.services.pubsub, target
+    channel, pubsub, last = posts.activity_channel(target.id), context.services.pubsub, target
     try:
         pubsub.listen(channel, wake)
         changed.set()  # for changes between the first read and now
