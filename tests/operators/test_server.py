@@ -1,30 +1,31 @@
-"""The command line: its output, files and refusals, and how it starts and ends."""
+"""Serving: its output, files and refusals, and how it starts and ends."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import re
 import socket
 import stat
 import sys
 import tomllib
-from collections.abc import AsyncIterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import ClientConnectionError
 
 import server
-from serving.tables import tables
 from store import keys
-from store.keys.fields import CommentField
 from tests.support.people import Member, sign_up
-from tests.support.servers.load import Load, friends
-from tests.support.servers.processes import SERVER, Perch, is_writing, opened, perch, redis, run, until, visiting
+from tests.support.servers.processes import (
+    SERVER,
+    is_writing,
+    opened,
+    perch,
+    run,
+    serving,
+    until,
+    visiting,
+)
 from tests.support.transport.feeds import following
 from tests.support.transport.live import HOME, subscribed
 from tests.support.work import number
@@ -34,16 +35,6 @@ COMMANDS = (
     *("print-schema", "print-tables"),
 )
 VIEWER = "{ viewer { user { login postCount } } }"
-
-
-@contextlib.asynccontextmanager
-async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Perch, Member]]:
-    """A serving process, and a client."""
-    async with perch(data_dir, "serve", **settings) as running, visiting(await running.url()) as anonymous:
-        yield running, anonymous
-
-
-# ---------------------------------------------------------------- start, stop, start again
 
 
 async def test_starts(tmp_path: Path) -> None:
@@ -209,140 +200,3 @@ async def test_nothing_to_start_on(tmp_path: Path) -> None:
     assert no_folder == (1, "", f"perch: {tmp_path / 'file'}: the data directory is a file")
     assert no_secret[:2] == (1, "")
     assert no_secret[2].startswith(f"perch: {tmp_path / 'data/secret.key'} holds no secret")
-
-
-# ---------------------------------------------------------------- other commands
-
-
-async def test_printing(tmp_path: Path) -> None:
-    """The schema and the documentation's tables are printed without a store."""
-    printed = await asyncio.gather(run(tmp_path / "data", "print-schema"), run(tmp_path / "data", "print-tables"))
-    (status, schema, err), printed_tables = printed
-    assert (status, err) == (0, "")
-    assert "homeTimeline(" in schema
-    assert printed_tables == (0, "\n\n".join(tables().values()), "")
-    assert not (tmp_path / "data").exists()
-
-
-async def test_commands_beside_a_server(tmp_path: Path) -> None:
-    """`verify` finds the jobs of a server without a worker, `worker` does them, and then nothing is found."""
-    async with serving(tmp_path, run_worker="false", fanout_inline=1) as (running, anonymous):
-        alice, bob, carol = [await sign_up(anonymous, name) for name in ("alice", "bob", "carol")]
-        for follower in (bob, carol):
-            await follower.follow(alice)
-        post = await alice.post("for everybody")
-        status, out, _ = await run(tmp_path, "verify", "--all-homes")
-        assert status == 1
-        assert f"{keys.home(number(carol.id))}: misses 1 (such as {number(post)})" in out
-        assert "1 findings" in out
-        assert "1 jobs are unfinished" in out
-        async with perch(tmp_path, "worker") as worker:
-            assert await worker.out.line("Perch works")
-            await until(carol.home)
-            assert await worker.stop() == 0
-        assert await running.stop() == 0
-    status, out, _ = await run(tmp_path, "verify", "--all-homes")
-    assert status == 0
-    assert re.search(r"^[\d,]+ keys and 3 homes checked: 0 findings$", out)
-
-
-async def test_answers_for_people_and_for_programs(tmp_path: Path) -> None:
-    """A command prints its answer and no line of the log; with --json the answer is one JSON document."""
-    async with opened(tmp_path) as db:
-        await db.one("SET", keys.login("nobody"), 4242)
-        status, out, err = await run(tmp_path, "jobs")
-        assert (status, out) == (0, "0 jobs are unfinished, 0 have failed too often and are set aside")
-        assert "{" not in err
-        expected: dict[str, tuple[int, dict[str, Any]]] = {
-            "jobs": (0, {"unfinished": [], "dead": []}),
-            "recount": (0, {"members": 0, "posts": 0, "wrong": 0}),
-            "verify": (1, {"keys": 1, "homes": 0, "unfinishedJobs": 0, "deadJobs": 0}),
-            "repair": (0, {"mended": 1, "keys": 0, "homes": 0, "findings": [], "unfinishedJobs": 0, "deadJobs": 0}),
-        }
-        for command, (ends, data) in expected.items():
-            status, out, err = await run(tmp_path, command, "--json")
-            assert (status, err) == (ends, "")
-            answer = json.loads(out)
-            if command == "verify":
-                (finding,) = answer.pop("findings")
-                assert finding["key"] == keys.login("nobody")
-            assert answer == data
-
-
-async def test_members_changed_by_commands(tmp_path: Path) -> None:
-    """What a command does to one member is answered as JSON when that is asked for."""
-    async with serving(tmp_path) as (_, anonymous):
-        await sign_up(anonymous, "alice")
-        for arguments, data in (
-            (("set-role", "alice", "ADMIN"), {"login": "alice", "role": "ADMIN"}),
-            (("suspend", "alice"), {"login": "alice", "suspended": True}),
-            (("suspend", "alice", "--end"), {"login": "alice", "suspended": False}),
-            (("rebuild-home", "alice"), {"login": "alice", "entries": 0}),
-        ):
-            status, out, err = await run(tmp_path, *arguments, "--json")
-            assert (status, json.loads(out), err) == (0, data, "")
-
-
-async def test_repair(tmp_path: Path) -> None:
-    """`repair` without a server repairs the findings of `verify`, and says so."""
-    async with opened(tmp_path) as db:
-        await db.one("SET", keys.login("nobody"), 4242)
-        await db.one("ZADD", keys.comments(4096), 1, 4242)
-        await db.one(
-            "HSET", keys.comment(4242), CommentField.AUTHOR, 1, CommentField.POST, 4096, CommentField.TEXT, "lost"
-        )
-        status, out, _ = await run(tmp_path, "repair")
-        assert status == 0
-        assert f"{keys.login('nobody')}: belongs to 4242, who does not exist" in out
-        assert out.endswith("0 keys and 0 homes checked: 0 findings")
-        assert not await db.one("DBSIZE")
-
-
-# ---------------------------------------------------------------- a Redis of one's own that goes away
-
-
-async def test_redis_away_at_start(tmp_path: Path) -> None:
-    """It reports that Redis is away, tries again, and serves once Redis is there."""
-    async with redis(tmp_path / "redis") as away, perch(tmp_path / "data", "serve", **away.settings) as running:
-        line = await running.err.line("next try in")
-        assert re.fullmatch(r"perch: Redis cannot be reached \(.+\); next try in 0.5 s", line)
-        await away.start()
-        async with visiting(await running.url()) as anonymous:
-            assert (await sign_up(anonymous, "alice")).token
-        assert running.out.lines[1] == f"  data  {away.settings['redis_url']}"
-        assert not (tmp_path / "data").exists()
-
-
-async def test_redis_away_under_load(tmp_path: Path) -> None:
-    """While Redis is away every answer is 503 SERVICE_UNAVAILABLE; afterwards all goes on, without a restart."""
-    async with redis(tmp_path / "redis") as away, perch(tmp_path, "serve", **away.settings) as running:
-        await away.start()
-        async with visiting(await running.url()) as anonymous:
-            members = await friends(anonymous, 4)
-            load = Load(members, 80)
-            posting = asyncio.create_task(load.post(len(members)))
-            await until(lambda: _holds(len(load.answered) > 10))
-            await away.kill()
-            await until(lambda: _holds(sum(load.refused.values()) > len(members)))
-            assert await _status(anonymous, "/readyz") == 503
-            assert await _status(anonymous, "/healthz") == 200
-            assert await members[0].fail(VIEWER) == "SERVICE_UNAVAILABLE"
-            await away.start()
-            await posting
-            assert await _status(anonymous, "/readyz") == 200
-            for member in members:
-                await until(partial(_has_home, member, load.newest_first()))
-        assert await running.stop() == 0
-
-
-async def _holds(fact: bool) -> bool:
-    return fact
-
-
-async def _has_home(member: Member, wanted: list[str]) -> bool:
-    return await member.home() == wanted
-
-
-async def _status(anonymous: Member, path: str) -> int:
-    async with anonymous.client.get(path) as response:
-        return response.status

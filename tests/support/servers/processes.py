@@ -139,6 +139,13 @@ async def visiting(url: str) -> AsyncIterator[Member]:
 
 
 @contextlib.asynccontextmanager
+async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Perch, Member]]:
+    """A serving process, and a client."""
+    async with perch(data_dir, "serve", **settings) as running, visiting(await running.url()) as anonymous:
+        yield running, anonymous
+
+
+@contextlib.asynccontextmanager
 async def opened(data_dir: Path) -> AsyncIterator[Database]:
     """The embedded store of a data directory, shared with the process that uses it."""
     held = await attach.attach(data_dir)

@@ -1,0 +1,61 @@
+"""A Redis of one's own that is away, at the start or under load."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from functools import partial
+from pathlib import Path
+
+from tests.support.people import Member, sign_up
+from tests.support.servers.load import Load, friends
+from tests.support.servers.processes import perch, redis, until, visiting
+
+VIEWER = "{ viewer { user { login postCount } } }"
+
+
+async def test_redis_away_at_start(tmp_path: Path) -> None:
+    """It reports that Redis is away, tries again, and serves once Redis is there."""
+    async with redis(tmp_path / "redis") as away, perch(tmp_path / "data", "serve", **away.settings) as running:
+        line = await running.err.line("next try in")
+        assert re.fullmatch(r"perch: Redis cannot be reached \(.+\); next try in 0.5 s", line)
+        await away.start()
+        async with visiting(await running.url()) as anonymous:
+            assert (await sign_up(anonymous, "alice")).token
+        assert running.out.lines[1] == f"  data  {away.settings['redis_url']}"
+        assert not (tmp_path / "data").exists()
+
+
+async def test_redis_away_under_load(tmp_path: Path) -> None:
+    """While Redis is away every answer is 503 SERVICE_UNAVAILABLE; afterwards all goes on, without a restart."""
+    async with redis(tmp_path / "redis") as away, perch(tmp_path, "serve", **away.settings) as running:
+        await away.start()
+        async with visiting(await running.url()) as anonymous:
+            members = await friends(anonymous, 4)
+            load = Load(members, 80)
+            posting = asyncio.create_task(load.post(len(members)))
+            await until(lambda: _holds(len(load.answered) > 10))
+            await away.kill()
+            await until(lambda: _holds(sum(load.refused.values()) > len(members)))
+            assert await _status(anonymous, "/readyz") == 503
+            assert await _status(anonymous, "/healthz") == 200
+            assert await members[0].fail(VIEWER) == "SERVICE_UNAVAILABLE"
+            await away.start()
+            await posting
+            assert await _status(anonymous, "/readyz") == 200
+            for member in members:
+                await until(partial(_has_home, member, load.newest_first()))
+        assert await running.stop() == 0
+
+
+async def _holds(fact: bool) -> bool:
+    return fact
+
+
+async def _has_home(member: Member, wanted: list[str]) -> bool:
+    return await member.home() == wanted
+
+
+async def _status(anonymous: Member, path: str) -> int:
+    async with anonymous.client.get(path) as response:
+        return response.status
