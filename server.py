@@ -10,21 +10,20 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import structlog
 import uvloop
-from tqdm import tqdm
 
 import schema
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.operation.stream_filters import StreamEventKind
 from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import backlog, commands, demo, imports, tail
+from resolvers.upkeep import backlog, commands, demo, imports, progress, tail
 from resolvers.upkeep.commands import UpkeepRefused
 from resolvers.upkeep.imports import ImportRefused
 from resolvers.upkeep.tail import TailOptions, TailRefused
@@ -33,7 +32,6 @@ from serving.endpoint import StartError
 from serving.tables import tables
 from store.client import requirements
 from store.client.database import Unavailable, UnsupportedServer
-from store.client.tasks import stop
 from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
 from store.records import Role
@@ -44,6 +42,8 @@ REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavail
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO, errno.EFBIG}
 INSTALLED = "perch"  # the command's name in pyproject.toml
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
+
+Run = Callable[[Settings, argparse.Namespace], Awaitable[int]]  # runs one command and returns its exit status
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -81,64 +81,90 @@ def _program() -> str:
     return called if called == INSTALLED else Path(__file__).name
 
 
+class _Commands:
+    """The subcommands of a parser."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+        """Add a command and return its parser, for its options."""
+        command = self._parsers.add_parser(name, help=text, description=text)
+        command.set_defaults(run=run, settings={})
+        return command
+
+    def upkeep(self, name: str, task: Callable[..., Awaitable[commands.Answer]], text: str) -> argparse.ArgumentParser:
+        """Add a command that prints the answer of a task."""
+        command = self.add(name, _upkeep(task), text)
+        command.add_argument("--json", action="store_true", help="print the answer as one JSON document")
+        return command
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=_program(),
         description="Perch, a social network's back end. Settings are environment variables: docs/operations.md.",
     )
-    subcommands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    known = _Commands(parser)
+    _add_serve(known)
+    known.add("worker", _work, "do the deferred work, without serving")
+    _add_import(known)
+    _add_checks(known)
+    known.upkeep("trim", commands.trim, "bound homes and timelines by the settings now, and let go of idle homes")
+    _add_members(known)
+    _add_tail(known)
+    known.upkeep("recount", commands.recount, "set every counter of members and posts to what there is")
+    _add_jobs(known)
+    known.add("print-schema", _print_schema, "print the GraphQL schema")
+    known.add("print-tables", _print_tables, "print the documentation's tables of settings, keys and codes")
+    return parser
 
-    def add(
-        name: str, run: Callable[[Settings, argparse.Namespace], Awaitable[int]], text: str
-    ) -> argparse.ArgumentParser:
-        command = subcommands.add_parser(name, help=text, description=text)
-        command.set_defaults(run=run, settings={})
-        return command
 
-    def upkeep(name: str, task: Callable[..., Awaitable[commands.Answer]], text: str) -> argparse.ArgumentParser:
-        command = add(name, _upkeep(task), text)
-        command.add_argument("--json", action="store_true", help="print the answer as one JSON document")
-        return command
-
-    serve = add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
-    serve.add_argument(
-        "--processes",
-        dest="settings",
-        type=lambda text: {"PROCESSES": text},
-        metavar="N",
-        help="so many on one port, 0 as many as processors (default: PROCESSES)",
-    )
+def _add_serve(known: _Commands) -> None:
+    serve = known.add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
+    text = "so many on one port, 0 as many as processors (default: PROCESSES)"
+    serve.add_argument("--processes", dest="settings", type=lambda n: {"PROCESSES": n}, metavar="N", help=text)
     serve.add_argument("--sockets", type=_descriptors, help=argparse.SUPPRESS)  # inherited from the parent process
     serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
-    add("worker", _work, "do the deferred work, without serving")
-    load = add("import", _import, "load a network of members, follows and posts; run again, it goes on")
-    load.add_argument(
-        "--follows", type=Path, required=True, metavar="FILE", help="follower TAB followed a line, .tsv or .tsv.gz"
-    )
-    load.add_argument("--posts", type=Path, metavar="FILE", help="one post a line, .txt or .txt.gz")
-    load.add_argument(
-        "--posts-total", type=_count, metavar="N", help="deal out N posts, repeating the file (default: each once)"
-    )
+
+
+def _add_import(known: _Commands) -> None:
+    load = known.add("import", _import, "load a network of members, follows and posts; run again, it goes on")
+    of_follows, of_posts = "follower TAB followed a line, .tsv or .tsv.gz", "one post a line, .txt or .txt.gz"
+    of_total = "deal out N posts, repeating the file (default: each once)"
+    load.add_argument("--follows", type=Path, required=True, metavar="FILE", help=of_follows)
+    load.add_argument("--posts", type=Path, metavar="FILE", help=of_posts)
+    load.add_argument("--posts-total", type=_count, metavar="N", help=of_total)
     load.add_argument("--members", type=_count, metavar="N", help="only the N members with the most follows")
     load.add_argument("--seed", type=int, default=1, metavar="N", help="deals the posts out another way (default 1)")
     load.add_argument("--password", metavar="TEXT", help="lets imported members log in with it (default: they cannot)")
+
+
+def _add_checks(known: _Commands) -> None:
     for name, task, text in (
         ("verify", commands.check, "check every invariant of the store; exit status 1 names what does not hold"),
         ("repair", commands.repair, "mend what verify finds"),
     ):
-        check = upkeep(name, task, text)
+        check = known.upkeep(name, task, text)
         check.add_argument("--homes", type=_count, default=1000, metavar="N", help="homes computed anew (default 1000)")
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
-    rebuild = upkeep("rebuild-home", commands.rebuild_home, "compute a member's home anew")
+    rebuild = known.upkeep("rebuild-home", commands.rebuild_home, "compute a member's home anew")
     rebuild.add_argument("login", metavar="LOGIN")
-    upkeep("trim", commands.trim, "bound homes and timelines by the settings now, and let go of idle homes")
-    appoint = upkeep("set-role", commands.set_role, "give a member a role; this makes the first administrator")
+
+
+def _add_members(known: _Commands) -> None:
+    appoint = known.upkeep("set-role", commands.set_role, "give a member a role; this makes the first administrator")
     appoint.add_argument("login", metavar="LOGIN")
-    appoint.add_argument(
-        "role", type=str.upper, choices=[role.value for role in Role], metavar="ROLE", help="MEMBER, MODERATOR or ADMIN"
-    )
-    tail = add("tail", _tail, "follow what happens on the site, a line an event; filters are any-of")
+    roles, text = [role.value for role in Role], "MEMBER, MODERATOR or ADMIN"
+    appoint.add_argument("role", type=str.upper, choices=roles, metavar="ROLE", help=text)
+    suspend = known.upkeep("suspend", commands.suspend, "hide a member from all but moderators, and end their sessions")
+    suspend.add_argument("login", metavar="LOGIN")
+    suspend.add_argument("--end", action="store_true", help="end the suspension")
+
+
+def _add_tail(known: _Commands) -> None:
+    tail = known.add("tail", _tail, "follow what happens on the site, a line an event; filters are any-of")
     tail.add_argument("--follow", action="append", metavar="LOGIN", help="events by this member; may be repeated")
     tail.add_argument("--track", action="append", metavar="PHRASE", help="posts with all words of it; may be repeated")
     tail.add_argument("--box", action="append", nargs=4, type=float, metavar=tuple("SWNE"), help="posts located in it")
@@ -146,19 +172,13 @@ def _parser() -> argparse.ArgumentParser:
     tail.add_argument("--kind", action="append", type=str.upper, choices=kinds, help="of this kind; may be repeated")
     tail.add_argument("--sample", type=_count, metavar="PERCENT", help="a share of all posts instead")
     tail.add_argument("--after", metavar="CURSOR", help="begin with what came since (default: now)")
-    suspend = upkeep("suspend", commands.suspend, "hide a member from all but moderators, and end their sessions")
-    suspend.add_argument("login", metavar="LOGIN")
-    suspend.add_argument("--end", action="store_true", help="end the suspension")
-    upkeep("recount", commands.recount, "set every counter of members and posts to what there is")
-    work = upkeep("jobs", commands.work, "print what is unfinished, and the jobs set aside after too many failures")
+
+
+def _add_jobs(known: _Commands) -> None:
+    work = known.upkeep("jobs", commands.work, "print what is unfinished, and jobs set aside after too many failures")
     decision = work.add_mutually_exclusive_group()
     decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
     decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
-    add("print-schema", _print_schema, "print the GraphQL schema")
-    add(
-        "print-tables", _print_tables, "print the documentation's tables of settings, keys, close codes and error codes"
-    )
-    return parser
 
 
 def _count(text: str) -> int:
@@ -218,7 +238,7 @@ async def _work(settings: Settings, _: argparse.Namespace) -> int:
     async with endpoint.opened(settings) as services:
         await requirements.warn(services.db)
         print("Perch works; Ctrl-C ends it.", flush=True)
-        await _run_until_stopped(Worker(services.db).run(services.pubsub))
+        await endpoint.run_until_stopped(Worker(services.db).run(services.pubsub))
     return 0
 
 
@@ -227,7 +247,7 @@ async def _tail(settings: Settings, asked: argparse.Namespace) -> int:
     async with endpoint.opened(settings) as services:
         chosen = await tail.begin(services, TailOptions(**options))
         print("Perch follows the site; Ctrl-C ends it.", flush=True)
-        await _run_until_stopped(_print_lines(services, chosen))
+        await endpoint.run_until_stopped(_print_lines(services, chosen))
     return 0
 
 
@@ -249,13 +269,13 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     return 0
 
 
-def _upkeep(task: Callable[..., Awaitable[commands.Answer]]) -> Callable[..., Awaitable[int]]:
+def _upkeep(task: Callable[..., Awaitable[commands.Answer]]) -> Run:
     """Return a command that runs a task of upkeep with the parsed arguments, and prints its answer."""
 
     async def run(settings: Settings, asked: argparse.Namespace) -> int:
         options = _options(asked)
         async with opening.database(settings) as db:
-            answer = await task(db, partial(_bar, hidden=asked.json), **options)
+            answer = await task(db, partial(progress.bar, hidden=asked.json), **options)
         print(answer.as_json() if asked.json else "\n".join(answer.lines))
         return answer.status
 
@@ -266,10 +286,6 @@ def _options(asked: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(asked).items() if name not in {"run", "settings", "json"}}
 
 
-def _bar(name: str, total: int, *, hidden: bool) -> tqdm[NoReturn]:
-    return tqdm(total=total, desc=name, unit="", mininterval=0.5, disable=hidden)
-
-
 async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:
     print(schema.build(settings).as_str())
     return 0
@@ -278,20 +294,6 @@ async def _print_schema(settings: Settings, _: argparse.Namespace) -> int:
 async def _print_tables(_: Settings, __: argparse.Namespace) -> int:
     print("\n\n".join(tables().values()))
     return 0
-
-
-# ---------------------------------------------------------------- composition
-
-
-async def _run_until_stopped(running: Coroutine[Any, Any, None]) -> None:
-    task, stopped = asyncio.create_task(running), asyncio.create_task(endpoint.until_stopped())
-    try:
-        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            task.result()
-    finally:
-        await stop(task)
-        await stop(stopped)
 
 
 if __name__ == "__main__":

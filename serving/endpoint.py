@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -148,3 +148,15 @@ def stopping(lifeline: int | None = None) -> asyncio.Event:
 async def until_stopped() -> None:
     """Wait for SIGINT or SIGTERM."""
     await stopping().wait()
+
+
+async def run_until_stopped(running: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine until it ends, or SIGINT or SIGTERM stops it. Raises what it raises."""
+    task, stopped = asyncio.create_task(running), asyncio.create_task(until_stopped())
+    try:
+        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+    finally:
+        await stop(task)
+        await stop(stopped)

@@ -12,6 +12,11 @@ from tqdm import tqdm
 from store.client.database import Database
 
 
+def bar(name: str, total: int, *, hidden: bool = False) -> tqdm[NoReturn]:
+    """Return a progress bar with a name and a total."""
+    return tqdm(total=total, desc=name, unit="", mininterval=0.5, disable=hidden)
+
+
 class Phases:
     """Shows the progress of a long command, and measures each phase's time and the database's memory."""
 
@@ -23,8 +28,8 @@ class Phases:
     async def phase(self, name: str, total: int) -> AsyncIterator[tqdm[NoReturn]]:
         """Run one phase under a progress bar, and measure it."""
         before, began = await self._db.used_memory(), time.monotonic()
-        with tqdm(total=total, desc=name, unit="", mininterval=0.5) as bar:
-            yield bar
+        with bar(name, total) as shown:
+            yield shown
         spent = time.monotonic() - began
         self._rows.append((name, total, spent, await self._db.used_memory() - before))
 
