@@ -12,7 +12,7 @@ from resolvers.operation.payloads import UsersPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
-from resolvers.reading.paging import NodeEdge, Page
+from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows
 from store.records import Entry, Job, Relationship, User
 from store.timelines import Slice
@@ -152,7 +152,22 @@ async def _common(
     if other is None or not await _show_lists(context, user, other):
         return paging.empty()
     list_of = follows.following_list if followed else follows.followers_list
-    fetch_own = paging.fetch_from(context, list_of(user.id))
+    key = list_of(user.id)
+
+    async def edges(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
+        users = await hydrate.users(context, [entry.thing for entry in entries])
+        return [
+            None if user is None else NodeEdge(paging.cursor(kind, entry.place), user, entry.place)
+            for entry, user in zip(entries, users, strict=True)
+        ]
+
+    shared = _fetch_shared(context, key, list_of(other.id))
+    return await paging.page(asked, shared, edges, goes_on=paging.beyond(context, key, asked))
+
+
+def _fetch_shared(context: Context, key: str, other: str) -> Fetch:
+    """Return a function that reads the entries of one set that another set has, too."""
+    fetch_own = paging.fetch_from(context, key)
 
     async def fetch(part: Slice) -> list[Entry]:
         # Scan the first member's set, and keep the entries that the other's set has, too. If `COMMON_SCANNED` ends the
@@ -163,7 +178,7 @@ async def _common(
             batch = await fetch_own(Slice(part.above, part.below, part.newest_first, context.settings.max_page))
             if not batch:
                 return found
-            shared = await _in_set(context, list_of(other.id), [entry.thing for entry in batch])
+            shared = await _in_set(context, other, [entry.thing for entry in batch])
             found += [entry for entry in batch if entry.thing in shared]
             scanned += len(batch)
             part = Slice(part.above, batch[-1].place, part.newest_first, part.count)
@@ -173,14 +188,7 @@ async def _common(
             found += [Entry(0, part.below)] * (part.count - len(found))
         return found[: part.count]
 
-    async def edges(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
-        users = await hydrate.users(context, [entry.thing for entry in entries])
-        return [
-            None if user is None else NodeEdge(paging.cursor(kind, entry.place), user, entry.place)
-            for entry, user in zip(entries, users, strict=True)
-        ]
-
-    return await paging.page(asked, fetch, edges, goes_on=paging.beyond(context, list_of(user.id), asked))
+    return fetch
 
 
 async def common_follower_count(context: Context, user: User, with_user: str) -> int | None:

@@ -59,7 +59,17 @@ async def comment(
         idempotency_key=key,
         digest=digest,
     )
-    if key and not await likes_and_comments.claim_comment_key(context.db, draft):
+    thing = await _commit(context, draft)
+    context.forget()
+    made = await hydrate.comment(context, thing)
+    if made is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "the comment has been deleted since")
+    return CommentPayload(comment=made, post=await hydrate.post(context, post.id))
+
+
+async def _commit(context: Context, draft: CommentDraft) -> int:
+    """Commit a comment and run its job; returns its id. Raises Refused."""
+    if draft.idempotency_key and not await likes_and_comments.claim_comment_key(context.db, draft):
         raise _conflict()
     outcome, thing, job = await likes_and_comments.create_comment(context.db, draft)
     if outcome == "conflict":
@@ -67,16 +77,12 @@ async def comment(
     if outcome == "gone":
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if outcome == "no-reply":
-        if key:
+        if draft.idempotency_key:
             await likes_and_comments.release_comment_key(context.db, draft)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     if job:
         await dispatch.finish(context.db, job, context.batcher)
-    context.forget()
-    made = await hydrate.comment(context, thing)
-    if made is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "the comment has been deleted since")
-    return CommentPayload(comment=made, post=await hydrate.post(context, post.id))
+    return thing
 
 
 async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -36,24 +37,25 @@ async def post(
     digest = input_digest(words, in_reply_to_id, place and (place.latitude, place.longitude))
     try:
         answered = await _answered(context, in_reply_to_id)
-    except Refused:
-        earlier = await _made_before(context, "post", key, digest)
-        if earlier is None:
-            raise
-        return PostPayload(status=earlier)
+    except Refused as refusal:
+        return PostPayload(status=await _made_before(context, "post", key, digest, refusal))
     draft = Draft(
         author=author,
         text=words,
         mentions=await mentions.named(context, words),
         hashtags=rules.hashtags(words),
-        reply_to=answered.id if answered else None,
-        reply_to_author=answered.author if answered else None,
-        root=(answered.root or answered.id) if answered else None,
         location=place,
         idempotency_key=key,
         digest=digest,
     )
-    return PostPayload(status=await _publish(context, draft, "status"))
+    return PostPayload(status=await _publish(context, _answering(draft, answered), "status"))
+
+
+def _answering(draft: Draft, post: Post | None) -> Draft:
+    """Return a draft as a reply to a post, if one is given."""
+    if post is None:
+        return draft
+    return replace(draft, reply_to=post.id, reply_to_author=post.author, root=post.root or post.id)
 
 
 async def repost(
@@ -66,11 +68,8 @@ async def repost(
     digest = input_digest(words, post_id)
     try:
         original = await _passable(context, post_id)
-    except Refused:
-        earlier = await _made_before(context, "repost", key, digest)
-        if earlier is None:
-            raise
-        return RepostPayload(repost=earlier)
+    except Refused as refusal:
+        return RepostPayload(repost=await _made_before(context, "repost", key, digest, refusal))
     draft = Draft(
         author=author,
         text=words,
@@ -157,14 +156,17 @@ async def _answered(context: Context, post_id: str | None) -> Post | None:
     return found
 
 
-async def _made_before(context: Context, mutation: str, key: str | None, digest: str) -> Post | None:
-    """Return the post that the first attempt of a retried mutation made; None if there was none.
+async def _made_before(context: Context, mutation: str, key: str | None, digest: str, refusal: Refused) -> Post:
+    """Return the post that the first attempt of a retried mutation made; raises the refusal if there was none.
 
     Quotes and replies outlive the posts that they refer to, so a retry must still get its first result.
     """
     viewer = await context.member()
     first = await posts.first_made(context.db, viewer, mutation, key, digest) if key else None
-    return await hydrate.post(context, first) if first else None
+    made = await hydrate.post(context, first) if first else None
+    if made is None:
+        raise refusal
+    return made
 
 
 async def _publish(context: Context, draft: Draft, kind: str) -> Post:

@@ -44,14 +44,12 @@ def _mutation(
 ) -> Any:
     """Declare a mutation with input type `takes` and payload type `gives`, resolved by `act`.
 
-    The fields of the input are the arguments of `act`, and the fields of its result are those of the payload. A refusal
-    becomes `userErrors`. `suspended` allows the mutation to suspended members, which is right only where it concerns
-    nothing but their own account. Raises TypeError where the result and `gives` differ in their fields.
+    The fields of the input are the arguments of `act`. A refusal becomes `userErrors`. `suspended` allows the mutation
+    to suspended members, which is right only where it concerns nothing but their own account.
+    Raises TypeError where the result of `act` and `gives` differ in their fields.
     """
-    taken = cast("type[Any]", takes)
-    names = [field.name for field in fields(taken)]
-    run = cast("Callable[..., Awaitable[Payload]]", act)
-    result = _result(act, gives)
+    names = [field.name for field in fields(cast("type[Any]", takes))]
+    run, result = cast("Callable[..., Awaitable[Payload]]", act), _result(act, gives)
 
     async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
         arguments = {name: getattr(input, name) for name in names} if input else {}
@@ -62,13 +60,18 @@ def _mutation(
         except Refused as refused:
             return result(user_errors=refused.errors)
 
+    _take(resolve, takes, optional=optional)
+    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+
+
+def _take(resolve: Any, taken: Any, *, optional: bool) -> None:
+    """Set the type of a resolver's argument `input`."""
     argument = strawberry.argument(description="The input of the mutation.")
     if optional:
         resolve.__annotations__["input"] = Annotated[taken | None, argument]
     else:
         resolve.__annotations__["input"] = Annotated[taken, argument]
         resolve.__defaults__ = None
-    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
 
 
 def _result(act: Callable[..., Any], gives: type) -> type[Payload]:

@@ -49,11 +49,7 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     Raises NotFound once the viewer can no longer see the post.
     """
     await context.member()
-    kind, thing = global_ids.expect_argument(post_id, "postId")
-    found = await hydrate.post(context, thing) if kind in global_ids.POSTS else None
-    target = await hydrate.post(context, hydrate.acts_for(found)) if found else None
-    if target is None or not global_ids.is_of(post_id, found):
-        raise BadUserInput("postId: there is no such post")
+    target = await _target(context, post_id)
     changed = asyncio.Event()
 
     def wake(_: str) -> None:
@@ -76,3 +72,13 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
                     yield PostActivity(now, look)
     finally:
         pubsub.ignore(channel, wake)
+
+
+async def _target(context: Context, post_id: str) -> Post:
+    """Return the post whose counts a post shows: for a plain repost, its original. Raises BadUserInput."""
+    kind, thing = global_ids.expect_argument(post_id, "postId")
+    found = await hydrate.post(context, thing) if kind in global_ids.POSTS else None
+    target = await hydrate.post(context, hydrate.acts_for(found)) if found else None
+    if target is None or not global_ids.is_of(post_id, found):
+        raise BadUserInput("postId: there is no such post")
+    return target

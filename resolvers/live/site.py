@@ -97,9 +97,7 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                     yield gap_at(event)
                 elif event.kind == "bond":
                     if event.actor == viewer:
-                        changed = await _relationships(context, viewer, [event.member])
-                        relationships.pop(event.member, None)
-                        relationships.update(changed)
+                        await _read_again(context, relationships, event.member)
                 else:
                     async with context.room:
                         if subscriber.has_changed:
@@ -118,6 +116,12 @@ async def _relationships(
     found = {} if viewer is None else await blocks.relationships(context.db, viewer, others)
     # An ended relationship counts as none, so that the viewer shares what is rendered for everybody.
     return {other: relationship for other, relationship in found.items() if relationship != NO_RELATIONSHIP}
+
+
+async def _read_again(context: Context, relationships: dict[int, Relationship], member: int) -> None:
+    changed = await _relationships(context, context.viewer, [member])
+    relationships.pop(member, None)
+    relationships.update(changed)
 
 
 async def _restrict(context: Context, relationships: dict[int, Relationship], subscriber: Listener) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import strawberry
@@ -85,24 +86,32 @@ class Schema(strawberry.Schema):
             return await self._refused(errors, context, operation_name)
         if isinstance(prepared.variables, list):  # of errors: they do not fit
             return await self._refused(prepared.variables, context, operation_name)
-
-        def build() -> Executor[Any]:
-            node = cast("DocumentNode", document.node)  # it has an operation
-            is_awaitable: Any = optimized_is_awaitable
-            executor = self._executor_class.build(
-                self._schema, node, root_value, context, variable_values, operation_name, is_awaitable=is_awaitable
-            )
-            assert not isinstance(executor, list)  # of errors: its variables fit
-            return executor
-
+        build = partial(self._executor, document, root_value, context, variable_values, operation_name)
         asked = PlannedOperation(prepared.operation, prepared.variables, root_value, context, build)
+        return await self._run(document, asked, context, operation_name)
+
+    def _executor(
+        self, document: Document, root: Any, context: Context | None, variables: dict[str, Any] | None, name: str | None
+    ) -> Executor[Any]:
+        node = cast("DocumentNode", document.node)  # it has an operation
+        is_awaitable: Any = optimized_is_awaitable
+        executor = self._executor_class.build(
+            self._schema, node, root, context, variables, name, is_awaitable=is_awaitable
+        )
+        assert not isinstance(executor, list)  # of errors: its variables fit
+        return executor
+
+    async def _run(
+        self, document: Document, asked: PlannedOperation, context: Context | None, name: str | None
+    ) -> ExecutionResult:
+        """Return the result of an operation, by its plan where there is one."""
         data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
         if data is not None:
             fatal = await close(context)
-            return ExecutionResult(None, present([fatal], context, operation_name)) if fatal else JsonResult(data)
+            return ExecutionResult(None, present([fatal], context, name)) if fatal else JsonResult(data)
         outcome: Any = asked.executor.execute_operation()
         result = await outcome if optimized_is_awaitable(outcome) else outcome
-        return ExecutionResult(result.data, present(result.errors, context, operation_name) if result.errors else None)
+        return ExecutionResult(result.data, present(result.errors, context, name) if result.errors else None)
 
     async def read(self, text: str, context: Context | None) -> Document:
         """Return the document of a query text; a text that is new is read only once its request has been counted.

@@ -148,18 +148,26 @@ async def attach(
     try:
         data_dir = _prepared(data_dir)
         socket = _socket_path(data_dir)
-        holder = open_lock(data_dir / HOLDERS_LOCK)
-        try:
-            await _share(holder, data_dir, timeout)
-            started = await _until_ready(StoreLocation(data_dir, socket), options, timeout)
-        except BaseException:  # also when cancelled: then a supervisor that has started sees no holder, and stops
-            os.close(holder)
-            raise
+        holder, started = await _hold(StoreLocation(data_dir, socket), options, timeout)
     except OSError as error:
         raise EmbeddedStoreError(
             f"{data_dir}: cannot keep the embedded store here: {error.strerror or error}"
         ) from error
     return Attachment(data_dir, socket, started, holder, options)
+
+
+async def _hold(
+    at: StoreLocation,
+    options: StartOptions,
+    timeout: float,  # noqa: ASYNC109  the same as in `attach`
+) -> tuple[int, bool]:
+    holder = open_lock(at.data_dir / HOLDERS_LOCK)
+    try:
+        await _share(holder, at.data_dir, timeout)
+        return holder, await _until_ready(at, options, timeout)
+    except BaseException:  # also when cancelled: then a supervisor that has started sees no holder, and stops
+        os.close(holder)
+        raise
 
 
 def _prepared(data_dir: Path) -> Path:
