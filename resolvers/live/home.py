@@ -26,8 +26,8 @@ from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
 from store import events, follows, posts, timelines
-from store.event_reader import Subscriber, since
 from store.events import Event
+from store.events.reader import Subscriber, since
 from store.records import Repost, Source
 
 REPOSTS_SCANNED = 1_000  # oldest reposts of a post that are searched for reposts by followed members

@@ -17,8 +17,8 @@ from resolvers.rules import filters
 from resolvers.rules.filters import Filter, FilterRefused
 from resolvers.rules.sampling import SHARES
 from store import blocks
-from store.event_reader import since
 from store.events import Event
+from store.events.reader import since
 from store.records import NO_RELATIONSHIP, Relationship
 
 SiteEvent = Told | StreamGap

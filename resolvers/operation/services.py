@@ -16,7 +16,7 @@ from store import jobs, sessions
 from store.client.database import Database, Unavailable
 from store.client.pubsub import PubSub
 from store.client.tasks import stop
-from store.event_reader import Log
+from store.events.reader import Log
 from store.sessions import SESSIONS
 from store.settings import Settings
 

@@ -11,8 +11,8 @@ from typing import TypeVar
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
-from store.event_reader import Log, Subscriber
 from store.events import Event
+from store.events.reader import Log, Subscriber
 
 F = TypeVar("F", bound=Subscriber)
 

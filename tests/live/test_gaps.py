@@ -12,7 +12,7 @@ import pytest
 from resolvers.operation.services import Services
 from store import events, keys
 from store.client.database import Database
-from store.event_reader import Log, Subscriber
+from store.events.reader import Log, Subscriber
 from store.settings import Settings
 from tests.support.people import Member, make_private, shrunk
 from tests.support.transport.live import HOME, PATIENCE, Stream, followers, now, subscribed, until

@@ -14,7 +14,7 @@ from resolvers.operation.services import Services
 from serving.http.app import SERVICES
 from store import events, keys
 from store.client.database import Database
-from store.event_reader import Subscriber
+from store.events.reader import Subscriber
 from tests.support.people import Member
 from tests.support.work import number
 

@@ -19,7 +19,7 @@ from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters
 from serving.streaming.deliver import deliver
 from store import events
-from store.event_reader import Subscriber
+from store.events.reader import Subscriber
 from tests.support.people import Member
 from tests.support.transport.live import HOME, Held, fetched, followers, now, until
 
