@@ -107,15 +107,7 @@ class View(GraphQLView[Context, None]):
         if not self._check_websocket_origin(request):
             raise Forbidden("Pages of this origin may not open a websocket here")
         self._refuse_without_room()
-        settings = self._services.settings
-        socket = web.WebSocketResponse(
-            protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
-            heartbeat=settings.heartbeat_seconds,
-            timeout=_CLOSE_SECONDS,
-            compress=False,  # compression takes some 300 KB per socket, for messages of a few hundred bytes
-            max_msg_size=settings.max_body,
-            writer_limit=_SEND_BUFFER,
-        )
+        socket = self._new_socket()
         await socket.prepare(request)
         channel = Channel(self, request, socket)
         if socket.ws_protocol is None:
@@ -134,6 +126,17 @@ class View(GraphQLView[Context, None]):
         )
         await handler.handle()
         return socket
+
+    def _new_socket(self) -> web.WebSocketResponse:
+        settings = self._services.settings
+        return web.WebSocketResponse(
+            protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
+            heartbeat=settings.heartbeat_seconds,
+            timeout=_CLOSE_SECONDS,
+            compress=False,  # compression takes some 300 KB per socket, for messages of a few hundred bytes
+            max_msg_size=settings.max_body,
+            writer_limit=_SEND_BUFFER,
+        )
 
     def _context(self, peer: Peer, claims: Claims | None, *, socket: bool = False) -> Context:
         return self._new_context(
