@@ -26,7 +26,7 @@ ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comm
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a task has found or done: lines for people, the same as data, and the exit status."""
+    """The answer of a command: lines for people, the same as data, and the exit status."""
 
     lines: list[str]
     data: dict[str, Any]

@@ -51,7 +51,7 @@ class TailOptions:
 
 
 class Tail(NamedTuple):
-    """What one tail prints: the wanted events after a cursor."""
+    """The events that one tail prints: the wanted ones after a cursor."""
 
     wanted: Wanted
     after: str

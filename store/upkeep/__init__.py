@@ -1,1 +1,1 @@
-"""What only operators' commands read and repair, a file per noun. What a request or job needs is in the noun's own."""
+"""Reads and repairs of operators' commands, a file per noun. Requests and jobs use the files in `store` itself."""

@@ -14,11 +14,11 @@ from store.upkeep.kinds import Kind, existing
 
 
 class _List(Struct, frozen=True):
-    """What a list holds: members, posts or comments; and the counter of its size."""
+    """The kind of entries in a list, which are members, posts or comments, and the counter of its size."""
 
     entries: Kind
     counter: str | None = None
-    is_by_place: bool = False  # whether the scores are the ids of what the list holds, and not the entries
+    is_by_place: bool = False  # whether the scores are the ids of the entries
 
 
 _LISTS = {

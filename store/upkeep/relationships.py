@@ -86,7 +86,7 @@ def remove(edge: Edge) -> list[Command]:
 
 
 def mirror(db: Database, edge: Edge) -> list[Command]:
-    """Return the commands that set a follow, request or block on the other side, whatever that side has of it."""
+    """Return the commands that set a follow, request or block on the other side, over any other version there."""
     old = ("ZREM", _OTHER_SIDE[edge.kind].key(edge.other), edge.member)
     if edge.kind is Kind.BLOCKED:
         ended = ("DEL", keys.unblocked(edge.other, edge.member))

@@ -72,7 +72,7 @@ async def test_answers_for_people_and_for_programs(tmp_path: Path) -> None:
 
 
 async def test_members_changed_by_commands(tmp_path: Path) -> None:
-    """What a command does to one member is answered as JSON when that is asked for."""
+    """A command that changes one member answers as JSON when that is asked for."""
     async with serving(tmp_path) as (_, anonymous):
         await sign_up(anonymous, "alice")
         for arguments, data in (
