@@ -31,7 +31,7 @@ from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports
 from serving.http.app import create_app
-from store import events, jobs, keys, posts, timelines
+from store import events, homes, jobs, keys, posts
 from store.client.database import Command, Database
 from store.embedded import attach
 from store.ids import PARTITIONS
@@ -185,7 +185,7 @@ async def reads(url: str) -> None:
         for i, name in enumerate(readers):
             member = site.members[f"reader{i}"]
             await build.rebuild(site.db, member)
-            drop = timelines.drop_home(member) if "rebuilt" in name else ("PING",)
+            drop = homes.drop_home(member) if "rebuilt" in name else ("PING",)
             rows[name] = (partial(site.db.one, *drop), partial(site.ask, f"reader{i}", PAGE))
         taken = await measure(rows)
         lines = []
@@ -220,7 +220,7 @@ async def memory(url: str) -> None:
             rows.append([what, (await site.db.used_memory() - before) / (len(names) * size)])
         before = await site.db.used_memory()
         await site.load(idle, "idle members")
-        await site.db.ask(*(timelines.drop_home(site.members[name]) for name in idle))
+        await site.db.ask(*(homes.drop_home(site.members[name]) for name in idle))
         each = (await site.db.used_memory() - before) / len(idle)
         rows += [["an idle member who follows one", each], ["a million of them, MiB", each * 1_000_000 / 2**20]]
         rows.append(["a post", float(await site.db.one("MEMORY", "USAGE", keys.status(made[0])))])

@@ -10,7 +10,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import of_tick, partition
 from store.keys.fields import StatusField
-from store.records import Job, Location, Post, Published, Source, User, read_job, read_pairs, read_post, read_published
+from store.records import Job, Location, Post, Source, User, read_job, read_pairs, read_post
 from store.scripts.mailboxes import mailboxes
 
 
@@ -283,33 +283,10 @@ async def newest_ids(db: Database, members: Collection[int]) -> dict[int, int]:
     return {member: of_tick(int(tick), part) for member, part, tick in zip(members, parts, ticks, strict=True)}
 
 
-async def published(db: Database, member: int, *, below: int | None, above: int, count: int) -> list[Published]:
-    """Return the entries of a member's profile between two ids, both exclusive, newest first."""
-    high = "+inf" if below is None else f"({below}"
-    found = await db.one("ZRANGE", keys.profile(member), high, f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
-    return [read_published(text) for text in found]
-
-
-def published_command(member: int, count: int, above: int = 0) -> Command:
-    """Return the command that reads the newest entries of a profile above an id."""
-    return ("ZRANGE", keys.profile(member), "+inf", f"({above}", "BYSCORE", "REV", "LIMIT", 0, count)
-
-
-def read_profile(reply: Sequence[str]) -> list[Published]:
-    """Return the entries of a profile from a reply."""
-    return [read_published(text) for text in reply]
-
-
 async def reposted_until(db: Database, member: int, posts: Sequence[int], last: int) -> set[int]:
     """Return those of some posts that a member has plainly reposted, with repost ids up to `last`."""
     reposts = await db.one("HMGET", keys.reposted(member), *posts) if posts else []
     return {post for post, repost in zip(posts, reposts, strict=True) if repost and int(repost) <= last}
-
-
-async def published_among(db: Database, member: int, posts: Sequence[int]) -> set[int]:
-    """Return those of some statuses and quotes that a member wrote and has not deleted."""
-    scores = await db.one("ZMSCORE", keys.profile(member), *posts) if posts else []
-    return {post for post, score in zip(posts, scores, strict=True) if score is not None}
 
 
 async def clear(db: Database, post: int) -> None:

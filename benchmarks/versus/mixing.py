@@ -13,7 +13,7 @@ from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Reader, Stage
 from resolvers.upkeep.imports import Network
-from store import keys, timelines
+from store import homes, keys
 
 REQUESTS = 2_000  # that are sent in turn
 MOST_INLINE = 1_000  # followers
@@ -50,7 +50,7 @@ async def check_posts(stage: Stage, contenders: Sequence[Contender], readers: Se
         status["createdAt"] = len(status["createdAt"])
         shapes.add(json.dumps(status))
         followers = await stage.db.one("ZRANGE", keys.followers(author.member), 0, -1)
-        homes = (timelines.places(int(follower), [number]) for follower in [author.member, *followers])
+        homes = (homes.places(int(follower), [number]) for follower in [author.member, *followers])
         if [None] in await stage.db.ask(*homes):
             raise BenchmarkError(f"{contender.kind.name} has not delivered a post to all followers")
     if len(shapes) > 1:

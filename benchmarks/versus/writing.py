@@ -21,7 +21,7 @@ from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep.imports import Network, create_follows, create_members
-from store import keys, timelines
+from store import homes, keys
 from store.client.database import Command
 
 INSERTS = 20_000  # into homes, of one turn
@@ -76,10 +76,10 @@ async def load(stage: Stage, sizes: Sequence[int]) -> None:
 
 
 async def _fill(stage: Stage, fans: Sequence[int]) -> None:
-    size, spare = stage.db.settings.home_size, stage.db.settings.home_slack - timelines.WAITING
+    size, spare = stage.db.settings.home_size, stage.db.settings.home_slack - homes.WAITING
     oldest = int(await stage.db.mint()) - OLD
     last = oldest + size + spare
-    waiting = ["".join(f"{last + i:{timelines.WIDTH}}" for i in range(n + 1)) for n in range(timelines.WAITING)]
+    waiting = ["".join(f"{last + i:{homes.WIDTH}}" for i in range(n + 1)) for n in range(homes.WAITING)]
     models = range(spare)  # lists that may have so many more entries before they are trimmed
     book = [part for entry in range(oldest, oldest + size) for part in (entry, entry)]
     await stage.db.ask(
@@ -94,7 +94,7 @@ async def _fill(stage: Stage, fans: Sequence[int]) -> None:
         some = list(enumerate(fans[begin : begin + BATCH], begin))
         await stage.db.ask(
             *(("COPY", f"{MODEL}{i % spare}", keys.home(fan), "REPLACE") for i, fan in some),
-            *(("SET", keys.newest(fan), waiting[i % timelines.WAITING]) for i, fan in some),
+            *(("SET", keys.newest(fan), waiting[i % homes.WAITING]) for i, fan in some),
             *(
                 ("COPY", f"{MODEL}{name}", HOMES[name](fan), "REPLACE")
                 for name in HOMES
@@ -176,7 +176,7 @@ async def _turn(stage: Stage, look: Look, publish: Publish, finish: Finish, coun
 
 
 def _in_perch(last: int) -> Look:
-    ends = [("GETRANGE", keys.newest(last), -timelines.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
+    ends = [("GETRANGE", keys.newest(last), -homes.WIDTH, -1), ("LINDEX", keys.home(last), -1)]
     return lambda post: (ends, lambda found: str(post) in {found[0].strip(), found[1]})
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from resolvers.operation.inputs import batches
 from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
-from store import big_authors, follows, posts, timelines
+from store import big_authors, follows, homes, posts, timelines
 from store.client.database import CommandRefused, Database
 from store.records import Published
 
@@ -27,7 +27,7 @@ async def build(db: Database, member: int) -> None:
     Two builders at once do no harm: the second finds the home ready.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        changed = await db.one(*timelines.begin_home(member))
+        changed = await db.one(*homes.begin_home(member))
         if changed is None:
             return
         home = await _compute(db, member)
@@ -40,27 +40,27 @@ async def read(db: Database, member: int) -> None:
 
     Does nothing while the database accepts no writes.
     """
-    is_whole, is_read_today = await timelines.state(db, member)
+    is_whole, is_read_today = await homes.state(db, member)
     with contextlib.suppress(CommandRefused):
         if not is_whole:
             await build(db, member)
         if not is_read_today:
-            await db.one(*timelines.touch_home(member))
+            await db.one(*homes.touch_home(member))
 
 
 async def let_go_idle(db: Database) -> int:
     """Drop the homes of members who have been away for `HOME_IDLE_DAYS`; returns how many."""
-    last, count = timelines.today() - db.settings.home_idle_days, 0
-    while idle := await timelines.idle(db, last, IDLE_BATCH):
-        count += sum(await db.ask(*(timelines.drop_home(member, last) for member in idle)))
+    last, count = homes.today() - db.settings.home_idle_days, 0
+    while idle := await homes.idle(db, last, IDLE_BATCH):
+        count += sum(await db.ask(*(homes.drop_home(member, last) for member in idle)))
     return count
 
 
 async def rebuild(db: Database, member: int) -> int:
     """Drop a home and build it again; returns its number of entries."""
-    await db.one(*timelines.drop_home(member))
+    await db.one(*homes.drop_home(member))
     await build(db, member)
-    return await timelines.length(db, member)
+    return await homes.length(db, member)
 
 
 async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) -> int:
@@ -68,7 +68,7 @@ async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) ->
 
     The homes are not dropped first, because the cached profiles may be older than what has been delivered.
     """
-    changed = await db.ask(*(timelines.begin_home(member, again=True) for member in members))
+    changed = await db.ask(*(homes.begin_home(member, again=True) for member in members))
     made = await pulling.pull(members, without=await big_authors.unpushed(db))
     written = await db.ask(*(_write(db, m, c, made[m]) for m, c in zip(members, changed, strict=True)))
     for member in (m for m, reply in zip(members, written, strict=True) if reply == -1):
@@ -79,7 +79,7 @@ async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) ->
 def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object, ...]:
     entries = " ".join(str(post) if post == place else f"{post}:{place}" for post, place in home.places.items())
     sources = {post: " ".join(f"{s.repost}:{s.author}" for s in bringing) for post, bringing in home.sources.items()}
-    return timelines.write_home(db, member, changed, entries, sources, home.floor)
+    return homes.write_home(db, member, changed, entries, sources, home.floor)
 
 
 async def _compute(db: Database, member: int) -> Home:
@@ -91,10 +91,10 @@ async def _compute(db: Database, member: int) -> Home:
     big, (followed,) = await asyncio.gather(big_authors.unpushed(db), follows.followed(db, [member]))
     size, limit = db.settings.home_size, _limit(db)
     profiles: dict[int, list[Published]] = {}
-    horizon = timelines.oldest(db)
+    horizon = homes.oldest(db)
     for some in batches(sorted((followed - big) | {member}), PROFILES_READ):
-        replies = await db.ask(*(posts.published_command(author, limit, horizon) for author in some))
-        read = {author: posts.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
+        replies = await db.ask(*(timelines.published_command(author, limit, horizon) for author in some))
+        read = {author: timelines.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
         horizon = max(horizon, _horizon(read, limit))
         profiles |= read
         horizon = max(horizon, merging.horizon(member, profiles, size))
@@ -121,9 +121,9 @@ async def above(db: Database, member: int, floor: int, big: Collection[int]) -> 
     (following,) = await follows.followed(db, [member])
     profiles: dict[int, list[Published]] = {}
     for some in batches(sorted(following | {member}), PROFILES_READ):
-        replies = await db.ask(*(posts.published_command(author, PUBLISHED_READ, floor) for author in some))
-        profiles |= {author: posts.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
-    horizon = max(floor, timelines.oldest(db), _horizon(profiles, PUBLISHED_READ))
+        replies = await db.ask(*(timelines.published_command(author, PUBLISHED_READ, floor) for author in some))
+        profiles |= {author: timelines.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
+    horizon = max(floor, homes.oldest(db), _horizon(profiles, PUBLISHED_READ))
     small = {author: found for author, found in profiles.items() if author not in big or author == member}
     least = merging.pull(member, following, small, horizon, None)
     whole = merging.pull(member, following, profiles, horizon, None)
@@ -153,12 +153,12 @@ class Pulling:
         if len(self._profiles) > PROFILES_KEPT:
             self._profiles.clear()
         wanted = [author for author in authors if author not in self._profiles]
-        found = await self._db.ask(*(posts.published_command(author, _limit(self._db)) for author in wanted))
-        self._profiles |= {author: posts.read_profile(reply) for author, reply in zip(wanted, found, strict=True)}
+        found = await self._db.ask(*(timelines.published_command(author, _limit(self._db)) for author in wanted))
+        self._profiles |= {author: timelines.read_profile(reply) for author, reply in zip(wanted, found, strict=True)}
 
     def _home(self, member: int, following: set[int], left_out: set[int]) -> Home:
         profiles = {author: self._profiles[author] for author in (*following.difference(left_out), member)}
-        horizon = max(_horizon(profiles, _limit(self._db)), timelines.oldest(self._db))
+        horizon = max(_horizon(profiles, _limit(self._db)), homes.oldest(self._db))
         return merging.pull(member, following, profiles, horizon, self._db.settings.home_size)
 
 

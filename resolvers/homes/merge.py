@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from resolvers.rules.merging import EARLIER_REPOSTS
-from store import big_authors, posts, timelines
+from store import big_authors, homes, posts, timelines
 from store.client.database import Database
+from store.homes import Delivery
 from store.records import Published, Source
-from store.timelines import Delivery
 
 MERGE_CHUNK = 1_000  # entries of a profile read per step
 
@@ -27,7 +27,7 @@ class Brought:
 async def published(db: Database, member: int, *, above: int, trimmed: bool) -> Brought:
     """Return the newest entries of a member's profile, with earlier reposts if homes are trimmed."""
     limit = db.settings.home_size + db.settings.home_slack
-    found = await posts.published(db, member, below=None, above=above, count=limit)
+    found = await timelines.published(db, member, below=None, above=above, count=limit)
     horizon = found[-1].id if len(found) == limit else 0
     entries = [_as_delivery(member, entry) for entry in found]
     return Brought(await _with_earlier(db, entries) if trimmed or horizon else entries, horizon)
@@ -36,7 +36,7 @@ async def published(db: Database, member: int, *, above: int, trimmed: bool) -> 
 async def follow(db: Database, follower: int, member: int, edge: int) -> None:
     """Merge a newly followed member's posts into the follower's home. Readers pull a big author's posts instead."""
     if await big_authors.pushed_until(db, member) is None:
-        floor = await timelines.floor(db, follower)
+        floor = await homes.floor(db, follower)
         if floor is not None:
             brought = await published(db, member, above=floor, trimmed=floor > 0)
             await merge(db, follower, member, edge, brought)
@@ -44,39 +44,39 @@ async def follow(db: Database, follower: int, member: int, edge: int) -> None:
 
 async def merge(db: Database, follower: int, member: int, edge: int, brought: Brought) -> None:
     """Merge entries of a member's profile, already read, into a follower's home."""
-    floor = max(brought.horizon, await timelines.floor(db, follower) or 0)
+    floor = max(brought.horizon, await homes.floor(db, follower) or 0)
     entries = brought.entries
     if floor:
         # Another member's repost may have listed a post above the floor. It now belongs below, if the newly followed
         # member wrote or reposted it at or below the floor.
-        known = list(await timelines.sources(db, follower))
-        old = {post for post in await posts.published_among(db, member, known) if post <= floor}
+        known = list(await homes.sources(db, follower))
+        old = {post for post in await timelines.published_among(db, member, known) if post <= floor}
         old |= await posts.reposted_until(db, member, known, floor)
         entries = [*entries, *(Delivery(member, post, member) for post in old)]
-    await timelines.merge(db, follower, member, edge, entries, brought.horizon)
+    await homes.merge(db, follower, member, edge, entries, brought.horizon)
 
 
 async def unmerge(db: Database, follower: int, member: int) -> None:
     """Remove from a former follower's home what only the unfollowed member added."""
-    floor = await timelines.floor(db, follower)
+    floor = await homes.floor(db, follower)
     below: int | None = None
     while floor is not None:
-        found = await posts.published(db, member, below=below, above=floor, count=MERGE_CHUNK)
+        found = await timelines.published(db, member, below=below, above=floor, count=MERGE_CHUNK)
         entries = [_as_delivery(member, entry) for entry in found]
         if floor:
             entries = await _with_earlier(db, entries, ended=True)
-        await timelines.unmerge(db, follower, member, entries)
+        await homes.unmerge(db, follower, member, entries)
         if len(found) < MERGE_CHUNK:
             break
         below = found[-1].id
     if floor:
-        await timelines.unmerge(db, follower, member, await _standing_below(db, follower))
+        await homes.unmerge(db, follower, member, await _standing_below(db, follower))
 
 
 async def _standing_below(db: Database, follower: int) -> list[Delivery]:
     """Return posts whose place is at or below a home's floor while the home still holds newer reposts of them."""
-    known = list(await timelines.sources(db, follower))
-    placed = {entry.thing for entry in await timelines.home(db, follower)}
+    known = list(await homes.sources(db, follower))
+    placed = {entry.thing for entry in await homes.home(db, follower)}
     found = [await posts.post(db, post) for post in known if post not in placed]
     below = [Delivery(post.author, post.id, post.author) for post in found if post]
     return await _with_earlier(db, below, ended=True, all_of_them=True)
@@ -89,21 +89,21 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
     before the follow is applied or after the follow has ended. It also misses it between the read and the write of a
     merge. A repost that has not yet been deleted with its original may even add the original again.
     """
-    entries = [entry.thing for entry in await timelines.home(db, follower)]
+    entries = [entry.thing for entry in await homes.home(db, follower)]
     brought = [
         (post, source)
-        for post, sources in (await timelines.sources(db, follower)).items()
+        for post, sources in (await homes.sources(db, follower)).items()
         for source in sources
         if source.author in members
     ]
     known = {*entries, *(post for post, _ in brought)}
     gone = await posts.gone(db, [*known, *(source.repost for _, source in brought)])
     for post in known & gone:
-        await timelines.retract(db, Delivery(follower, post, follower), [follower])
+        await homes.retract(db, Delivery(follower, post, follower), [follower])
     for post, source in brought:
         if source.repost in gone and (found := await posts.post(db, post)):
             undone = Delivery(source.author, post, found.author, source.repost)
-            await timelines.retract(db, await with_earlier(db, undone, ended=True), [follower])
+            await homes.retract(db, await with_earlier(db, undone, ended=True), [follower])
 
 
 async def with_earlier(db: Database, delivery: Delivery, *, ended: bool = False) -> Delivery:

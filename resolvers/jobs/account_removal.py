@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import cast
 
 from resolvers.jobs import name_index
-from store import accounts, big_authors, blocks, favourites, follows, jobs, likes_and_comments, posts
+from store import accounts, big_authors, blocks, favourites, follows, jobs, likes_and_comments, posts, timelines
 from store.client.database import Database
 from store.records import Job
 
@@ -64,7 +64,7 @@ async def _follows(db: Database, member: int) -> AsyncIterator[Step]:
 
 async def _posts(db: Database, member: int) -> AsyncIterator[Step]:
     below: int | None = None
-    while found := await posts.published(db, member, below=below, above=0, count=POSTS_BATCH):
+    while found := await timelines.published(db, member, below=below, above=0, count=POSTS_BATCH):
         for entry in found:
             yield await posts.delete(db, entry.id, member), STEP_COST
         below = found[-1].id

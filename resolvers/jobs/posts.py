@@ -16,19 +16,19 @@ from store import (
     events,
     favourites,
     hashtags,
+    homes,
     jobs,
     likes_and_comments,
     notifications,
     posts,
     public_timelines,
     replies,
-    timelines,
 )
 from store.client.database import Command, Database
+from store.homes import Delivery
 from store.ids import instant
 from store.records import Job, Repost
 from store.replies import Reply
-from store.timelines import Delivery
 
 CLEAR_CHUNK = 1_000  # reposts, likes, comments and favourites of a post removed per step
 BUILDING = timedelta(minutes=1)  # a home begun before its author became big may hold posts up to this much newer
@@ -54,12 +54,12 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
     delivery = await _delivery(db, job, job.id)
 
     async def bring(after: int, count: int) -> tuple[int, int]:
-        step = timelines.deliver(db, delivery, after, count)
+        step = homes.deliver(db, delivery, after, count)
         # The announcement is sent together with the first delivery step.
         (reply,) = await (db.ask(step) if after else _announce(db, job, step))
-        return timelines.read_delivered(reply)
+        return homes.read_delivered(reply)
 
-    reached = await in_batches(db, job, budget, bring, timelines.at_once(delivery))
+    reached = await in_batches(db, job, budget, bring, homes.at_once(delivery))
     return Outcome.DONE if reached else Outcome.MORE
 
 
@@ -230,7 +230,7 @@ async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:
         return True  # the post was never pushed to any home
     delivery = await _delivery(db, job, thing, retracting=True)
     return await to_followers(
-        db, job, author, budget, lambda batch: timelines.retract(db, delivery, [entry.thing for entry in batch])
+        db, job, author, budget, lambda batch: homes.retract(db, delivery, [entry.thing for entry in batch])
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import accounts, events, follows, jobs, posts
+from store import accounts, events, follows, jobs, timelines
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.records import Job
@@ -27,7 +27,7 @@ async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
     if not job.cursor and text(job, "what") == UserField.SUSPENDED:
         await events.append(db, f"suspend:{job.id}", "suspend", member, member=member)
     below = int(job.cursor) if job.cursor else None
-    while entries := await posts.published(db, member, below=below, above=0, count=POSTS_BATCH):
+    while entries := await timelines.published(db, member, below=below, above=0, count=POSTS_BATCH):
         for entry in entries:
             if entry.original is None:
                 await restate(db, job, entry.id)

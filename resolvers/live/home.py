@@ -25,7 +25,7 @@ from resolvers.live.cursors import StreamGap, begin, event_cursor, gap_at
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
-from store import events, follows, posts, timelines
+from store import events, follows, homes, posts, timelines
 from store.events import Event
 from store.events.reader import Subscriber, since
 from store.records import Repost, Source
@@ -221,7 +221,7 @@ async def _published(operation: Context, member: int) -> Affected | None:
     Returns None when there are more than `CHANGES_TOLD`.
     """
     affected: Affected = {}
-    entries = await posts.published(operation.db, member, below=None, above=0, count=CHANGES_TOLD + 1)
+    entries = await timelines.published(operation.db, member, below=None, above=0, count=CHANGES_TOLD + 1)
     for entry in entries:
         source = (Source(entry.id, member),) if entry.original else ()
         affected[entry.original or entry.id] = affected.get(entry.original or entry.id, ()) + source
@@ -240,10 +240,10 @@ async def _look(
         return Placed(None, None)
     scanned = REPOSTS_MERGED if _is_about_member(event) else REPOSTS_SCANNED
     (floor,), found = await asyncio.gather(
-        context.batcher.run([timelines.floor_command(subscription.viewer)]),
+        context.batcher.run([homes.floor_command(subscription.viewer)]),
         placed(context, subscription.following, post, sources, scanned),
     )
     if floor is None:  # the home was dropped as idle: this subscriber has not read it for days
         await build.read(context.db, subscription.viewer)
-        floor = await timelines.floor(context.db, subscription.viewer)
+        floor = await homes.floor(context.db, subscription.viewer)
     return None if 0 < found.repost <= int(floor or 0) else found

@@ -11,9 +11,10 @@ from resolvers.operation.batcher import Batcher
 from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Bonds, Sources
-from store import accounts, big_authors, favourites, follows, likes_and_comments, posts, promotions, timelines
+from store import accounts, big_authors, favourites, follows, homes, likes_and_comments, posts, promotions, timelines
 from store.client.cache import CachedValues
 from store.client.database import Command
+from store.homes import StoredHome
 from store.ids import partition
 from store.notifications import Notification, look_up, read_notifications, read_until_command
 from store.promotions import Promotion
@@ -29,7 +30,6 @@ from store.records import (
     read_pairs,
     read_post,
 )
-from store.timelines import StoredHome
 
 Value = TypeVar("Value")
 
@@ -117,11 +117,11 @@ class DataLoaders:
 
         def read(counts: list[int], replies: list[Any]) -> list[StoredHome]:
             parts = zip(*[iter(sound(replies))] * 3, strict=True)
-            return [timelines.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
+            return [homes.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
 
         return DataLoader(
             self._reader,
-            lambda counts: list(chain.from_iterable(timelines.read_home(me, timelines.newest_of(c)) for c in counts)),
+            lambda counts: list(chain.from_iterable(homes.read_home(me, timelines.newest_of(c)) for c in counts)),
             read,
             self._kept.homes.of(me),
         )
@@ -132,7 +132,7 @@ class DataLoaders:
         p = partition(self._me)
         return DataLoader(
             self._reader,
-            lambda members: [timelines.read_on_command(p, members)],
+            lambda members: [homes.read_on_command(p, members)],
             lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
             self._kept.days.of(str(p)),
         )
@@ -165,7 +165,7 @@ class DataLoaders:
         return DataLoader(
             self._reader,
             lambda counts: [timelines.newest_published_command(member, count) for count in counts],
-            lambda _, replies: [timelines.read_published(reply) for reply in sound(replies)],
+            lambda _, replies: [timelines.read_profile_entries(reply) for reply in sound(replies)],
             self._kept.profiles.of(member),
         )
 
@@ -174,7 +174,7 @@ class DataLoaders:
         me = self._me
         return DataLoader(
             self._reader,
-            lambda ids: [timelines.places(me, ids)],
+            lambda ids: [homes.places(me, ids)],
             lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
         )
 

@@ -9,9 +9,10 @@ from msgspec import Struct
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.dataloader import ANY, Lookup
 from resolvers.operation.loaders import DataLoaders
-from store import big_authors, timelines
+from store import big_authors, homes
 from store.client.database import Database
-from store.timelines import Slice, StoredHome
+from store.homes import StoredHome
+from store.timelines import Slice
 
 
 class ViewerHome(Struct, frozen=True):
@@ -57,6 +58,6 @@ async def _stored(batcher: Batcher, load: DataLoaders, viewer: int, part: Slice,
     if part.below is None and part.newest_first:
         await load.all((load.home, [part.count]), *wanted)
         return load.home.known([part.count])[0]
-    reading = batcher.run(timelines.read_home(viewer, part))
+    reading = batcher.run(homes.read_home(viewer, part))
     replies, _ = await asyncio.gather(reading, load.all(*wanted))
-    return timelines.read_stored(part, *replies)
+    return homes.read_stored(part, *replies)

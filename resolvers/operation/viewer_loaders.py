@@ -7,7 +7,7 @@ from typing import Any
 
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.dataloader import ANY, DataLoader, sound
-from store import blocks, timelines
+from store import blocks, homes
 from store.client.cache import RELATIONS_KEPT, CachedValues
 from store.client.database import Command
 from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
@@ -88,7 +88,7 @@ class Sources(DataLoader[tuple[Source, ...]]):
 
     def __init__(self, batcher: Batcher, owner: int, cached: CachedValues) -> None:
         def ask(things: list[int]) -> list[Command]:
-            return timelines.sources_commands(owner, [thing for thing in things if thing != ANY])
+            return homes.sources_commands(owner, [thing for thing in things if thing != ANY])
 
         def read(things: list[int], replies: list[Any]) -> list[Any]:
             exists, *texts = sound(replies)

@@ -12,7 +12,7 @@ from resolvers.homes import build
 from resolvers.operation.context import Context
 from resolvers.operation.inputs import batches
 from resolvers.reading.paging import Window
-from store import follows, timelines
+from store import follows, homes, timelines
 from store.client.database import CommandRefused
 from store.ids import LARGEST
 from store.records import Entry
@@ -34,7 +34,7 @@ class HomeEntries:
         self._viewer = viewer
         self._is_read = False
         self._touches = False
-        self._floor, self._oldest = 0, timelines.oldest(context.db)
+        self._floor, self._oldest = 0, homes.oldest(context.db)
         self._big: tuple[int, ...] = ()
 
     async def fetch(self, part: Slice) -> list[Entry]:
@@ -74,15 +74,15 @@ class HomeEntries:
         if self._touches:
             self._touches = False
             with contextlib.suppress(CommandRefused):  # a database that accepts no writes still allows reading
-                await self._context.batcher.run([timelines.touch_home(self._viewer)])
+                await self._context.batcher.run([homes.touch_home(self._viewer)])
 
     # ---- above the floor
 
     async def _stored(self, part: Slice) -> list[Entry]:
         if not self._is_read:
             return await self._read_state(part)
-        replies = await self._context.batcher.run(timelines.read_home(self._viewer, part))
-        return timelines.read_stored(part, *replies).entries
+        replies = await self._context.batcher.run(homes.read_home(self._viewer, part))
+        return homes.read_stored(part, *replies).entries
 
     async def _read_state(self, part: Slice) -> list[Entry]:
         """Read a slice, and the state of the home: its floor and big authors. An absent home is built first."""
@@ -94,7 +94,7 @@ class HomeEntries:
             self._context.forget()
             return await self._read_state(part)
         self._big, self._floor = home.big, floor
-        self._touches = home.read_on != timelines.today()
+        self._touches = home.read_on != homes.today()
         self._is_read = True
         return home.stored.entries
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from store import keys, timelines
+from store import homes, keys
 from store.client.database import Command, Database
 from store.ids import partition
 from store.keys.fields import HomeField
@@ -55,12 +55,12 @@ def _read_state(member: int) -> Command:
 def _facts(member: int, size: Any, waiting: int, oldest: Any, state: Sequence[Any], owner: int, day: Any) -> HomeFacts:
     floor, building = state
     is_list = not isinstance(size, Exception)
-    entries = timelines.home_entries(oldest) if is_list else []
+    entries = homes.home_entries(oldest) if is_list else []
     return HomeFacts(
         member=member,
         key=keys.home(member),
         state_key=keys.home_state(member),
-        size=size + max(0, waiting // timelines.WIDTH - 1) if is_list else None,
+        size=size + max(0, waiting // homes.WIDTH - 1) if is_list else None,
         lowest=entries[0].place if entries else None,
         floor=None if floor is None else int(floor),
         is_building=bool(building),
@@ -85,7 +85,7 @@ async def content(db: Database, member: int) -> HomeContent | None:
     kind, (floor, building) = await db.ask(("TYPE", keys.home(member)), _read_state(member))
     if floor is None or building or kind not in {"list", "none"}:
         return None
-    listed = timelines.home_entries(await db.one("LRANGE", keys.home(member), 0, -1))
-    entries = await timelines.home(db, member)
-    sources = await timelines.sources(db, member)
+    listed = homes.home_entries(await db.one("LRANGE", keys.home(member), 0, -1))
+    entries = await homes.home(db, member)
+    sources = await homes.sources(db, member)
     return HomeContent(member, keys.home(member), int(floor), listed, entries, sources)

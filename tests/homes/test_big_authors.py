@@ -10,7 +10,7 @@ import pytest
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import keys, posts, timelines
+from store import homes, keys, posts
 from store.client.database import Command
 from store.keys.fields import UserField
 from store.posts import Draft
@@ -159,7 +159,7 @@ async def test_a_post_costs_no_home_writes(services: Services, site: Site, worke
         await site.follow(one, "star")
     assert await cost() == with_few
     for one in ("fan0", *crowd):
-        assert await timelines.home(services.db, number(site.people[one].id)) == []
+        assert await homes.home(services.db, number(site.people[one].id)) == []
     assert await site.people["star"].home() == made[::-1]
     await site.check()
 
@@ -236,5 +236,5 @@ async def assert_as_built(site: Site) -> None:
     for fan in FANS:
         member = site.people[fan]
         before = await member.home()
-        await site.db.one(*timelines.drop_home(number(member.id)))
+        await site.db.one(*homes.drop_home(number(member.id)))
         assert before == await member.home(), fan

@@ -10,11 +10,11 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import events, follows, jobs, keys, timelines
+from store import events, follows, homes, jobs, keys
 from store.client.database import Database
+from store.homes import Delivery
 from store.ids import partition
 from store.settings import Settings
-from store.timelines import Delivery
 from tests.support.people import Member, crowd, shrunk
 from tests.support.work import number, waiting, work_off
 
@@ -136,8 +136,8 @@ async def test_an_unfollow_during_a_batch(
     for member in (fans[-1], fans[-2]):
         await member.unfollow(alice)
     delivery = Delivery(number(alice.id), post, number((bob if passed_on else alice).id), repost)
-    await services.db.one(*timelines.deliver(services.db, delivery, 0, FOLLOWERS))
-    stored = [await timelines.home(services.db, number(member.id)) for member in fans]
+    await services.db.one(*homes.deliver(services.db, delivery, 0, FOLLOWERS))
+    stored = [await homes.home(services.db, number(member.id)) for member in fans]
     assert [bool(home) for home in stored] == [True] * (FOLLOWERS - 2) + [False, False]
 
 
@@ -184,8 +184,8 @@ async def test_a_delete_meanwhile(
     await work_off(services.db, worker)
     assert not any(await reached(fans, post))
     for member in fans:
-        assert not await timelines.home(services.db, number(member.id))
-        assert not await timelines.sources(services.db, number(member.id))
+        assert not await homes.home(services.db, number(member.id))
+        assert not await homes.sources(services.db, number(member.id))
     assert await alice.ask('{ hashtag(name: "tea") { postCount } }') is None
 
 
@@ -198,7 +198,7 @@ async def test_a_delivery_that_a_delete_has_overtaken(
     await alice.do("deletePost", postId=post)
     await work_off(services.db, worker)
     await dispatch.perform(services.db, delivery, Budget(float("inf")))
-    homes = [await timelines.home(services.db, number(member.id)) for member in fans]
+    homes = [await homes.home(services.db, number(member.id)) for member in fans]
     assert sum(bool(home) for home in homes) <= BATCH
     assert not any(await reached(fans, post))
 
@@ -211,11 +211,11 @@ async def test_a_delete_with_more_followers_than_are_reached(
     await work_off(services.db, worker)
     await alice.do("deletePost", postId=post)
     assert not any(await reached(fans, post))
-    left = [number(member.id) for member in fans if await timelines.home(services.db, number(member.id))]
+    left = [number(member.id) for member in fans if await homes.home(services.db, number(member.id))]
     assert left == [number(member.id) for member in fans[INLINE:]]
     await work_off(services.db, worker)
     for member in fans:
-        assert not await timelines.home(services.db, number(member.id))
+        assert not await homes.home(services.db, number(member.id))
 
 
 async def test_a_delete_with_many_reposts(
@@ -231,7 +231,7 @@ async def test_a_delete_with_many_reposts(
     await alice.do("deletePost", postId=post)
     assert await bob.home() == []
     await work_off(services.db, worker)
-    assert not await timelines.home(services.db, number(bob.id))
+    assert not await homes.home(services.db, number(bob.id))
     for member in fans:
         answer = await bob.ask("query($id: ID!) { node(id: $id) { ... on User { postCount } } }", id=member.id)
         assert answer == {"postCount": 0}

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import keys, timelines
+from store import homes, keys
 from store.ids import first_of, partition
 from store.keys.fields import StatusField, UserField
 from store.settings import Settings
@@ -39,15 +39,15 @@ async def published(site: Site, login: str, *, hours_ago: int, turn: int = 0) ->
     """Publish a post dated some hours ago, as it would have been delivered to the followers' homes then."""
     author = number(site.people[login].id)
     post = first_of(datetime.now(UTC) - timedelta(hours=hours_ago)) + (turn << 12) | partition(author) << 4
-    homes = [author, *(int(f) for f in await site.db.one("ZRANGE", keys.followers(author), 0, -1))]
+    owners = [author, *(int(f) for f in await site.db.one("ZRANGE", keys.followers(author), 0, -1))]
     await site.db.ask(
         ("HSET", keys.status(post), StatusField.AUTHOR, author, StatusField.TEXT, "old"),
         ("ZADD", keys.profile(author), post, post),
         ("HINCRBY", keys.user(author), UserField.POSTS, 1),
         ("ZADD", keys.public(), post, post),
     )
-    for home in homes:
-        await write_home(site.db, home, {*(e.thing for e in await timelines.home(site.db, home)), post})
+    for home in owners:
+        await write_home(site.db, home, {*(e.thing for e in await homes.home(site.db, home)), post})
     return f"status_{post:014x}"
 
 
@@ -75,8 +75,8 @@ async def test_older_entries_go_with_the_next_delivery(site: Site) -> None:
     young = await published(site, "one", hours_ago=23)
     new = await site.post("one")
     reader = number(site.people["reader"].id)
-    assert [entry.thing for entry in await timelines.home(site.db, reader)] == [number(new), number(young)]
-    floor = await timelines.floor(site.db, reader)
+    assert [entry.thing for entry in await homes.home(site.db, reader)] == [number(new), number(young)]
+    floor = await homes.floor(site.db, reader)
     assert floor is not None
     assert number(old) < floor < number(young)
     assert await pages(site.people["reader"]) == [[new, young]] * 4
@@ -89,7 +89,7 @@ async def test_older_entries_are_not_brought(site: Site) -> None:
     young = await published(site, "other", hours_ago=23)
     await site.follow("reader", "other")
     assert await pages(site.people["reader"]) == [[young]] * 4
-    await site.db.one(*timelines.drop_home(number(site.people["reader"].id)))
+    await site.db.one(*homes.drop_home(number(site.people["reader"].id)))
     assert await pages(site.people["reader"]) == [[young]] * 4
     new = await site.post("other")
     assert await pages(site.people["reader"]) == [[new, young]] * 4
@@ -107,7 +107,7 @@ async def test_below_the_floor(site: Site) -> None:
     await published(site, "one", hours_ago=25)
     young = [await published(site, "one", hours_ago=23, turn=turn) for turn in range(3)]
     new = [await site.post("one") for _ in range(SIZE + SLACK)]
-    assert (await timelines.floor(site.db, number(site.people["reader"].id)) or 0) >= number(young[-1])
+    assert (await homes.floor(site.db, number(site.people["reader"].id)) or 0) >= number(young[-1])
     assert await pages(site.people["reader"]) == [[*new[::-1], *young[::-1]]] * 4
 
 
@@ -120,7 +120,7 @@ async def test_big_authors(site: Site, worker: Worker) -> None:
     await work_off(site.db, worker)
     new = await site.post("one")
     for login in ("reader", "fan0"):
-        await site.db.one(*timelines.drop_home(number(site.people[login].id)))
+        await site.db.one(*homes.drop_home(number(site.people[login].id)))
         assert await pages(site.people[login]) == [[new]] * 4
 
 

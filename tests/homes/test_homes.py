@@ -9,7 +9,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.upkeep import verify
-from store import follows, posts, timelines
+from store import follows, homes, posts
 from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
@@ -33,7 +33,7 @@ async def fill(author: Member, count: int, text: str = "post") -> list[str]:
 
 async def kept(member: Member, db: Database) -> list[str]:
     """Return the posts listed above the home's floor, newest first; all are statuses."""
-    return [f"status_{entry.thing:014x}" for entry in await timelines.home(db, number(member.id))]
+    return [f"status_{entry.thing:014x}" for entry in await homes.home(db, number(member.id))]
 
 
 async def assert_clean(db: Database) -> None:
@@ -46,10 +46,10 @@ async def test_the_newest_are_kept(services: Services, alice: Member, bob: Membe
     await alice.follow(bob)
     made = await fill(bob, SIZE + SLACK)
     assert await kept(alice, services.db) == made[::-1]
-    assert await timelines.floor(services.db, number(alice.id)) == 0
+    assert await homes.floor(services.db, number(alice.id)) == 0
     made += await fill(bob, 1)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
-    assert await timelines.floor(services.db, number(alice.id)) == number(made[-SIZE - 1])
+    assert await homes.floor(services.db, number(alice.id)) == number(made[-SIZE - 1])
     made += await fill(alice, SLACK + 1)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
     await assert_clean(services.db)
@@ -71,7 +71,7 @@ async def test_a_late_delivery_below_the_floor(services: Services, alice: Member
     made = await fill(bob, SIZE + SLACK + 1)
     await work_off(services.db, worker)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
-    assert late not in {entry.thing for entry in await timelines.home(services.db, number(alice.id))}
+    assert late not in {entry.thing for entry in await homes.home(services.db, number(alice.id))}
     await assert_clean(services.db)
 
 
@@ -102,7 +102,7 @@ async def test_a_follow_of_somebody_with_more_than_a_home(
     home = await kept(alice, services.db)
     assert home == made[: -len(home) - 1 : -1]
     assert SIZE <= len(home) <= SIZE + SLACK
-    assert await timelines.floor(services.db, number(alice.id)) == number(made[-len(home) - 1])
+    assert await homes.floor(services.db, number(alice.id)) == number(made[-len(home) - 1])
     await assert_clean(services.db)
 
 

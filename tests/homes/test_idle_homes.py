@@ -13,7 +13,7 @@ from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import follows, keys, posts, timelines
+from store import follows, homes, keys, posts
 from store.client.database import Database
 from store.ids import partition
 from store.keys.fields import HomeField
@@ -39,17 +39,17 @@ def settings(settings: Settings) -> Settings:
 async def stay_away(db: Database, member: Member, days: int) -> int:
     """Have a member be away for some days; returns how many homes are then dropped."""
     me = number(member.id)
-    await db.one("ZADD", keys.active(partition(me)), timelines.today() - days, me)
+    await db.one("ZADD", keys.active(partition(me)), homes.today() - days, me)
     return await build.let_go_idle(db)
 
 
 async def drop(db: Database, member: Member) -> None:
     """Drop a home at once."""
-    await db.one(*timelines.drop_home(number(member.id)))
+    await db.one(*homes.drop_home(number(member.id)))
 
 
 async def is_there(db: Database, member: Member) -> bool:
-    return await timelines.floor(db, number(member.id)) is not None
+    return await homes.floor(db, number(member.id)) is not None
 
 
 async def fill(alice: Member, bob: Member, carol: Member) -> None:
@@ -81,7 +81,7 @@ async def test_idle_homes_are_let_go_of(db: Database, alice: Member, bob: Member
 async def test_a_read_keeps_a_home(db: Database, alice: Member) -> None:
     """A member who reads their home is no longer idle."""
     me = number(alice.id)
-    await db.one("ZADD", keys.active(partition(me)), timelines.today() - db.settings.home_idle_days, me)
+    await db.one("ZADD", keys.active(partition(me)), homes.today() - db.settings.home_idle_days, me)
     await alice.home()
     assert await build.let_go_idle(db) == 0
     assert await is_there(db, alice)
@@ -111,14 +111,14 @@ async def test_absent_building_and_empty(db: Database, alice: Member, bob: Membe
     """An empty home is written to. A home being built is written to, and the next read finishes building it."""
     await alice.follow(bob)
     assert await is_there(db, alice)
-    assert await timelines.home(db, number(alice.id)) == []
+    assert await homes.home(db, number(alice.id)) == []
     old = await bob.post("old")
     await drop(db, alice)
-    assert await db.one(*timelines.begin_home(number(alice.id))) is not None
+    assert await db.one(*homes.begin_home(number(alice.id))) is not None
     new = await bob.post("new")
-    assert [entry.thing for entry in await timelines.home(db, number(alice.id))] == [number(new)]
+    assert [entry.thing for entry in await homes.home(db, number(alice.id))] == [number(new)]
     assert await alice.home() == [new, old]
-    assert await db.one(*timelines.begin_home(number(alice.id))) is None
+    assert await db.one(*homes.begin_home(number(alice.id))) is None
     assert await db.one("HEXISTS", keys.home_state(number(alice.id)), HomeField.BUILDING) == 0
 
 
@@ -133,7 +133,7 @@ async def test_a_live_subscription(db: Database, alice: Member, bob: Member) -> 
         post = await bob.post("hello")
         assert await stream.brief() == ("put", post)
         assert await is_there(db, alice)
-        assert [entry.thing for entry in await timelines.home(db, number(alice.id))] == [number(post)]
+        assert [entry.thing for entry in await homes.home(db, number(alice.id))] == [number(post)]
 
 
 async def test_a_builder_that_dies(services: Services, alice: Member, bob: Member, carol: Member) -> None:
@@ -227,10 +227,10 @@ async def test_what_happens_while_it_is_built(
 
         await turns.together(build.build(turns, me), write(), build.build(turns, me))
         await work_off(services.db, worker)
-        kept = await timelines.home(services.db, me), await timelines.sources(services.db, me)
+        kept = await homes.home(services.db, me), await homes.sources(services.db, me)
         assert await is_there(services.db, alice)
         await build.rebuild(services.db, me)
-        built = await timelines.home(services.db, me), await timelines.sources(services.db, me)
+        built = await homes.home(services.db, me), await homes.sources(services.db, me)
         assert kept == built, f"order {seed}"
 
 
@@ -239,13 +239,13 @@ async def test_a_home_let_go_of_while_it_is_built(db: Database, alice: Member, b
     await alice.follow(bob)
     old, me = await bob.post("old"), number(alice.id)
     await drop(db, alice)
-    begun = await db.one(*timelines.begin_home(me))
+    begun = await db.one(*homes.begin_home(me))
     await drop(db, alice)
     await alice.unfollow(bob)
-    await db.one(*timelines.begin_home(me))
-    assert await db.one(*timelines.write_home(db, me, begun, str(number(old)), {}, 0)) == -1
+    await db.one(*homes.begin_home(me))
+    assert await db.one(*homes.write_home(db, me, begun, str(number(old)), {}, 0)) == -1
     assert await alice.home() == []
-    assert await timelines.home(db, me) == []
+    assert await homes.home(db, me) == []
 
 
 async def test_a_home_of_many(services: Services, anonymous: Member, alice: Member, bob: Member) -> None:
@@ -263,5 +263,5 @@ async def test_a_home_of_many(services: Services, anonymous: Member, alice: Memb
     assert [edge["node"]["id"] for edge in page["edges"]] == wanted
     assert trips <= 12
     size = services.settings.home_size
-    assert len(await timelines.home(services.db, me)) == size
+    assert len(await homes.home(services.db, me)) == size
     await services.db.one("FLUSHDB")

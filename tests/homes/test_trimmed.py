@@ -13,7 +13,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.upkeep import verify
-from store import timelines
+from store import homes
 from store.settings import Settings
 from tests.support.home_pages import read, seen, walk
 from tests.support.model.steps import WEIGHTS, Steps
@@ -59,11 +59,11 @@ async def check(life: Steps, *, thoroughly: bool) -> None:
     """Compare every home with the model; if `thoroughly`, also in pages of either direction, and run verify."""
     for login, member in life.people.items():
         whole = await read(member, first=1000)
-        floor = await timelines.floor(life.db, number(member.id)) or 0
+        floor = await homes.floor(life.db, number(member.id)) or 0
         lines = [line for line in life.model.home(login) if line.place > floor or line.place == line.post]
         wanted = [(line.post, line.place, list(line.sources)) for line in lines]
         life.same(f"home of {login} above and below {floor}", [seen(edge) for edge in whole["edges"]], wanted)
-        assert len(await timelines.home(life.db, number(member.id))) <= life.db.settings.home_size + SLACK
+        assert len(await homes.home(life.db, number(member.id))) <= life.db.settings.home_size + SLACK
         size = life.lot.randint(1, 7)
         for forward in (True, False) if thoroughly else ():
             pages = await walk(member, size, forward=forward)

@@ -18,7 +18,7 @@ from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports, verify
 from resolvers.upkeep.imports import ImportRefused, Network
-from store import accounts, follows, jobs, keys, posts
+from store import accounts, follows, jobs, keys, posts, timelines
 from store.client.database import Database
 from store.secret import Secret
 from store.settings import Settings
@@ -78,7 +78,7 @@ async def totals(db: Database, network: Network) -> dict[str, tuple[Any, ...]]:
     for login in network.members:
         who = await member(db, login)
         user = await accounts.user(db, who)
-        own = [await posts.post(db, p.id) for p in await posts.published(db, who, below=None, above=0, count=1000)]
+        own = [await posts.post(db, p.id) for p in await timelines.published(db, who, below=None, above=0, count=1000)]
         texts = sorted(post.text for post in own if post)
         home = await db.one("LLEN", keys.home(who))
         assert user
@@ -114,7 +114,7 @@ async def test_everything_comes_in(db: Database, network: Network) -> None:
 
 
 async def _posts(db: Database, who: int) -> list[Any]:
-    found = await posts.published(db, who, below=None, above=0, count=1000)
+    found = await timelines.published(db, who, below=None, above=0, count=1000)
     return [await posts.post(db, entry.id) for entry in found]
 
 

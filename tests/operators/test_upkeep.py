@@ -7,7 +7,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from store import keys, timelines
+from store import homes, keys
 from store.client.database import Database
 from store.ids import partition
 from tests.support.people import Member, sign_up
@@ -26,7 +26,7 @@ async def fill(anonymous: Member) -> tuple[Member, list[str]]:
 
 async def stored(db: Database, member: Member) -> list[int]:
     """Return the entries of a home, newest first."""
-    return [entry.thing for entry in await timelines.home(db, number(member.id))]
+    return [entry.thing for entry in await homes.home(db, number(member.id))]
 
 
 async def test_a_home_is_rebuilt(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_trim(tmp_path: Path, limits: dict[str, int], told: str, left: int
         async with visiting(await running.url()) as anonymous:
             alice, posts = await fill(anonymous)
             # Bob's own home is as long as his follower's, and is trimmed with it.
-            await db.one(*timelines.drop_home(number((await alice.ask('{ user(login: "bob") { id } }'))["id"])))
+            await db.one(*homes.drop_home(number((await alice.ask('{ user(login: "bob") { id } }'))["id"])))
             assert await run(tmp_path, "trim", **limits) == (0, f"let go of {told}", ANY)
             assert await stored(db, alice) == [number(post) for post in posts[:left]]
             assert await alice.home() == posts
@@ -87,9 +87,9 @@ async def test_trim_lets_go_of_idle_homes(tmp_path: Path) -> None:
         async with visiting(await running.url()) as anonymous:
             alice, posts = await fill(anonymous)
             member = number(alice.id)
-            await db.one("ZADD", keys.active(partition(member)), timelines.today() - 14, member)
+            await db.one("ZADD", keys.active(partition(member)), homes.today() - 14, member)
             status, out, _ = await run(tmp_path, "trim")
             assert (status, out.rpartition(", ")[2]) == (0, "1 idle homes")
-            assert await timelines.floor(db, member) is None
+            assert await homes.floor(db, member) is None
             assert await alice.home() == posts
         assert await running.stop() == 0

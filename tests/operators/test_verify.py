@@ -11,7 +11,7 @@ from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
-from store import jobs, keys, posts, timelines
+from store import homes, jobs, keys, posts
 from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
@@ -45,7 +45,7 @@ async def site(anonymous: Member, db: Database) -> Site:
     await ben.follow(fay)
     await fay.do("block", userIds=[dan.id])
     things = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret]
-    await db.ask(*(timelines.trim_home(db, number(member.id)) for member in (ann, ben)))
+    await db.ask(*(homes.trim_home(db, number(member.id)) for member in (ann, ben)))
     return Site(*map(number, things))
 
 
@@ -165,7 +165,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
     assert await verify.repair(db, report.findings)
     assert not await db.one("EXISTS", keys.home(site.ann))
     await build.read(db, site.ann)
-    assert {post, site.word} <= {entry.thing for entry in await timelines.home(db, site.ann)}
+    assert {post, site.word} <= {entry.thing for entry in await homes.home(db, site.ann)}
     assert (await look(db)).clean
 
 

@@ -12,7 +12,7 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import accounts, blocks, follows, keys, timelines
+from store import accounts, blocks, follows, homes, keys
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.records import Job
@@ -190,9 +190,9 @@ async def test_an_approval_of_what_was_withdrawn(
     assert approval
     assert withdrawal
     post = number(await bob.post("for friends"))
-    assert [entry.thing for entry in await timelines.home(db, follower)] == [post]  # though alice does not see it
+    assert [entry.thing for entry in await homes.home(db, follower)] == [post]  # though alice does not see it
     await dispatch.finish(db, approval)
-    assert await timelines.home(db, follower) == []
+    assert await homes.home(db, follower) == []
     await dispatch.finish(db, withdrawal)
     assert await _sides(db, follower, member) == ""
-    assert await timelines.home(db, follower) == []
+    assert await homes.home(db, follower) == []

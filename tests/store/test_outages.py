@@ -14,7 +14,7 @@ from redis.exceptions import ResponseError
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.upkeep import verify
-from store import jobs, keys, timelines
+from store import homes, jobs, keys
 from store.client.database import CommandRefused, Database, Unavailable
 from store.settings import Settings
 from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
@@ -175,7 +175,7 @@ async def test_the_home_of_who_was_away(
     await alice.follow(bob)
     mine, theirs = await alice.post("mine"), [await bob.post(f"post {i}") for i in range(3)]
     await bob.repost(await carol.post("reposted"))
-    await db.one(*timelines.drop_home(number(alice.id)))
+    await db.one(*homes.drop_home(number(alice.id)))
     async with outage(state, settings.redis_url):
         assert await alice.home() == [*reversed(theirs), mine]
         assert await alice.home("first: 2") == [*reversed(theirs)][:2]
@@ -215,7 +215,7 @@ async def test_who_connects_while_it_is_busy(settings: Settings, alice: Member) 
 async def test_a_live_home(settings: Settings, db: Database, alice: Member, bob: Member, state: str) -> None:
     """A live home begins while the store accepts no writes, and delivers the posts that come afterwards."""
     await alice.follow(bob)
-    await db.one(*timelines.drop_home(number(alice.id)))
+    await db.one(*homes.drop_home(number(alice.id)))
     async with AsyncExitStack() as stack:
         async with outage(state, settings.redis_url):
             stream = await stack.enter_async_context(watching(alice, db))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from resolvers.upkeep import verify
-from store import follows, posts, timelines
+from store import follows, homes, posts, timelines
 from store.client.database import Database
 from store.posts import Draft
 from store.records import Job
@@ -79,9 +79,9 @@ async def assert_agreed(db: Database, members: list[int]) -> None:
     facts = [
         model.Post(entry.id, str(member), "" if entry.original else "words", entry.original)
         for member in members
-        for entry in await posts.published(db, member, below=None, above=0, count=1000)
+        for entry in await timelines.published(db, member, below=None, above=0, count=1000)
     ]
     for member in members:
         following = [str(followed) for followed in await follows.following(db, member)]
         wanted = [(line.post, line.place) for line in model.home(str(member), following, facts)]
-        assert [(entry.thing, entry.place) for entry in await timelines.home(db, member)] == wanted
+        assert [(entry.thing, entry.place) for entry in await homes.home(db, member)] == wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from resolvers.upkeep import verify
-from store import timelines
+from store import homes
 from store.client.database import Database
 from tests.support.home_pages import read, seen, walk
 from tests.support.model.model import Model, Post
@@ -69,7 +69,7 @@ class Site:
         for login in logins or self.people:
             member = self.people[login]
             whole = [seen(edge) for edge in (await read(member, first=100))["edges"]]
-            floor = await timelines.floor(self.db, number(member.id)) or 0
+            floor = await homes.floor(self.db, number(member.id)) or 0
             lines = [line for line in self.model.home(login) if line.place > floor or line.place == line.post]
             assert whole == [(line.post, line.place, list(line.sources)) for line in lines], f"{login}, {floor=}"
             for forward in (True, False):

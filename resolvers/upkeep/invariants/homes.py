@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from resolvers.homes import build
 from resolvers.rules.merging import Home
 from resolvers.upkeep.invariants.findings import Finding
-from store import big_authors, timelines
+from store import big_authors
 from store.client.database import Command, Database
+from store.homes import drop_home, touch_home
 from store.records import Source
 from store.upkeep import homes
 from store.upkeep.homes import HomeContent, HomeFacts
@@ -22,7 +23,7 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
     for home in await homes.facts(db, members):
         found += [Finding(home.key, message, _anew(home.member)) for message in _wrong_bounds(home, most)]
         if not home.is_known_read and home.floor is not None and not home.is_building:
-            found.append(Finding(home.state_key, "is not known to be read", [timelines.touch_home(home.member)]))
+            found.append(Finding(home.state_key, "is not known to be read", [touch_home(home.member)]))
     return found
 
 
@@ -65,7 +66,7 @@ def _in_order(content: HomeContent) -> bool:
 
 def _anew(member: int) -> list[Command]:
     """Return the command that drops a home, so that the next read builds it again."""
-    return [timelines.drop_home(member)]
+    return [drop_home(member)]
 
 
 def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int]) -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from store import jobs, posts, timelines
+from store import homes, jobs, posts
 from store.posts import Draft
 from tests.support.model.life import tags_of
 from tests.support.model.model import Post
@@ -183,7 +183,7 @@ class Steps(Reactions):
     async def _absence(self) -> None:
         me = self._someone()
         self._tell(f"{me.login} stays away so long that their home is let go of")
-        await self.db.one(*timelines.drop_home(number(me.id)))
+        await self.db.one(*homes.drop_home(number(me.id)))
 
     async def _miss(self) -> None:
         gone = [thing for thing in self.ids if thing not in self.model.posts]

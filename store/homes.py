@@ -1,0 +1,289 @@
+"""Stored homes: delivery, merging at follows, building and reading."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.ids import LARGEST, PARTITIONS, first_of, partition
+from store.keys.fields import HomeField
+from store.records import Entry, Source, read_pairs, read_sources
+from store.timelines import Slice, newest_of
+
+APPENDED = 500  # homes to which one script appends a newest post; blocks the server for 1 to 2 ms
+
+# Entries that wait to be added to the list. More make each delivery longer; fewer move entries to the list more often.
+WAITING = 8
+WIDTH = 17  # characters of a waiting entry; the same number is in the scripts
+CHANGED = 100  # homes that one script changes in any other way; blocks the server for 2 to 5 ms
+
+
+class Delivery(Struct, frozen=True):
+    """The delivery of one post to homes, by its author or by the author of a plain repost."""
+
+    deliverer: int
+    post: int
+    author: int
+    repost: int | None = None
+    earlier: str = ""  # earlier plain reposts, as `repost:author`
+
+
+class StoredHome(Struct, frozen=True):
+    """Part of a stored home. Without a floor there is no home; while it is being built, it must not be read."""
+
+    entries: list[Entry]
+    floor: int | None
+    is_built: bool
+
+
+def at_once(delivery: Delivery) -> int:
+    """Return how many homes one step may add a post to."""
+    return CHANGED if delivery.repost else APPENDED
+
+
+def deliver(db: Database, delivery: Delivery, after: int, count: int) -> Command:
+    """Return the command that adds a post to the homes of `count` followers of the deliverer, oldest follow first.
+
+    It begins after the edge `after`. `read_delivered` reads from its reply how far it went.
+    """
+    d = delivery
+    return script(
+        "deliver",
+        followers=keys.followers(d.deliverer),
+        **_stems(),
+        **_limits(db),
+        newest_size=min(WAITING, db.settings.home_slack),
+        deliverer=d.deliverer,
+        **_delivered(d),
+        after=after,
+        limit=count,
+    )
+
+
+def read_delivered(reply: Sequence[Any]) -> tuple[int, int]:
+    """Return the number of followers that a delivery has reached, and the edge of the last one; 0 and 0 for none."""
+    return (int(reply[0]), int(reply[1])) if reply[0] else (0, 0)
+
+
+async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
+    """Remove a deleted post, or an undone plain repost, from homes."""
+    named = {**_stems(), **_limits(db), **_delivered(delivery)}
+    groups = (followers[i : i + CHANGED] for i in range(0, len(followers), CHANGED))
+    await db.ask(*(script("retract", **named, tags=map(keys.tag, some)) for some in groups))
+
+
+def _delivered(d: Delivery) -> dict[str, Any]:
+    return {"post": d.post, "author": d.author, "repost": d.repost or "", "earlier_reposts": d.earlier}
+
+
+def _stems() -> dict[str, str]:
+    return {
+        "following_stem": keys.stem(keys.following),
+        "home_stem": keys.stem(keys.home),
+        "home_state_stem": keys.stem(keys.home_state),
+        "sources_stem": keys.stem(keys.sources),
+        "newest_stem": keys.stem(keys.newest),
+    }
+
+
+def _limits(db: Database) -> dict[str, int]:
+    return {"home_size": db.settings.home_size, "home_slack": db.settings.home_slack, "oldest": oldest(db)}
+
+
+def oldest(db: Database) -> int:
+    """Return the id at and below which entries are too old for homes (`HOME_MAX_AGE`); 0 without such a limit."""
+    days = db.settings.home_max_age
+    return first_of(datetime.now(UTC) - timedelta(days=days)) if days else 0
+
+
+async def merge(
+    db: Database, follower: int, followed: int, edge: int, entries: Sequence[Delivery], horizon: int
+) -> None:
+    """Merge a newly followed member's posts into a home; the member's profile was not read below `horizon`."""
+    home = _follower_home(db, follower, entries)
+    await db.call("merge_home", **home, followed=followed, edge=edge, horizon=horizon)
+
+
+async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
+    """Remove an unfollowed member's posts and plain reposts from a home."""
+    await db.call("unmerge_home", **_follower_home(db, follower, entries), unfollowed=unfollowed)
+
+
+def _follower_home(db: Database, follower: int, entries: Sequence[Delivery]) -> dict[str, Any]:
+    """Return the script parameters that name a follower's home and posts of a member."""
+    return {
+        "following": keys.following(follower),
+        **keys.home_keys(follower),
+        **_limits(db),
+        "follower": follower,
+        "entries": [part for e in entries for part in (e.post, e.author, e.repost or "", e.earlier)],
+    }
+
+
+async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
+    """Return the plain reposts that are sources of a home's posts, by post."""
+    found = read_pairs(await db.one("HGETALL", keys.sources(member)))
+    return {int(post): read_sources(text) for post, text in found.items()}
+
+
+async def floor(db: Database, member: int) -> int | None:
+    """Return the highest id ever trimmed from a home, None when the member has no home."""
+    found = await db.one(*floor_command(member))
+    return None if found is None else int(found)
+
+
+def floor_command(member: int) -> Command:
+    """Return the command that reads the highest id ever trimmed from a home."""
+    return ("HGET", keys.home_state(member), HomeField.FLOOR)
+
+
+def read_home(member: int, part: Slice) -> list[Command]:
+    """Return the three commands that read part of a home; `read_stored` makes a StoredHome of their replies.
+
+    The order of the commands matters. An entry that moves to the list between them is read twice, not missed. An entry
+    that is trimmed between them is below the floor that is read last.
+    """
+    return [
+        ("GET", keys.newest(member)),
+        _read_listed(member, part),
+        ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
+    ]
+
+
+def _read_listed(member: int, part: Slice) -> Command:
+    if part.below is None and part.newest_first:
+        return ("LRANGE", keys.home(member), -part.count, -1)
+    return script(
+        "slice_home",
+        home=keys.home(member),
+        above=part.above or 0,
+        below="" if part.below is None else part.below,
+        newest_first="1" if part.newest_first else "",
+        limit=part.count,
+    )
+
+
+def read_stored(part: Slice, waiting: str | None, listed: Sequence[str], state: Sequence[str | None]) -> StoredHome:
+    """Return part of a home from the replies to the commands of `read_home`."""
+    floor, building = state
+    return StoredHome(home_slice(part, waiting, listed), None if floor is None else int(floor), not building)
+
+
+def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[Entry]:
+    """Return the entries of part of a home, in the order of the slice."""
+    texts = [*listed, *(waiting or "").split()[1:]]
+    plain = [int(text) for text in texts if ":" not in text]  # almost all entries are plain ids
+    found = dict(zip(plain, plain, strict=True))
+    found |= {entry.place: entry.thing for entry in home_entries([text for text in texts if ":" in text])}
+    above, below = part.above or 0, part.below or LARGEST + 1
+    places = sorted([place for place in found if above < place < below], reverse=part.newest_first)
+    return [Entry(found[place], place) for place in places[: part.count]]
+
+
+def home_entries(listed: Sequence[str]) -> list[Entry]:
+    """Return entries from a home's stored list, in its order."""
+    return [Entry(int(post), int(place or post)) for post, _, place in (entry.partition(":") for entry in listed)]
+
+
+def read_on_command(p: int, members: Sequence[int]) -> Command:
+    """Return the command that reads the day on which each member last read their home; members of one partition."""
+    return ("ZMSCORE", keys.active(p), *members)
+
+
+def sources_commands(member: int, posts: Sequence[int]) -> list[Command]:
+    """Return the commands that read whether a home has sources at all, then those of some posts, if any."""
+    key = keys.sources(member)
+    return [("EXISTS", key), *([("HMGET", key, *posts)] if posts else [])]
+
+
+def places(member: int, posts: Sequence[int]) -> Command:
+    """Return the command that reads the places of posts in a home, None for posts that it does not have."""
+    return script("places", home=keys.home(member), newest=keys.newest(member), posts=posts)
+
+
+async def state(db: Database, member: int) -> tuple[bool, bool]:
+    """Return whether a member has a whole home, and whether they have read it today; one round trip."""
+    (floor, building), day = await db.ask(
+        ("HMGET", keys.home_state(member), HomeField.FLOOR, HomeField.BUILDING),
+        ("ZSCORE", keys.active(partition(member)), member),
+    )
+    return floor is not None and not building, day == str(today())
+
+
+async def length(db: Database, member: int) -> int:
+    """Return how many entries the list of a home has."""
+    return int(await db.one("LLEN", keys.home(member)))
+
+
+async def home(db: Database, member: int) -> list[Entry]:
+    """Return a whole stored home, newest first."""
+    return home_slice(
+        newest_of(LARGEST), *await db.ask(("GET", keys.newest(member)), ("LRANGE", keys.home(member), 0, -1))
+    )
+
+
+def begin_home(member: int, *, again: bool = False) -> Command:
+    """Return the command that begins to build a home; its reply is the home's count of changes, None when it is ready.
+
+    With `again`, it also begins for a home that is ready, to add to it.
+    """
+    return script("begin_home", home_state=keys.home_state(member), again="1" if again else "")
+
+
+def write_home(db: Database, member: int, changed: str, places: str, sources: Mapping[int, str], floor: int) -> Command:
+    """Return the command that writes a built home; it replies -1 when the home has changed since building began.
+
+    `places` are the entries, as `post` or `post:place`, separated by spaces.
+    """
+    return script(
+        "write_home",
+        **keys.home_keys(member),
+        active=keys.active(partition(member)),
+        member=member,
+        changes=changed,
+        floor=floor,
+        day=today(),
+        home_size=db.settings.home_size,
+        home_slack=db.settings.home_slack,
+        entries=places,
+        sources_by_post=[part for pair in sources.items() for part in pair],
+    )
+
+
+def trim_home(db: Database, member: int) -> Command:
+    """Return the command that trims a home; its reply is the number of entries removed."""
+    return script("trim_home", **keys.home_keys(member), **_limits(db))
+
+
+def drop_home(member: int, last_read: int | None = None) -> Command:
+    """Return the command that drops a home, unless it was read after the day `last_read`, if one is given."""
+    return script(
+        "drop_home",
+        **keys.home_keys(member),
+        active=keys.active(partition(member)),
+        member=member,
+        last_read="" if last_read is None else last_read,
+    )
+
+
+def touch_home(member: int) -> Command:
+    """Return the command that records that a home was read today."""
+    return ("ZADD", keys.active(partition(member)), "GT", today(), member)
+
+
+async def idle(db: Database, last_read: int, count: int) -> list[int]:
+    """Return members whose homes were last read on a day or before, some of each partition."""
+    bounds = ("-inf", last_read, "BYSCORE", "LIMIT", 0, count)
+    found = await db.ask(*(("ZRANGE", keys.active(p), *bounds) for p in range(PARTITIONS)))
+    return [int(member) for members in found for member in members]
+
+
+def today() -> int:
+    """Return today's day number: UTC days since 1970."""
+    return int(time.time()) // keys.DAY
