@@ -21,11 +21,11 @@ from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, V
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
-from store import accounts, attempts, keys
+from store import accounts, attempts
 from store.attempts import HOUR_SECONDS
 from store.client.database import Database
 from store.keys.fields import CredentialsField, UserField
-from store.records import Credentials, Role, User
+from store.records import Credentials, Job, Role, User
 from store.secret import Secret
 
 SIGN_UP = "sign-up"  # the kind under which these attempts are counted
@@ -89,14 +89,11 @@ async def change_email(context: Context, *, email: str, current_password: Secret
     if address == found.email:
         return ViewerPayload(viewer=context.claims)
     if address.lower() != found.email.lower() and not await accounts.reserve(
-        context.db, keys.email(address.lower()), member
+        context.db, accounts.email_reservation(address), member
     ):
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
-    job = await accounts.update(
-        context.db, member, credentials={CredentialsField.EMAIL: address}, names={"email": address}
-    )
-    if job:
-        await dispatch.finish(context.db, job)
+    changed = {CredentialsField.EMAIL: address}
+    await _finish(context, await accounts.update(context.db, member, credentials=changed, names={"email": address}))
     context.forget()
     return ViewerPayload(viewer=context.claims)
 
@@ -115,6 +112,30 @@ async def update_profile(
     followers.
     """
     member = await context.member()
+    profile = _check_profile(context, login, name, bio)
+    current = await accounts.user(context.db, member)
+    if current is None:
+        raise Unauthenticated("this member is gone")
+    names = {"name": profile[UserField.NAME]} if name is not None else {}
+    if login is not None and login != current.login:
+        await _reserve_login(context, current, login)
+        profile[UserField.LOGIN] = names["login"] = login
+    await _finish(context, await accounts.update(context.db, member, profile=profile, names=names))
+    if is_private is not None:
+        job = await accounts.set_account_state(context.db, member, UserField.PRIVATE, holds=is_private)
+        await _finish(context, job)
+    context.forget()
+    return ViewerPayload(viewer=context.claims)
+
+
+async def _finish(context: Context, job: Job | None) -> None:
+    """Run the job that a change has left, if any."""
+    if job:
+        await dispatch.finish(context.db, job)
+
+
+def _check_profile(context: Context, login: str | None, name: str | None, bio: str | None) -> dict[str, str]:
+    """Return the given name and bio as they are stored; raises Refused with all errors in the input."""
     errors: list[UserError] = []
     profile: dict[str, str] = {}
     if name is not None:
@@ -124,25 +145,14 @@ async def update_profile(
     if login is not None:
         _check_login(login, errors)
     refuse_all(errors)
-    current = await accounts.user(context.db, member)
-    if current is None:
-        raise Unauthenticated("this member is gone")
-    names = {"name": profile[UserField.NAME]} if name is not None else {}
-    if login is not None and login != current.login:
-        await _limit_former_logins(context, member, current.login.lower(), login.lower())
-        if not await accounts.reserve(context.db, keys.login(login.lower()), member):
-            raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
-        profile[UserField.LOGIN] = login
-        names["login"] = login
-    job = await accounts.update(context.db, member, profile=profile, names=names)
-    if job:
-        await dispatch.finish(context.db, job)
-    if is_private is not None:
-        job = await accounts.set_account_state(context.db, member, UserField.PRIVATE, holds=is_private)
-        if job:
-            await dispatch.finish(context.db, job)
-    context.forget()
-    return ViewerPayload(viewer=context.claims)
+    return profile
+
+
+async def _reserve_login(context: Context, current: User, wanted: str) -> None:
+    """Reserve another login for a member; raises Refused if it is taken, or too many that they gave up are reserved."""
+    await _limit_former_logins(context, current.id, current.login.lower(), wanted.lower())
+    if not await accounts.reserve(context.db, accounts.login_reservation(wanted), current.id):
+        raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
 
 
 async def _limit_former_logins(context: Context, member: int, current: str, wanted: str) -> None:
@@ -156,7 +166,7 @@ async def _limit_former_logins(context: Context, member: int, current: str, want
 
 async def find(db: Database, login: str) -> int | None:
     """Return the member who has a login now; None if nobody has it, or the holder has given it up."""
-    member = await accounts.holder(db, keys.login(login.lower()))
+    member = await accounts.holder(db, accounts.login_reservation(login))
     found = await accounts.user(db, member) if member else None
     return found.id if found and found.login.lower() == login.lower() else None
 
@@ -207,7 +217,7 @@ async def create_member(
     Raises Refused for names that are taken.
     """
     member = await db.mint()
-    wanted = {"login": keys.login(login.lower()), "email": keys.email(email.lower())}
+    wanted = {"login": accounts.login_reservation(login), "email": accounts.email_reservation(email)}
     await _reserve(db, member, wanted)
     password = await password_hash()
     await _reserve(db, member, wanted)  # again, because reservations may expire while many passwords wait to be hashed

@@ -15,7 +15,7 @@ from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows
 from store.records import Entry, Job, Relationship, User
-from store.timelines import Slice
+from store.timelines import Slice, look_up
 
 COMMON_COUNTED = 20_000  # largest size of the smaller set for which common followers are counted
 COMMON_SCANNED = 1_000  # members of the first set that are scanned per page of common followers or followed members
@@ -207,7 +207,7 @@ async def common_follower_count(context: Context, user: User, with_user: str) ->
 
 
 async def _in_set(context: Context, key: str, members: Sequence[int]) -> set[int]:
-    (scores,) = await context.batcher.run([follows.look_up(key, members)])
+    (scores,) = await context.batcher.run([look_up(key, members)])
     return {member for member, score in zip(members, scores, strict=True) if score is not None}
 
 

@@ -9,7 +9,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
 from resolvers.operation.payloads import LogOutPayload, SessionPayload
 from resolvers.operation.tokens import Claims, digest
-from store import accounts, keys
+from store import accounts
 from store import sessions as stored
 from store.secret import Secret
 from store.sessions import Session
@@ -108,4 +108,4 @@ def _is_named(facts: stored.LogInFacts, wanted: str) -> bool:
 
 
 def _name_key(wanted: str) -> str:
-    return keys.email(wanted) if "@" in wanted else keys.login(wanted)
+    return accounts.email_reservation(wanted) if "@" in wanted else accounts.login_reservation(wanted)

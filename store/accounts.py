@@ -17,6 +17,16 @@ from store.sessions import announce
 MINUTE_SECONDS = 60
 
 
+def login_reservation(login: str) -> str:
+    """Return the key under which a login is reserved and held, the same in upper and lower case."""
+    return keys.login(login.lower())
+
+
+def email_reservation(address: str) -> str:
+    """Return the key under which an e-mail address is reserved and held, the same in upper and lower case."""
+    return keys.email(address.lower())
+
+
 async def reserve(db: Database, key: str, member: int) -> bool:
     """Reserve a login or e-mail for a while; False when another member holds it.
 

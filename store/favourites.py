@@ -19,14 +19,13 @@ async def add(db: Database, member: int, post: int) -> str:
     """
     if not await _index(db, member, post):
         return "gone"
-    p = partition(member)
     try:
         outcome: str = await db.call(
             "favourite",
-            minted=keys.minted(p),
+            minted=keys.minted(partition(member)),
             user=keys.user(member),
             favourites=keys.favourites(member),
-            partition=p,
+            partition=partition(member),
             post=post,
             max_favourites=db.settings.max_favourites,
         )

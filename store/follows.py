@@ -261,11 +261,6 @@ def first_members(listing: str, count: int) -> Command:
     return ("ZRANGE", listing, 0, count - 1)
 
 
-def look_up(listing: str, members: Sequence[int]) -> Command:
-    """Return the command that reads the edges of some members in one of these lists, None for those it lacks."""
-    return ("ZMSCORE", listing, *members)
-
-
 async def followers_after(db: Database, member: int, edge: int, count: int) -> list[Entry]:
     """Return followers whose edges are newer than one, oldest first."""
     reply = await db.one(

@@ -20,6 +20,11 @@ class Slice(Struct, frozen=True):
     count: int
 
 
+def look_up(key: str, things: Sequence[int]) -> Command:
+    """Return the command that reads the places of some entries in a list, None for those that it lacks."""
+    return ("ZMSCORE", key, *things)
+
+
 def newest_of(count: int) -> Slice:
     """Return the bounds of a timeline's newest entries."""
     return Slice(None, None, newest_first=True, count=count)

@@ -29,10 +29,10 @@ def profiles(network: Network, readers: Sequence[Reader], count: int) -> list[Re
 
 def mixed(network: Network, readers: Sequence[Reader], shares: tuple[int, int, int]) -> list[Request]:
     """Return home pages, profile pages and posts by their shares of a hundred, in an order that is always the same."""
-    homes, pages, posts = (REQUESTS * share // 100 for share in shares)
+    reads, pages, posts = (REQUESTS * share // 100 for share in shares)
     dice = random.Random(network.seed)  # noqa: S311
     texts = graph.texts(dice)
-    requests = [queries.home(dice.choice(readers).token) for _ in range(homes)]
+    requests = [queries.home(dice.choice(readers).token) for _ in range(reads)]
     requests += profiles(network, readers, pages)
     requests += [queries.post(dice.choice(readers).token, dice.choice(texts)) for _ in range(posts)]
     dice.shuffle(requests)
@@ -50,8 +50,8 @@ async def check_posts(stage: Stage, contenders: Sequence[Contender], readers: Se
         status["createdAt"] = len(status["createdAt"])
         shapes.add(json.dumps(status))
         followers = await stage.db.one("ZRANGE", keys.followers(author.member), 0, -1)
-        homes = (homes.places(int(follower), [number]) for follower in [author.member, *followers])
-        if [None] in await stage.db.ask(*homes):
+        places = (homes.places(int(follower), [number]) for follower in [author.member, *followers])
+        if [None] in await stage.db.ask(*places):
             raise BenchmarkError(f"{contender.kind.name} has not delivered a post to all followers")
     if len(shapes) > 1:
         raise BenchmarkError(f"contenders answer a post differently: {shapes}")

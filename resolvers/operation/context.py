@@ -33,6 +33,13 @@ _NO_WAITING = contextlib.nullcontext()
 class Context:
     """State of one operation, or of one event of a subscription: the viewer, and what has been read for them."""
 
+    # Of a subscription to the whole site, updated by its events.
+    relationships: Mapping[int, Relationship] | None = None
+    # A subscription holds it while it reads and sends an event. Entering waits for a client that reads slowly.
+    room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
+    selection: object | None = None  # of the document, if other viewers may get the same answer
+    fields: frozenset[str] | None = None  # names of all fields in the document, if known
+
     def __init__(
         self,
         services: Services,
@@ -51,13 +58,6 @@ class Context:
         self.request_id = request_id
         self.socket = socket
         self.counted = counted
-        self.relationships: Mapping[int, Relationship] | None = (
-            None  # of a subscription to the whole site, updated by its events
-        )
-        self.selection: object | None = None  # of the document, if other viewers may get the same answer
-        # A subscription holds it while it reads and sends an event. Entering waits for a client that reads slowly.
-        self.room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
-        self.fields: frozenset[str] | None = None  # names of all fields in the document, if known
         # The check doesn't refer to the context. Without a reference cycle, everything read is freed at once.
         sessions = services.known.sessions.of(claims.member if claims else 0)
         self._session_check = SessionCheck(

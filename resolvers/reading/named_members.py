@@ -8,6 +8,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import UserError, UserErrorCode, refuse
 from resolvers.operation.payloads import UsersPayload
 from resolvers.reading import global_ids, hydrate
+from store.timelines import look_up
 
 
 class Targets:
@@ -72,6 +73,6 @@ async def _absent(context: Context, members: Sequence[int], among: Collection[st
     """Return the members that are in none of some sorted sets."""
     if not members or not among:
         return list(members)
-    columns = await context.batcher.run([("ZMSCORE", key, *members) for key in among])
+    columns = await context.batcher.run([look_up(key, members) for key in among])
     rows = zip(members, zip(*columns, strict=True), strict=True)
     return [member for member, scores in rows if all(score is None for score in scores)]

@@ -163,18 +163,21 @@ async def page(
         edges += [edge for edge in await present(scanned) if edge is not None]
         if not more or len(edges) == asked.count:
             break
-    ends = [cursor(asked.kind, place) for place in (places[:1] + places[-1:])]
     if not asked.forward:
         edges.reverse()
+    return Page(edges, _info(asked, places, more=more, behind=behind))
+
+
+def _info(asked: Window, places: Sequence[int], *, more: bool, behind: bool) -> PageInfo:
+    """Return the position of a page, from the places scanned and whether the list goes on at either end."""
+    ends = [cursor(asked.kind, place) for place in (*places[:1], *places[-1:])]
+    if not asked.forward:
         ends.reverse()
-    return Page(
-        edges,
-        PageInfo(
-            has_next_page=more if asked.forward else behind,
-            has_previous_page=behind if asked.forward else more,
-            start_cursor=ends[0] if ends else None,
-            end_cursor=ends[-1] if ends else None,
-        ),
+    return PageInfo(
+        has_next_page=more if asked.forward else behind,
+        has_previous_page=behind if asked.forward else more,
+        start_cursor=ends[0] if ends else None,
+        end_cursor=ends[-1] if ends else None,
     )
 
 

@@ -198,8 +198,8 @@ async def test_a_delivery_that_a_delete_has_overtaken(
     await alice.do("deletePost", postId=post)
     await work_off(services.db, worker)
     await dispatch.perform(services.db, delivery, Budget(float("inf")))
-    homes = [await homes.home(services.db, number(member.id)) for member in fans]
-    assert sum(bool(home) for home in homes) <= BATCH
+    stored = [await homes.home(services.db, number(member.id)) for member in fans]
+    assert sum(bool(home) for home in stored) <= BATCH
     assert not any(await reached(fans, post))
 
 
