@@ -121,12 +121,12 @@ def related_commands(member: int, most: int) -> list[Command]:
 
 
 def blocked_list(member: int) -> str:
-    """Return the key of the list of those whom a member blocks, by block, for reading pages."""
+    """Return the key of the list of members whom a member blocks, sorted by block."""
     return keys.blocked(member)
 
 
 def muted_list(member: int) -> str:
-    """Return the key of the list of those whom a member mutes, by mute, for reading pages."""
+    """Return the key of the list of members whom a member mutes, sorted by mute."""
     return keys.muted(member)
 
 

@@ -48,7 +48,7 @@ async def remove(db: Database, member: int, post: int) -> bool:
 
 
 def favourites_list(member: int) -> str:
-    """Return the key of the list of a member's favourites, by favourite, for reading pages."""
+    """Return the key of a member's favourites, sorted by favourite."""
     return keys.favourites(member)
 
 

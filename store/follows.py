@@ -232,22 +232,22 @@ async def following(db: Database, member: int) -> dict[int, int]:
 
 
 def following_list(member: int) -> str:
-    """Return the key of the list of those whom a member follows, by edge, for reading pages."""
+    """Return the key of the list of members whom a member follows, sorted by edge."""
     return keys.following(member)
 
 
 def followers_list(member: int) -> str:
-    """Return the key of the list of a member's followers, by edge, for reading pages."""
+    """Return the key of a member's followers, sorted by edge."""
     return keys.followers(member)
 
 
 def requested_list(member: int) -> str:
-    """Return the key of the list of those whom a member asks to follow, by edge, for reading pages."""
+    """Return the key of the list of members whom a member asks to follow, sorted by edge."""
     return keys.requested(member)
 
 
 def requests_list(member: int) -> str:
-    """Return the key of the list of those who ask to follow a member, by edge, for reading pages."""
+    """Return the key of the list of members who ask to follow a member, sorted by edge."""
     return keys.requests(member)
 
 

@@ -58,7 +58,7 @@ def _liking(db: Database, post: int, member: int) -> dict[str, Any]:
 
 
 def likes_list(post: int) -> str:
-    """Return the key of the list of those who like a post, by like, for reading pages."""
+    """Return the key of the list of members who like a post, sorted by like."""
     return keys.likes(post)
 
 
@@ -164,7 +164,7 @@ def delete_command(db: Database, comment: int, post: int) -> Command:
 
 
 def comments_list(post: int) -> str:
-    """Return the key of the list of the comments on a post, by id, for reading pages."""
+    """Return the key of the list of comments on a post, sorted by id."""
     return keys.comments(post)
 
 

@@ -62,12 +62,12 @@ def read_notifications(reply: Sequence[str]) -> list[Notification]:
 
 
 def notifications_list(member: int) -> str:
-    """Return the key of the list of a member's notifications, by id, for reading pages."""
+    """Return the key of a member's notifications, sorted by id."""
     return keys.notifications(member)
 
 
 def mentions_list(member: int) -> str:
-    """Return the key of the list of a member's mentions, by id of the post or comment, for reading pages."""
+    """Return the key of a member's mentions, sorted by id of the post or comment."""
     return keys.mentions(member)
 
 

@@ -226,12 +226,12 @@ def read_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
 
 
 def reposts_list(original: int) -> str:
-    """Return the key of the list of those who have plainly reposted a post, by repost, for reading pages."""
+    """Return the key of the list of members who have plainly reposted a post, sorted by repost."""
     return keys.reposts(original)
 
 
 def quotes_list(original: int) -> str:
-    """Return the key of the list of the quotes of a post, by id, for reading pages."""
+    """Return the key of the list of quotes of a post, sorted by id."""
     return keys.quotes(original)
 
 

@@ -9,12 +9,12 @@ from store.client.database import Command, Database, script
 
 
 def public_lists() -> tuple[str, str]:
-    """Return the keys of the public timeline, by id, and of its ranking, by score, for reading pages."""
+    """Return the keys of the public timeline, sorted by id, and of its ranking, sorted by score."""
     return keys.public(), keys.important_public()
 
 
 def hashtag_lists(tag: str) -> tuple[str, str]:
-    """Return the keys of a hashtag's posts, by id, and of their ranking, by score, for reading pages."""
+    """Return the keys of a hashtag's posts, sorted by id, and of their ranking, sorted by score."""
     return keys.hashtag(tag), keys.important_hashtag(tag)
 
 

@@ -24,12 +24,12 @@ class Reply:
 
 
 def replies_list(post: int) -> str:
-    """Return the key of the list of the replies to a post, by id, for reading pages."""
+    """Return the key of the list of replies to a post, sorted by id."""
     return keys.replies(post)
 
 
 def thread_list(root: int) -> str:
-    """Return the key of the list of the posts of a conversation, by id, for reading pages."""
+    """Return the key of the list of posts of a conversation, sorted by id."""
     return keys.thread(root)
 
 

@@ -46,7 +46,7 @@ def probe(key: str, edge: int, *, newer: bool) -> Command:
 
 
 def profile_list(member: int) -> str:
-    """Return the key of the list of a member's profile, by id, for reading pages."""
+    """Return the key of a member's profile, sorted by id."""
     return keys.profile(member)
 
 
