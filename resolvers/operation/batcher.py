@@ -155,7 +155,12 @@ class Batcher:
 
     def _answered(self, gathered: Gathered, writes: int, answered: asyncio.Future[list[Any]]) -> None:
         self.is_current = self._db.is_answered(answered) and writes == self._writes
-        if self.is_current and self._passes():
+        if silence := self._db.silence(answered):  # sending it again would make the client wait as long again
+            if self._checked is None:
+                self._checked = self.loop.create_future()
+                gathered.synchronising.append(self._checked)
+            self._fail(gathered, self._fatal(silence))
+        elif self.is_current and self._passes():
             gathered.end()
         else:
             self._start(gathered)  # the slow path gives the same result, and raises the error if there is one
@@ -172,15 +177,18 @@ class Batcher:
             self._checked.set_result(None)
         return self._checked.done() and self._checked.exception() is None
 
+    def _fail(self, gathered: Gathered, error: BaseException) -> None:
+        for future in gathered.futures():
+            if not future.done():
+                future.set_exception(error)
+                future.exception()  # the caller may be cancelled: asyncio must not report it as never retrieved
+
     async def _flush(self, gathered: Gathered) -> None:
         try:
             commands = [command for some, _ in gathered.commands for command in some]
             replies = await self._send(commands, [one for one, _ in gathered.readings])
         except BaseException as error:  # noqa: BLE001  every waiting caller gets it
-            for future in gathered.futures():
-                if not future.done():
-                    future.set_exception(error)
-                    future.exception()  # the caller may be cancelled: asyncio must not report it as never retrieved
+            self._fail(gathered, error)
             return
         gathered.end()
         start = 0

@@ -115,6 +115,14 @@ class Database:
         """Return whether the server could answer the reads that `begin` sent."""
         return not told.cancelled() and told.exception() is None and OUTAGES.isdisjoint(map(type, told.result()))
 
+    def silence(self, told: asyncio.Future[list[Any]]) -> Unavailable | None:
+        """Return the outage if the server did not answer the reads that `begin` sent in time.
+
+        A lost connection is no such outage: it can be opened again at once.
+        """
+        error = None if told.cancelled() else told.exception()
+        return self._unreachable(error) if isinstance(error, RedisTimeoutError) else None
+
     async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:
         replies = await self.run([*commands, *(command for reading in readings for command in reading.commands)])
         hand_out(readings, replies[len(commands) :], None)

@@ -15,11 +15,13 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.upkeep import verify
 from store import homes, jobs, keys
+from store.client import cache, database
+from store.client.connection import connect
 from store.client.database import CommandRefused, Database, Unavailable
 from store.settings import Settings
 from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
 from tests.support.servers.outages import REFUSING, SILENCED, outage
-from tests.support.servers.processes import Redis, own_store
+from tests.support.servers.processes import Redis, own_store, process
 from tests.support.transport.live import watching
 from tests.support.work import number, waiting, work_off
 
@@ -34,6 +36,7 @@ READS = """{
   searchUsers(prefix: "bo", first: 1) { nodes { id } }
   user(login: "bob") { id name timeline(first: 5) { nodes { ... on Post { id } } } followers { nodes { id } } }
 }"""
+PAGE = "{ homeTimeline { nodes { __typename } } }"
 SOON = 1.0  # s within which /readyz answers
 
 
@@ -253,3 +256,25 @@ async def test_states_and_bugs(db: Database, text: str, kind: type[Exception]) -
     with pytest.raises(kind) as caught:
         await db.ask(("EVAL", f"return redis.error_reply('{text}')", 0))
     assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize("query", [PAGE, "mutation { logOut { userErrors { code } } }"])
+async def test_waiting_once(
+    settings: Settings, store: Redis, alice: Member, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    """An operation waits for a store that hangs once, not for each connection."""
+    monkeypatch.setattr(database, "REPLY_SECONDS", 0.2)
+    opened: list[object] = []
+
+    async def counted(*arguments: Any) -> Any:
+        opened.append(arguments)
+        return await connect(*arguments)
+
+    async with process(shrunk(settings, rate_limit=0)) as ask:
+        for _ in range(2):  # the second time everything is cached
+            assert "errors" not in await ask(alice, PAGE)
+        monkeypatch.setattr(cache, "connect", counted)
+        with store.frozen():
+            answer = await ask(alice, query)
+        assert [error["extensions"]["code"] for error in answer["errors"]] == ["SERVICE_UNAVAILABLE"]
+        assert not opened
