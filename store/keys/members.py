@@ -205,7 +205,7 @@ def favourites(member: int) -> str:
 
 
 def notifications(member: int) -> str:
-    """zset: what a member is told, as `KIND:actor:post:comment`, 0 for none → id of its making; `NOTIFICATIONS_KEPT`"""
+    """zset: notification, as `KIND:actor:post:comment`, 0 for none → id of its making; `NOTIFICATIONS_KEPT`"""
     return f"notifications:{{{partition(member)}}}:{member}"
 
 

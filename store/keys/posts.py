@@ -16,7 +16,7 @@ def likes(post: int) -> str:
 
 
 def reposts(post: int) -> str:
-    """zset: member who has passed the post on plainly → their repost"""
+    """zset: member with a plain repost of the post → that repost"""
     return f"reposts:{{{partition(post)}}}:{post}"
 
 
@@ -26,7 +26,7 @@ def quotes(post: int) -> str:
 
 
 def replies(post: int) -> str:
-    """zset: status that answers the post → its own id; what is hidden stands in it as little as what is deleted"""
+    """zset: status that answers the post → its own id; without hidden and deleted ones"""
     return f"replies:{{{partition(post)}}}:{post}"
 
 
@@ -56,7 +56,7 @@ def commenters(post: int) -> str:
 
 
 def comment(thing: int) -> str:
-    """hash: a comment; it lies in the partition of its post"""
+    """hash: a comment; in the partition of its post"""
     return f"comment:{{{partition(thing)}}}:{thing}"
 
 

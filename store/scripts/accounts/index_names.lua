@@ -1,7 +1,7 @@
 -- Updates the search index: the sets of names by which members are found.
 -- KEYS: indexed, names... (a set of each magnitude).
 -- ARGV: changes... (of each member: the member, the expected record, the new record).
--- A member's record is the magnitude and the names, each after a zero byte. '' stands for no record. The expected
+-- A member's record is the magnitude and the names, each after a zero byte. '' means no record. The expected
 -- record 'any' matches all records. The entries are `name\0member`.
 -- Invariant: the record names all entries of the member, so an update leaves none behind.
 local function each_entry(record, member, act)

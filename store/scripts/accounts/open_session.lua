@@ -1,7 +1,8 @@
 -- Adds a session and remembers the address that opened it. The oldest sessions and addresses make room.
 -- KEYS: user, sessions, credentials, known_addresses.
--- ARGV: session, record (JSON with created), max_sessions, checked_hash (of the password that was checked, or ''),
---       address (digest, or ''), now (ms), address_ttl (s), max_addresses.
+-- ARGV: session, record (JSON), max_sessions, checked_hash (or ''), address (digest, or ''), now (ms), address_ttl (s),
+--       max_addresses.
+-- `record` contains `created`. `checked_hash` is the stored hash with which the password was checked.
 -- Returns the sessions that made room; false when the member is gone or the password has changed since the check.
 if redis.call('EXISTS', user) == 0 then
   return false

@@ -4,8 +4,8 @@
 -- A token that was never issued for the session changes nothing.
 -- The new record is as long as the old one, so sessions can be renewed even when memory is used up.
 -- KEYS: sessions.
--- ARGV: session, presented (digest), successor (digest), now (ms), grace (ms), expires (ms since 1970),
---       is_issued ('1' when the token presented was issued for the session, else '').
+-- ARGV: session, presented (digest), successor (digest), now (ms), grace (ms), expires (ms since 1970), is_issued.
+-- `is_issued` is '1' when the presented token was issued for the session, else ''.
 -- Returns 'ok'; 'refused'; or 'ended' when the refused token has ended a running session.
 local text = redis.call('HGET', sessions, session)
 if not text then

@@ -1,8 +1,10 @@
 -- Changes fields of the profile and the credentials together.
 -- KEYS: minted, jobs, user, credentials, former_logins.
--- ARGV: partition, names (JSON: the member and the new login, e-mail or name; '' when none changes),
---       release_seconds (how long a former login stays reserved), profile_count (how many of the changes),
---       changes... (pairs of field and new text, first those of the profile, then those of the credentials).
+-- ARGV: partition, names (JSON, or ''), release_seconds, profile_count, changes...
+-- `names` has the member and the new login, e-mail or name. It is '' when none of these changes.
+-- `release_seconds` says how long a former login stays reserved.
+-- `changes` are pairs of a field and its new text.
+-- The first `profile_count` pairs are of the profile, the others of the credentials.
 -- Returns the job's id and body, {} when no name changed.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')

@@ -1,8 +1,9 @@
 -- Fans out one post to the homes of some followers, oldest follow first. Repeating it changes nothing.
 -- KEYS: followers (of the deliverer).
 -- ARGV: following_stem, home_stem, home_state_stem, sources_stem, newest_stem, home_size, home_slack,
---       oldest (highest id that is too old for a home, or 0), newest_size (most entries in newest), deliverer, post,
---       author (of the post), repost (or ''), earlier_reposts, after (edge at which to begin), limit (followers).
+--       oldest, newest_size, deliverer, post, author, repost (or ''), earlier_reposts, after, limit.
+-- `oldest` is the highest id that is too old for a home, or 0. `newest_size` is the most entries in `newest`.
+-- `author` wrote the post. The script begins after the edge `after`, and takes `limit` followers.
 -- Returns the number of followers, and the last one's edge if there is any.
 -- A home that does not exist is not begun.
 -- Almost always the post is newer than every entry of a home. The script then appends it without reading any more.

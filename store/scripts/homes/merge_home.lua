@@ -1,7 +1,8 @@
 -- Adds the posts of a newly followed member to one home, unless that follow has ended or been replaced.
 -- KEYS: following, home, home_state, sources, newest.
--- ARGV: home_size, home_slack, oldest (highest id that is too old for a home, or 0), follower, followed, edge, horizon,
---       entries... (post, its author, repost or '', earlier reposts, ...).
+-- ARGV: home_size, home_slack, oldest, follower, followed, edge, horizon, entries...
+-- `oldest` is the highest id that is too old for a home, or 0.
+-- An entry is four arguments: post, its author, repost (or ''), earlier reposts.
 -- The followed member's profile was read down to `horizon`. Below it the home may be incomplete, so the floor rises.
 local at = {
   member = follower, following = following, home = home, state = home_state, sources = sources, newest = newest,

@@ -1,7 +1,8 @@
 -- Removes a deleted post, or an undone plain repost, from the homes of some members.
 -- ARGV: following_stem, home_stem, home_state_stem, sources_stem, newest_stem, home_size, home_slack,
---       oldest (highest id that is too old for a home, or 0), post, author (of the post), repost (or ''),
---       earlier_reposts, tags... (key suffix of each member).
+--       oldest, post, author, repost (or ''), earlier_reposts, tags...
+-- `oldest` is the highest id that is too old for a home, or 0. `author` wrote the post.
+-- `tags` are the key suffixes of the members.
 -- Undoing a repost can list its original again, so the home is trimmed afterwards.
 local stems = {
   following = following_stem, home = home_stem, state = home_state_stem, sources = sources_stem, newest = newest_stem,

@@ -1,7 +1,8 @@
 -- Removes an unfollowed member's posts and reposts from one home, unless the member is followed again.
 -- KEYS: following, home, home_state, sources, newest.
--- ARGV: home_size, home_slack, oldest (highest id that is too old for a home, or 0), follower, unfollowed,
---       entries... (post, its author, repost or '', earlier reposts, ...).
+-- ARGV: home_size, home_slack, oldest, follower, unfollowed, entries...
+-- `oldest` is the highest id that is too old for a home, or 0.
+-- An entry is four arguments: post, its author, repost (or ''), earlier reposts.
 local at = {
   member = follower, following = following, home = home, state = home_state, sources = sources, newest = newest,
 }

@@ -1,7 +1,9 @@
 -- Writes a home that was computed from the profiles of the followed members, and makes it ready.
 -- KEYS: home, home_state, sources, newest, active.
--- ARGV: member, changes (when the builder began, or '' to ignore changes), floor, day, home_size, home_slack,
---       entries ('post' or 'post:place', separated by spaces), sources_by_post... (post, its sources, ...).
+-- ARGV: member, changes, floor, day, home_size, home_slack, entries, sources_by_post...
+-- `changes` is the number of changes when the builder began, or '' to ignore changes.
+-- `entries` has 'post' or 'post:place' for each entry, separated by spaces.
+-- `sources_by_post` are pairs of a post and its sources.
 -- Returns 1; 0 when the home is ready or gone; -1 when it has changed by more than added posts.
 local at = {member = member, home = home, state = home_state, sources = sources, newest = newest}
 local building, changes_now, floor_now =

@@ -1,10 +1,11 @@
 -- Comments on a post, in the post's partition.
 -- KEYS: minted, status, comments, rescore, commenters, jobs, idempotency?
--- ARGV: partition, comment_prefix, author, text, post, reply_to (comment answered or ''), channel, digest,
---       ttl (s, of the idempotency key), mentions (members separated by spaces), mailboxes.
--- Returns {'new', id}, with the body of the job that notifies the mentioned members if there are any;
--- {'again', id} for a retry; {'conflict'} for a key used differently; {'gone'} without the post;
--- {'no-reply'} without the comment it answers.
+-- ARGV: partition, comment_prefix, author, text, post, reply_to (or ''), channel, digest, ttl (s), mentions, mailboxes.
+-- `reply_to` is the comment that this one answers. `ttl` is that of the idempotency key.
+-- `mentions` are members, separated by spaces.
+-- Returns {'new', id}, with the body of the job that notifies the mentioned members if there are any.
+-- A retry gets {'again', id}. A key that was used differently gets {'conflict'}.
+-- Without the post, the script returns {'gone'}. Without the comment that is answered, it returns {'no-reply'}.
 if redis.call('EXISTS', status) == 0 then
   return {'gone'}
 end

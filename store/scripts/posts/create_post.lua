@@ -1,10 +1,10 @@
 -- Commits a status, quote or plain repost in its author's partition, with the job that delivers it.
 -- KEYS: minted, jobs, user, profile, home, home_state, sources, newest, reposted, hidden, idempotency?
--- ARGV: partition, author, status_prefix, text, mentions (members separated by spaces),
---       hashtags (separated by spaces), original (post reposted or ''), original_author (or ''),
---       of_quote ('1' when the original is a quote, or ''), reply_to (post answered or ''), reply_to_author (or ''),
---       root (post that began the conversation or ''), latitude (or ''), longitude (or ''), digest,
---       ttl (s, of the idempotency key), home_size, home_slack.
+-- ARGV: partition, author, status_prefix, text, mentions, hashtags, original, original_author, of_quote, reply_to,
+--       reply_to_author, root, latitude, longitude, digest, ttl (s), home_size, home_slack.
+-- An argument without a value is ''. `mentions` and `hashtags` are separated by spaces, and mentions are members' ids.
+-- `original` is the post reposted, and `of_quote` is '1' when that is a quote. `reply_to` is the post answered.
+-- `root` is the post that began the conversation. `ttl` is that of the idempotency key.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
 -- differently.

@@ -1,7 +1,8 @@
 -- Removes a repost, quote or reply from its original's list. A tombstone keeps late work from listing it again.
 -- KEYS: status (of the original), listing (of its reposts, quotes or replies), tombstone (of the repost), rescore.
--- ARGV: entry (of the listing), repost (or quote or reply), author (of the repost), counter (of the listing),
---       original, original_author, ttl (s, of the tombstone), channel, mailboxes.
+-- ARGV: entry, repost, author, counter, original, original_author, ttl (s), channel, mailboxes.
+-- `repost` may be a quote or a reply, and `author` made it. `entry` and `counter` are those of the listing.
+-- `ttl` is that of the tombstone.
 local box = mailbox(mailboxes, original_author)
 if counter ~= StatusField.REPOSTS then -- even if the original and its list are gone already
   withdraw(box, counter == StatusField.QUOTES and 'QUOTE' or 'REPLY', author, repost)

@@ -1,9 +1,10 @@
 -- Applies a follow or a request on the followed side, unless a newer version is known.
 -- KEYS: user, followers, requests, tombstone, blocked, minted, jobs.
--- ARGV: step ('add', 'ask' or 'remove'), follower, edge, ttl (s, of the tombstone), partition,
---       member (who is followed), big_author_threshold, mailboxes ('' to notify nobody).
--- Returns 1; 0 when a newer version is known or there is nothing to remove; 2 when a request is a follow, since it was
--- approved or the followed member is no longer private; false when that member is gone or blocks the follower.
+-- ARGV: step ('add', 'ask' or 'remove'), follower, edge, ttl (s), partition, member, big_author_threshold, mailboxes.
+-- `ttl` is that of the tombstone. `member` is the followed one. `mailboxes` is '' to notify nobody.
+-- Returns 1, or 0 when a newer version is known or there is nothing to remove.
+-- Returns 2 when a request is a follow, since it was approved or the followed member is no longer private.
+-- Returns false when the followed member is gone or blocks the follower.
 if redis.call('EXISTS', user) == 0 then
   return false
 end

@@ -1,9 +1,11 @@
 -- Commits follows and follow requests on the follower's side, with the job that applies them on the other sides.
 -- KEYS: minted, jobs, user, following, requested, blocked, blocked_by.
--- ARGV: partition, follower, max_following (follows and requests together), ask_count (how many of the others to ask),
---       others... (first those to ask, then those to follow).
--- Returns the job's id and body ('' when nothing changed), then per member 'new', 'already', 'limit', 'blocks' when the
--- follower blocks them, or 'gone' when they block the follower.
+-- ARGV: partition, follower, max_following, ask_count, others...
+-- `max_following` limits follows and requests together.
+-- The first `ask_count` of the others are asked, the rest are followed.
+-- Returns the job's id and body ('' when nothing changed), then one answer per member:
+-- 'new', 'already', 'limit', 'blocks' or 'gone'.
+-- A member whom the follower blocks gets 'blocks'. A member who blocks the follower gets 'gone'.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end

@@ -1,8 +1,8 @@
 -- Ends edges on the acting side: a member's own follows and requests, or follows or requests by others.
 -- KEYS: minted, jobs, user, listing (following, followers or requests), requested? (with following).
--- ARGV: partition, member, counter (field of the user with the length of the listing, '' for requests),
---       kind (of the job), tombstone_prefix ('' for no tombstones), ttl (s, of the tombstones),
---       big_author_threshold, mailboxes, others...
+-- ARGV: partition, member, counter, kind, tombstone_prefix, ttl (s), big_author_threshold, mailboxes, others...
+-- `counter` is the field of the user with the length of the listing, '' for requests. `kind` is that of the job.
+-- `tombstone_prefix` is '' for no tombstones, and `ttl` is theirs.
 -- Returns the job's id and body, false when nothing changed.
 -- The edge's id is its version: the other side removes that edge or an older one, never a newer one.
 local edges, asked = {}, {}
