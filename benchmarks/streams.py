@@ -29,21 +29,21 @@ FIREHOSE = {
 }
 FILTERED = """subscription($filter: StreamFilter) { stream(filter: $filter) { __typename
   ... on PostCreated { post { id text createdAt author { id login name } } } } }"""
-READERS, STALLED, PER_MEMBER = 900, 100, 20  # subscribers with a socket each, and sockets per member
-ROUNDS = 2  # of each kind of load
-SATURATING = 60  # posts in a round at saturation
-POSTERS = 16  # most connections over which posts are sent
-STEADY_SECONDS = 4  # length of a round at half the rate of saturation
+READERS, STALLED, PER_MEMBER = 900, 100, 20  # Subscribers with a socket each, and sockets per member.
+ROUNDS = 2  # Rounds of each kind of load.
+SATURATING = 60  # Posts in a round at saturation.
+POSTERS = 16  # Most connections over which posts are sent.
+STEADY_SECONDS = 4  # Length of a round at half the rate of saturation.
 USUAL = "a post about tea and time, as long as most are, and about nothing else that anybody follows"
-LONGEST = "\N{TEACUP WITHOUT HANDLE}" * 450  # nearly the most bytes that can be posted by default
-FILLING = 2_500  # such posts fill the kernel's buffers, up to some MB per connection, and then the queue
-QUEUE = 1_000  # most events that wait for a subscriber, by default
-OTHERS = (10, 100, 1_000, 10_000)  # subscriptions that do not match
-PER_SOCKET = 50  # subscriptions on a socket
-EVENTS = 100  # events in a round against filters
+LONGEST = "\N{TEACUP WITHOUT HANDLE}" * 450  # Nearly the most bytes that can be posted by default.
+FILLING = 2_500  # So many of these posts fill the kernel's buffers, up to some MB per connection, and then the queue.
+QUEUE = 1_000  # Most events that wait for a subscriber, by default.
+OTHERS = (10, 100, 1_000, 10_000)  # Subscriptions that do not match.
+PER_SOCKET = 50  # Subscriptions on a socket.
+EVENTS = 100  # Events in a round against filters.
 FILTER_ROUNDS = 7
-QUIET_SECONDS = 0.2  # without a delivery, after which all have arrived
-HEARTBEAT = 2  # s between pings where the server has to notice a stalled subscriber
+QUIET_SECONDS = 0.2  # After so long without a delivery, all have arrived.
+HEARTBEAT = 2  # Seconds between pings where the server has to notice a stalled subscriber.
 
 
 @dataclass(frozen=True)

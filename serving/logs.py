@@ -19,12 +19,12 @@ from aiohttp.http_exceptions import HttpProcessingError
 from graphql import GraphQLError
 from structlog.typing import EventDict
 
-LINE_MOST = 16_384  # characters; the values of a longer line are truncated
-VALUE_MOST = 300  # characters of a value in a truncated line
-ITEMS_MOST = 20  # entries of a list or an object in a truncated line
-MESSAGE_MOST = 1_000  # characters of an exception's message
-FRAMES_MOST = 20  # innermost frames of a traceback
-CAUSES_MOST = 5  # exceptions described in one line
+LINE_MOST = 16_384  # Characters. The values of a longer line are truncated.
+VALUE_MOST = 300  # Characters of a value in a truncated line.
+ITEMS_MOST = 20  # Entries of a list or an object in a truncated line.
+MESSAGE_MOST = 1_000  # Characters of an exception's message.
+FRAMES_MOST = 20  # Innermost frames of a traceback.
+CAUSES_MOST = 5  # Exceptions described in one line.
 
 log = structlog.get_logger()
 

@@ -69,7 +69,7 @@ def settings(store_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def db(settings: Settings) -> AsyncIterator[Database]:
-    """An empty database; whatever key a test leaves in it must be documented."""
+    """An empty database. Every key that a test leaves in it must be documented."""
     database = Database(settings.redis_url, settings)
     await database.one("FLUSHDB")
     yield database
@@ -81,7 +81,7 @@ async def db(settings: Settings) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
-    """What the application is made of; nobody does the deferred work but `worker`."""
+    """The application's services. Only `worker` does deferred work."""
     made = Services(settings, Database(settings.redis_url, settings), settings.secret_key)
     await made.start()
     await made.pubsub.connected.wait()
@@ -91,7 +91,7 @@ async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
 
 @pytest.fixture
 def worker(services: Services) -> Worker:
-    """Does the deferred work when told: `await worker.run_once()`."""
+    """Does the deferred work at `await worker.run_once()`."""
     return Worker(services.db)
 
 

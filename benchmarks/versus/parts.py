@@ -137,12 +137,12 @@ async def limit(run: Run) -> None:
 
 
 async def steps(run: Run) -> None:
-    """What each step has brought, from plain Strawberry on."""
+    """The gain of each step, from plain Strawberry on."""
     await stepping.measure(run.stage, await run.homes(), run.effort, run.scratch)
 
 
 async def budget(run: Run) -> None:
-    """What the parts of a home page may cost, and do."""
+    """The cost of each part of a home page, and its budget."""
     await budgeting.measure(run.stage, await run.homes(), run.effort, run.scratch)
 
 

@@ -16,10 +16,10 @@ from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Stage
 from benchmarks.versus.tables import ratio, spread, table
 
-BUSY = 0.9  # share of a processor above which the server or the load generator is at its limit
-DISTURBED = 0.05  # share of the server's processor above which other processes disturb
-BEHIND = 1.0  # s of unanswered requests, above which a contender could not keep up
-OPEN_CONNECTIONS = 256  # at half load; enough that a request hardly ever waits for one
+BUSY = 0.9  # Share of a processor above which the server or the load generator is at its limit.
+DISTURBED = 0.05  # Share of the server's processor above which other processes disturb.
+BEHIND = 1.0  # Seconds of unanswered requests above which a contender could not keep up.
+OPEN_CONNECTIONS = 256  # Connections at half load: so many that a request hardly ever waits for one.
 
 Results = dict[str, list[Result]]
 

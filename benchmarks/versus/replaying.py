@@ -3,7 +3,7 @@
 First each contender serves the homes of many readers through a proxy socket. The proxy records the bytes that the
 contender sends to the store, and counts those that it gets back. Then the same bytes are sent again, page by page and
 round trip by round trip, over many connections at once. Replies are counted but not parsed, which costs little.
-redis-benchmark could not do that: it repeats one command, but a page has many, and some of them depend on others.
+The tool redis-benchmark could not do that. It repeats one command, but a page has many, and some depend on others.
 
 Meanwhile the servers do nothing, and the store has their processor.
 """

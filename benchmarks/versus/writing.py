@@ -24,13 +24,13 @@ from resolvers.upkeep.imports import Network, create_follows, create_members
 from store import homes, keys
 from store.client.database import Command
 
-INSERTS = 20_000  # into homes, of one turn
-MOST_POSTS = 200  # of one turn
-LIKES = 500  # of one turn, by as many members
-BATCH = 500  # homes filled in one round trip
-OLD = 1 << 40  # ids earlier than now: three days
-MODEL = "model:"  # prefix of the keys that homes are copied from
-SKIP_LISTS = 10_000  # followers whose homes are stored as skip lists too: more would take gigabytes
+INSERTS = 20_000  # Entries that one turn inserts into homes.
+MOST_POSTS = 200  # Posts of one turn.
+LIKES = 500  # Likes of one turn, by as many members.
+BATCH = 500  # Homes filled in one round trip.
+OLD = 1 << 40  # Three days, in ids.
+MODEL = "model:"  # Prefix of the keys that homes are copied from.
+SKIP_LISTS = 10_000  # Followers whose homes are stored as skip lists, too. More would take gigabytes.
 LISTPACK = "zset-max-listpack-entries"
 POLL_SECONDS = 0.002
 DELIVERY_SECONDS = 600
@@ -38,11 +38,11 @@ TEXT = "to all of you, as long as most posts are, more or less"
 PERCH, BOOK, BOOK_FAST = "Perch", "Redis in Action", "Redis in Action, skip lists"
 HOMES = {BOOK: redis_in_action.home_as_listpack, BOOK_FAST: redis_in_action.home_as_skip_list}
 
-Publish = Callable[[], Awaitable[int]]  # returns the post
+Publish = Callable[[], Awaitable[int]]  # Returns the post.
 Look = Callable[
     [int], tuple[Sequence[Command], Callable[[Any], bool]]
-]  # how it is seen that the last follower has a post
-Finish = Callable[[], Awaitable[None]]  # what the writer does itself after it has answered
+]  # The look that finds out whether the last follower has a post.
+Finish = Callable[[], Awaitable[None]]  # The work that the writer does after it has answered.
 
 
 @dataclass(frozen=True, slots=True)

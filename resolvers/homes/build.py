@@ -13,11 +13,11 @@ from store import big_authors, follows, homes, posts, timelines
 from store.client.database import CommandRefused, Database
 from store.records import Published
 
-PROFILES_KEPT = 50_000  # profiles cached while many homes are computed
-PUBLISHED_READ = 10_000  # entries of a profile read when a home is checked
-PROFILES_READ = 200  # profiles per round trip while one home is built
-IDLE_BATCH = 50  # homes of one partition dropped per step
-ATTEMPTS = 8  # to build a home that changes meanwhile; the last attempt is stored as it is
+PROFILES_KEPT = 50_000  # Profiles cached while many homes are computed.
+PUBLISHED_READ = 10_000  # Entries of a profile read when a home is checked.
+PROFILES_READ = 200  # Profiles per round trip while one home is built.
+IDLE_BATCH = 50  # Homes of one partition dropped per step.
+ATTEMPTS = 8  # Attempts to build a home that changes meanwhile. The last one is stored as it is.
 
 
 async def build(db: Database, member: int) -> None:

@@ -10,14 +10,14 @@ from store import accounts, big_authors, blocks, favourites, follows, jobs, like
 from store.client.database import Database
 from store.records import Job
 
-EDGES_BATCH = 100  # follows ended per step; each costs a look through a home
-POSTS_BATCH = 100  # posts looked up at a time; each is deleted by itself
-INDEX_BATCH = 500  # posts per step from which the member's likes, comments and favourites are removed
-STEP_COST = 10  # budget spent per follow or post: as many followers could be reached in the same time
+EDGES_BATCH = 100  # Follows ended per step. Each costs a look through a home.
+POSTS_BATCH = 100  # Posts looked up at a time. Each is deleted by itself.
+INDEX_BATCH = 500  # Posts per step from which the member's likes, comments and favourites are removed.
+STEP_COST = 10  # Budget spent per follow or post, in followers that could be reached in the same time.
 
-AGAIN = "again"  # cursor of the second pass
+AGAIN = "again"  # Cursor of the second pass.
 
-Step = tuple[Job | None, int]  # a job just committed, to be done before the next step; and the step's cost in followers
+Step = tuple[Job | None, int]  # A committed job to be done before the next step, and the step's cost in followers.
 
 
 async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:

@@ -1,6 +1,6 @@
 """Limits on password attempts: guessing stays slow, and nobody can lock a member out.
 
-Attempts from known devices have a count of their own, apart from those of strangers (device cookies):
+Attempts from known devices have a count of their own, apart from those of strangers. OWASP calls this device cookies:
 https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 """
 

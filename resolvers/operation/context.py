@@ -1,4 +1,4 @@
-"""What one operation has: its viewer, session check, batcher and data loaders."""
+"""The context of one operation: its viewer, session check, batcher and data loaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process has once: settings, database, tokens, event log."""
+"""The objects that a process has once: settings, database, tokens, event log."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class TimelineEdge(Struct, frozen=True):
 
 
 class HomeFacts(Struct, frozen=True):
-    """What decides the place of each entry in the viewer's home, and whether it is shown."""
+    """The facts that decide the place of each entry in the viewer's home, and whether it is shown."""
 
     sight: Sight
     relationships: Mapping[int, Relationship]

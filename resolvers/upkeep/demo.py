@@ -25,10 +25,10 @@ from store.posts import Draft
 from store.secret import Secret
 from store.upkeep import scanning
 
-SEED = 7  # gives the same community every time; only ids differ, as they contain time and partition
-FOLLOWED_LEAST, FOLLOWED_MOST = 5, 20  # follows per member; the guide has the most
-ROUND = 12  # posts published before others reply to them, like them and repost them
-REPOSTS = (0, 0, 0, 0, 1, 1, 2, 4)  # reposts of a post: one of these numbers, each equally likely
+SEED = 7  # The same community every time. Only ids differ, as they contain time and partition.
+FOLLOWED_LEAST, FOLLOWED_MOST = 5, 20  # Follows per member. The guide has the most.
+ROUND = 12  # Posts published before others reply to them, like them and repost them.
+REPOSTS = (0, 0, 0, 0, 1, 1, 2, 4)  # The reposts of a post are one of these numbers, each equally likely.
 # Weights that make one member more likely to follow another; a stranger's weight is 1.
 SHARED_CIRCLE, POPULAR, FOLLOWS_BACK = 12, 8, 10
 

@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from schema.execution.costs import Cost
 
-KEPT = 16  # cached entries of one document; the key is the operation and the variables sent
-CHARACTERS_KEPT = 200  # of a cached string: a cursor is shorter, and a text that a member writes is not sent again
-MOST_ERRORS = 50  # of the variables of one operation; graphql-core's own limit
+KEPT = 16  # Cached entries of one document. The key is the operation and the variables sent.
+CHARACTERS_KEPT = 200  # Longest cached string. Cursors are shorter, and a text that a member writes is not sent again.
+MOST_ERRORS = 50  # Errors in the variables of one operation: graphql-core's own limit.
 
-_ENTRY, _VARIABLE = 1_000, 700  # bytes of an entry, and of each variable in it without its value
+_ENTRY, _VARIABLE = 1_000, 700  # Bytes of an entry, and of each variable in it without its value.
 
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
 

@@ -1,8 +1,8 @@
 """Shared renderings of site-wide events: one rendering serves all viewers who would get the same result.
 
 A selection can be shared when its fields depend on the viewer only through visibility. It is rendered for a viewer who
-has no relationships. The rendering notes the members that it read. If none of these is private, it is right for every
-viewer who neither blocks nor mutes any of them, and whom none of them blocks. All other viewers get a rendering of
+has no relationships. The rendering notes the members that it read. It is right for a viewer if none of these
+members is private or blocks the viewer, and the viewer blocks and mutes none. All other viewers get a rendering of
 their own.
 """
 

@@ -30,7 +30,7 @@ OWN = ("answers.js", "examples.js", "live.js", "page.css", "page.js", "session.j
 CONTENT_TYPES = MappingProxyType({".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"})
 
 # CodeMirror, the editor in GraphiQL, sets styles on its elements and inlines its icons and fonts as data.
-# 'self' in connect-src covers the websocket too: in CSP level 3, it matches ws: for the page's own http: origin.
+# In connect-src, 'self' covers the websocket too. In CSP level 3, it matches ws: for the page's own http: origin.
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; "
     "style-src 'self' 'unsafe-inline'; "

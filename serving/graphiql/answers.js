@@ -1,4 +1,4 @@
-// Variables from earlier answers: "<Name.path>" stands for the value at a path in the last answer to the operation Name.
+// Variables from earlier answers: "<Name.path>" is the value at a path in the last answer to the operation Name.
 
 const PLACEHOLDER = /^<(\w+)\.([\w.]+)>$/;
 const MOST_ANSWERS = 50; // the oldest one is dropped then

@@ -32,8 +32,8 @@ class LiveList {
   }
 
   open() {
-    // Each subscription has a socket of its own, which carries the current token. A broken one never reconnects by itself:
-    // a new subscription would continue from now, not from where the old one broke, and hide the lost events.
+    // Each subscription has a socket of its own, which carries the current token. A broken socket
+    // never reconnects by itself. Its subscription would continue from now, not from the break, and hide the lost events.
     const used = token();
     const client = graphqlWs.createClient({
       url: SOCKET.href,

@@ -19,13 +19,13 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from serving.streaming.hangup import Hangup
 from serving.streaming.room import Room
 
-MESSAGES_WAITING = 16  # queued messages of one socket whose client reads slowly
+MESSAGES_WAITING = 16  # Queued messages of one socket whose client reads slowly.
 
-_REASON_BYTES = 123  # a control frame carries 125 bytes, and the code takes two (RFC 6455 §5.5)
-_WRITTEN_AT_ONCE = 8_192  # characters; at most half of what a transport takes before its writers must wait
-_PROBE = ""  # a placeholder in the queue for an unsolicited pong, which clients ignore (RFC 6455 §5.5.3)
-_LOST = (RuntimeError, ConnectionError, ClientError)  # aiohttp's errors for a closed socket
-_CLOSE_SECONDS = 4.0  # time for the closing handshake before the connection is dropped
+_REASON_BYTES = 123  # A control frame carries 125 bytes, and the code takes two (RFC 6455 §5.5).
+_WRITTEN_AT_ONCE = 8_192  # Characters: at most half of what a transport takes before its writers must wait.
+_PROBE = ""  # A placeholder in the queue for an unsolicited pong, which clients ignore (RFC 6455 §5.5.3).
+_LOST = (RuntimeError, ConnectionError, ClientError)  # The errors of aiohttp for a closed socket.
+_CLOSE_SECONDS = 4.0  # Time for the closing handshake before the connection is dropped.
 
 
 class Close(Enum):

@@ -29,10 +29,10 @@ __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable",
 
 Command = tuple[Any, ...]
 
-OLDEST_SERVER = (7, 0)  # the first version with SET NX GET, EXPIRE NX and XAUTOCLAIM as used here
-REPLY_SECONDS = 10  # a reply that takes longer counts as an outage
-READY_SECONDS = 0.8  # the same for the readiness check, which has to answer within a second
-NO_SUCH_MEMBER = "PERCH no such member"  # a script's error reply when the acting member has no record
+OLDEST_SERVER = (7, 0)  # The first version with SET NX GET, EXPIRE NX and XAUTOCLAIM as used here.
+REPLY_SECONDS = 10  # A reply that takes longer counts as an outage.
+READY_SECONDS = 0.8  # The same for the readiness check, which has to answer within a second.
+NO_SUCH_MEMBER = "PERCH no such member"  # The error reply of a script when the acting member has no record.
 _LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
 

@@ -22,21 +22,22 @@ import sys
 import threading
 import time
 
-CHECKING = "checks the append-only file"  # text in `supervisor.lock` during a check, while no server answers
+CHECKING = "checks the append-only file"  # Text in `supervisor.lock` during a check, while no server answers.
 
-STOP_SECONDS = 60.0  # for a clean shutdown; a slower server is killed, which loses no answered write
+STOP_SECONDS = 60.0  # Time for a clean shutdown. A slower server is killed, which loses no answered write.
 
-_ANSWER_SECONDS = 1.0  # time limit for one reply
-_REPLY_BYTES = 512  # longer than any first line that is read
-_POLL_SECONDS = 0.02  # between two PINGs to a server that is starting
-_FIRST_PAUSE_SECONDS = 0.1  # before the first restart; doubles with each further one
+_ANSWER_SECONDS = 1.0  # Time limit for one reply.
+_REPLY_BYTES = 512  # Longer than any first line that is read.
+_POLL_SECONDS = 0.02  # Time between two PINGs to a server that is starting.
+_FIRST_PAUSE_SECONDS = 0.1  # Pause before the first restart. It doubles with each further one.
 _LONGEST_PAUSE_SECONDS = 5.0
-_STEADY_SECONDS = 10.0  # a run of this length resets the pause
-_STARTS = 3  # failures in a row before giving up, if the store has never started: a caller waits for the error
-_CHECK = "append_only_file.py"  # in this file's folder
-_CUT, _REFUSED = 3, 4  # exit statuses of the check
-_ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # exit statuses that do not suggest damaged data
-_RESTARTS = 10  # failures in a row before giving up, if the store has started before: about 20 s, a full disk may pass
+_STEADY_SECONDS = 10.0  # A run of this length resets the pause.
+_STARTS = 3  # Failures in a row before giving up, if the store has never started. A caller waits for the error.
+_CHECK = "append_only_file.py"  # In this file's folder.
+_CUT, _REFUSED = 3, 4  # Exit statuses of the check.
+_ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # Exit statuses that do not suggest damaged data.
+# Failures in a row before giving up, if the store has started before. In these 20 s, a full disk may get room again.
+_RESTARTS = 10
 
 
 def try_lock(descriptor: int, mode: int) -> bool:

@@ -15,7 +15,7 @@ SMALL = {"user": "user:{1}:17", "post": 5}
 
 
 def test_command() -> None:
-    """The values stand in the header's order, whatever the caller's."""
+    """The values are in the order of the header, not of the call."""
     assert script("unpin", **dict(reversed(SMALL.items())))[2:] == (1, "user:{1}:17", 5)
 
 

@@ -24,11 +24,11 @@ class Scene:
     ben: int
     cat: int
     dan: int
-    post: int  # by cat, reposted by ben, then by dan
-    bens: int  # ben's repost of it
-    word: int  # by ben
-    news: Job  # the delivery, not yet begun, of a post that cat has just committed
-    echo: Job  # the same for ben's repost of a post by cat, of which nothing else is done yet
+    post: int  # A post by cat, reposted by ben, then by dan.
+    bens: int  # Its repost by ben.
+    word: int  # A post by ben.
+    news: Job  # The delivery, not yet begun, of a post that cat has just committed.
+    echo: Job  # The same for ben's repost of a post by cat, of which nothing else is done yet.
     echoed: int
 
     @property

@@ -17,8 +17,8 @@ and its result is cached as a plan:
 - A `Run` is one attempt. Rows are returned before asynchronous resolvers have finished, and are filled later. So all
   resolvers, of every level, begin in the same turn of the event loop, and data loaders can batch their reads.
 
-Errors are not handled here. An exception ends the attempt. So does a null in a non-null place, a value that does not
-fit its type, or a list that is neither list nor tuple. Then graphql-core runs the operation from the beginning, and
+Errors are not handled here. An exception ends the attempt. So does a null in a non-null place, a value of the wrong
+type, or a list that is neither `list` nor `tuple`. Then graphql-core runs the operation from the beginning, and
 decides the errors, their paths, and what becomes null. Resolvers that have begun finish first. They are not cancelled,
 since others may wait for the same reads.
 

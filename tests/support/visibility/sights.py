@@ -1,8 +1,8 @@
 """The visibility rule as a table: what each viewer must see of another member. It shares no code with the rule.
 
 A private member's posts and lists are visible to approved followers only. If one of two members blocks the other,
-neither sees the other's words and posts, and the blocked one does not see the other at all. A muted member is left out
-of timelines, but not out of sight. A suspended member and hidden posts are visible to moderators and the author alone.
+neither sees the other's words and posts. The blocked one does not see the other at all. A muted member is left out of
+timelines, but not out of sight. A suspended member and hidden posts are visible to moderators and the author alone.
 """
 
 from __future__ import annotations
