@@ -41,10 +41,10 @@ from store.events import Event
 from store.settings import Settings
 
 SERVER = Path(__file__).parent.parent / "server.py"
-AUTHORS, CLIENTS = 10, 8  # members who post, and concurrent requests
-BEHIND = 500  # posts by which the slowest subscriber may be behind: half of SUBSCRIBER_QUEUE
-PATIENCE = 60  # s without progress after which something counts as lost
-PAUSE = 0.05  # s between two polls, or before a retry
+AUTHORS, CLIENTS = 10, 8  # Members who post, and concurrent requests.
+BEHIND = 500  # Posts by which the slowest subscriber may be behind: half of SUBSCRIBER_QUEUE.
+PATIENCE = 60  # Seconds without progress after which something counts as lost.
+PAUSE = 0.05  # Seconds between two polls, or before a retry.
 PASSWORD = "correct horse battery"  # noqa: S105  of members that are removed
 SIGN_UP = """mutation($input: SignUpInput!) { signUp(input: $input) {
   accessToken viewer { user { id } } userErrors { message } } }"""

@@ -17,8 +17,8 @@ from store import follows
 from store.records import Entry, Job, Relationship, User
 from store.timelines import Slice, look_up
 
-COMMON_COUNTED = 20_000  # largest size of the smaller set for which common followers are counted
-COMMON_SCANNED = 1_000  # members of the first set that are scanned per page of common followers or followed members
+COMMON_COUNTED = 20_000  # Largest size of the smaller set for which common followers are counted.
+COMMON_SCANNED = 1_000  # Members of the first set that are scanned per page of common followers or followed members.
 
 
 async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:

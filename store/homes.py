@@ -16,12 +16,12 @@ from store.keys.fields import HomeField
 from store.records import Entry, Source, read_pairs, read_sources
 from store.timelines import Slice, newest_of
 
-APPENDED = 500  # homes to which one script appends a newest post; blocks the server for 1 to 2 ms
+APPENDED = 500  # Homes to which one script appends a newest post. It blocks the server for 1 to 2 ms.
 
 # Entries that wait to be added to the list. More make each delivery longer; fewer move entries to the list more often.
 WAITING = 8
-WIDTH = 17  # characters of a waiting entry; the same number is in the scripts
-CHANGED = 100  # homes that one script changes in any other way; blocks the server for 2 to 5 ms
+WIDTH = 17  # Characters of a waiting entry. The same number is in the scripts.
+CHANGED = 100  # Homes that one script changes in any other way. It blocks the server for 2 to 5 ms.
 
 
 class Delivery(Struct, frozen=True):

@@ -15,11 +15,11 @@ from store.ids import PARTITIONS, partition
 from store.records import Job, read_job, read_pairs
 
 GROUP, CONSUMER = "workers", "perch"
-WAKE = "jobs"  # channel: a partition has work for any worker
-READ_COUNT = 1_000  # jobs read at a time to be counted
-RETRY_SECONDS = (0.1, 1.0)  # first and longest pause between attempts to hand over unfinished jobs
+WAKE = "jobs"  # The Pub/Sub channel that announces work for any worker.
+READ_COUNT = 1_000  # Jobs read at a time to be counted.
+RETRY_SECONDS = (0.1, 1.0)  # First and longest pause between attempts to hand over unfinished jobs.
 
-_CLAIM_COUNT = 4  # jobs taken over per partition and sweep; the rest is left to other workers
+_CLAIM_COUNT = 4  # Jobs taken over per partition and sweep. The rest is left to other workers.
 
 log = structlog.get_logger(__name__)
 

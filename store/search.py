@@ -13,9 +13,9 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import UserField
 
-MAGNITUDES = 24  # sets of names; the same number is in prelude.lua, which sets a member's magnitude
-_END = "\0"  # ends the name in an entry; no name can contain it
-_ANY = "any"  # expected state: matches every stored state
+MAGNITUDES = 24  # Sets of names. The same number is in prelude.lua, which sets a member's magnitude.
+_END = "\0"  # Ends the name in an entry. No name can contain it.
+_ANY = "any"  # Expected state that matches every stored state.
 
 
 def read_state(member: int) -> Command:

@@ -17,13 +17,13 @@ from store import keys
 from store.ids import EPOCH, partition
 from store.keys.fields import UserField
 
-HOME_SIZE = 800  # newest entries that a home keeps
-CONNECTIONS = 32  # to the store, as many as Perch has by default; a caller waits for a free one
-FANOUT_INLINE = 1_000  # followers that get a post before it is answered
+HOME_SIZE = 800  # Newest entries that a home keeps.
+CONNECTIONS = 32  # Connections to the store, as many as Perch has by default. A caller waits for a free one.
+FANOUT_INLINE = 1_000  # Followers that get a post before it is answered.
 _EPOCH_MS = int(EPOCH.timestamp() * 1000)
 
-_later: set[asyncio.Task[None]] = set()  # deliveries under way after their posts were answered
-_newest = [0]  # clock and sequence of the id made last
+_later: set[asyncio.Task[None]] = set()  # Deliveries under way after their posts were answered.
+_newest = [0]  # Clock and sequence of the id made last.
 
 
 class SessionEnded(Exception):

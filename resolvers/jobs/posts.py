@@ -30,9 +30,9 @@ from store.ids import instant
 from store.records import Job, Repost
 from store.replies import Reply
 
-CLEAR_CHUNK = 1_000  # reposts, likes, comments and favourites of a post removed per step
-BUILDING = timedelta(minutes=1)  # a home begun before its author became big may hold posts up to this much newer
-CASCADE, AGAIN = "cascade", "again"  # cursors of a delete after its first pass over the followers
+CLEAR_CHUNK = 1_000  # Reposts, likes, comments and favourites of a post removed per step.
+BUILDING = timedelta(minutes=1)  # A home begun before its author became big may hold posts up to this much newer.
+CASCADE, AGAIN = "cascade", "again"  # Cursors of a delete after its first pass over the followers.
 
 
 async def post(db: Database, job: Job, budget: Budget) -> Outcome:

@@ -30,14 +30,14 @@ from store.events import Event
 from store.events.reader import Subscriber, since
 from store.records import Repost, Source
 
-REPOSTS_SCANNED = 1_000  # oldest reposts of a post that are searched for reposts by followed members
-REPOSTS_MERGED = 100  # the same limit, per post, for an event that concerns many posts
-CHANGES_TOLD = 20  # posts of one member that an event sends one by one; above that, refetching is cheaper
+REPOSTS_SCANNED = 1_000  # Oldest reposts of a post that are searched for reposts by followed members.
+REPOSTS_MERGED = 100  # The same limit, per post, for an event that concerns many posts.
+CHANGES_TOLD = 20  # Posts of one member that an event sends one by one. Above that, refetching is cheaper.
 
-ENDS = frozenset({"delete", "unrepost", "hide"})  # kinds of events that can remove a post
-BEGINS = frozenset({"post", "repost"})  # kinds of events that can only add a post
+ENDS = frozenset({"delete", "unrepost", "hide"})  # Kinds of events that can remove a post.
+BEGINS = frozenset({"post", "repost"})  # Kinds of events that can only add a post.
 
-Affected = dict[int, tuple[Source, ...]]  # posts, each with reposts that the look must include
+Affected = dict[int, tuple[Source, ...]]  # Posts, each with reposts that the look must include.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class HomeSubscription:
     viewer: int
     subscriber: Subscriber
     following: set[int]
-    former: dict[int, int]  # unfollowed members, each with the newest id in their partition when that was read
-    resume: str  # the cursor from which a client can resume
-    held_until: str = "0-0"  # `resume` does not move before this cursor is reached
+    former: dict[int, int]  # Unfollowed members, each with the newest id in their partition when that was read.
+    resume: str  # The cursor from which a client can resume.
+    held_until: str = "0-0"  # `resume` does not move before this cursor is reached.
 
     def hears(self, event: Event) -> bool:
         """Return whether an event can change the home.

@@ -20,9 +20,9 @@ from store.events.reader import Log
 from store.sessions import SESSIONS
 from store.settings import Settings
 
-RENDERINGS_KEPT = 1_000  # events rendered for one selection each
-ANNOUNCED_KEPT = 1_000  # announced events that are kept, because subscribers are not all equally fast
-LOOKS_AT_ONCE = 16  # subscription events that are read and rendered at a time, each for a single viewer
+RENDERINGS_KEPT = 1_000  # Cached events, each rendered for one selection.
+ANNOUNCED_KEPT = 1_000  # Cached announced events: subscribers are not all equally fast.
+LOOKS_AT_ONCE = 16  # Subscription events that are read and rendered at a time, each for a single viewer.
 OnSessionEnd = Callable[[int, str | None], None]
 
 

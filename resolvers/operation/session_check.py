@@ -43,10 +43,10 @@ class SessionCheck:
         self.is_suspended = False
         self._claims = claims
         self._address = address
-        self._rate_limit = rate_limit  # requests in a minute; 0 if they are not counted
-        self._kept = kept  # the member's cached sessions
-        self._counts = counts  # used while the database accepts no writes
-        self._counted = ""  # the name under which the request is counted
+        self._rate_limit = rate_limit  # Requests in a minute, 0 if they are not counted.
+        self._kept = kept  # The member's cached sessions.
+        self._counts = counts  # Used while the database accepts no writes.
+        self._counted = ""  # The name under which the request is counted.
         self._found: SessionState | Exception | None = None
 
     def counting(self) -> list[Command]:

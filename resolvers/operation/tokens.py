@@ -28,12 +28,12 @@ from store.settings import Settings
 _T = TypeVar("_T")
 ALGORITHM = "HS256"
 ISSUER = "perch"
-NO_PASSWORD = Secret("!")  # stored in place of a hash: no password matches, so nobody can log in
-TOKENS_KEPT = 10_000  # verified access tokens cached per process; some 300 bytes each
-_HASHING_THREADS = 2  # each may hold PASSWORD_MEMORY_KIB
-_SESSION_BYTES = 9  # 72 bits: unique among one member's sessions, in twelve characters
+NO_PASSWORD = Secret("!")  # Stored in place of a hash. No password matches, so nobody can log in.
+TOKENS_KEPT = 10_000  # Verified access tokens cached per process, some 300 bytes each.
+_HASHING_THREADS = 2  # Each may hold PASSWORD_MEMORY_KIB.
+_SESSION_BYTES = 9  # These 72 bits are unique among one member's sessions, and take twelve characters.
 _DUMMY = "correct horse battery staple"
-_RANDOM_BYTES = 32  # of a refresh token, and of its signature: 43 characters each
+_RANDOM_BYTES = 32  # Bytes of a refresh token, and of its signature: 43 characters each.
 # Member (the digits that 53 bits have), session, random text, signature. Tokens of older versions lack the last.
 _REFRESH_TOKEN = re.compile(r"([0-9]{1,16})\.([\w-]{12})\.([\w-]{43})([\w-]{43})?", re.ASCII)
 # The purpose of a signature is part of the signed text, so none serves another. Access tokens begin with `eyJ` instead.

@@ -20,9 +20,9 @@ from resolvers.rules import placement
 from store.promotions import Advertisement, Promotion
 from store.records import Post, Status, User, read_pairs
 
-TIMELINES = frozenset({"home", "public", "hashtag"})  # profiles have none
-SPARE = 3  # promotions read beyond the page's room, because some may have nothing to show
-TURN_SECONDS = 3600  # for which a page shows the same promotions, as long as the same ones run
+TIMELINES = frozenset({"home", "public", "hashtag"})  # Profiles have no promotions.
+SPARE = 3  # Promotions read beyond the page's room, because some may have nothing to show.
+TURN_SECONDS = 3600  # Time for which a page shows the same promotions, as long as the same ones run.
 
 log = structlog.get_logger(__name__)
 

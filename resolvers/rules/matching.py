@@ -14,8 +14,8 @@ S = TypeVar("S", bound=Hashable)  # a subscriber
 K = TypeVar("K", bound=Hashable)
 
 # No box touches more than three rows and six columns of the coarsest grid. The finest grid has cells of 7 km.
-GRIDS = (90.0, 16.0, 4.0, 1.0, 1 / 4, 1 / 16)  # cell sizes in degrees
-CELLS_MOST = 25  # per box: a box of up to four by four cells touches no more, wherever it begins
+GRIDS = (90.0, 16.0, 4.0, 1.0, 1 / 4, 1 / 16)  # Cell sizes in degrees.
+CELLS_MOST = 25  # Cells per box. A box of up to four by four cells touches no more, wherever it begins.
 
 
 class PhraseIndex(Generic[S]):

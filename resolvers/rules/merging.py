@@ -103,11 +103,11 @@ class PlaceFacts(Struct, frozen=True):
     """The facts that decide whether a post is listed at a place, in a home that is merged when it is read."""
 
     post: int
-    has_author: bool  # the author is the member, or is followed
-    is_pulled: bool  # the author is a big author, whose posts are not pushed
-    stored: int | None  # place in the stored home
-    sources: tuple[Source, ...]  # all reposts that are sources, oldest first
-    pulled: frozenset[int]  # reposts among the sources that are not pushed
+    has_author: bool  # The author is the member, or is followed.
+    is_pulled: bool  # The author is a big author, whose posts are not pushed.
+    stored: int | None  # Place in the stored home.
+    sources: tuple[Source, ...]  # All reposts that are sources, oldest first.
+    pulled: frozenset[int]  # Reposts among the sources that are not pushed.
     floor: int
 
 

@@ -15,9 +15,9 @@ import regex
 LOGIN_MAX = 20  # characters
 HASHTAG_MAX = 100  # characters in normal form, without the sign
 
-# NFC composes at most four code points into one. This holds because
-# len(raw) <= len(NFD(raw)) = len(NFD(NFC(raw))), and no canonical decomposition has more than four. "\r\n", two code points, becomes one. So a trimmed text of more than 4 * limit code
-# points is too long in any case, and is refused without normalising it.
+# NFC composes at most four code points into one. This holds because len(raw) <= len(NFD(raw)) = len(NFD(NFC(raw))), and
+# no canonical decomposition has more than four. "\r\n", two code points, becomes one. So a trimmed text of more than
+# 4 * limit code points is too long in any case, and is refused without normalising it.
 _MAX_SHRINKAGE = 4
 
 # Unicode white space and zero-width spaces. The joiners (U+200C, U+200D), variation selectors and marks of direction

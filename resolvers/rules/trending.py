@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-RECENT = timedelta(hours=6)  # the period of recent use
-BEFORE = timedelta(days=7)  # the period of usual use, which ends where the recent one begins
-LEAST = 3  # posts within `RECENT` that a trending tag must have
+RECENT = timedelta(hours=6)  # The period of recent use.
+BEFORE = timedelta(days=7)  # The period of usual use, which ends where the recent one begins.
+LEAST = 3  # Posts within `RECENT` that a trending tag must have.
 
 
 @dataclass(frozen=True, slots=True)

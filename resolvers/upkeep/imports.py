@@ -34,12 +34,12 @@ from store.upkeep import imports as stored
 from store.upkeep.imports import NewMember, NewPost
 from store.upkeep.kinds import Kind, existing
 
-BATCH = 500  # members or posts per round trip
-HOMES_BATCH = 100  # homes written per round trip: each may have a thousand entries
-EMAIL_DOMAIN = "import.invalid"  # reserved by RFC 2606: mail to imported members goes nowhere
+BATCH = 500  # Members or posts per round trip.
+HOMES_BATCH = 100  # Homes written per round trip. Each may have a thousand entries.
+EMAIL_DOMAIN = "import.invalid"  # Reserved by RFC 2606, so mail to imported members goes nowhere.
 
-Edges = dict[str, dict[str, None]]  # follower → ordered set of followed logins
-Progress = Callable[[int], object]  # called with the number of items done since the last call
+Edges = dict[str, dict[str, None]]  # Follower → ordered set of followed logins.
+Progress = Callable[[int], object]  # Called with the number of items done since the last call.
 
 
 class ImportRefused(ValueError):

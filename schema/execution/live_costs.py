@@ -14,9 +14,9 @@ from resolvers.operation.errors import RateLimited
 Owner: TypeAlias = int | str  # a member's id, or the address of an anonymous client
 K = TypeVar("K")
 
-EVENT_COST = 50  # overhead of one event of one subscription, in fields that take as long
-SENDING_COST = 5  # time to send an event that is already rendered, likewise in fields
-RETRY_SECONDS = 1  # room is made whenever an operation or a connection ends
+EVENT_COST = 50  # Overhead of one event of one subscription, in fields that take as long.
+SENDING_COST = 5  # Time to send an event that is already rendered, likewise in fields.
+RETRY_SECONDS = 1  # Room is made whenever an operation or a connection ends.
 
 
 class EventCost(Struct, frozen=True, eq=False):

@@ -15,9 +15,9 @@ from store.settings import Settings
 class Context(Protocol):
     """The context of one operation. Each operation and each event of a subscription has a new one."""
 
-    fields: frozenset[str] | None  # names of all fields in the document, where known
-    selection: object | None  # key of the selection, where its rendering may be shared with other viewers
-    room: AbstractAsyncContextManager[None]  # held by a subscription while it renders and sends an event
+    fields: frozenset[str] | None  # Names of all fields in the document, where known.
+    selection: object | None  # Key of the selection, where its rendering may be shared with other viewers.
+    room: AbstractAsyncContextManager[None]  # Held by a subscription while it renders and sends an event.
 
     @property
     def looks(self) -> asyncio.Semaphore:

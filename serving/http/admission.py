@@ -20,10 +20,10 @@ from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavail
 from serving.http.addresses import Proxies
 from store.settings import Settings
 
-SWEEP_SECONDS = 1.0  # between two sweeps for connections that have waited too long
-REPORT_SECONDS = 60.0  # between two log records of connections closed or refused for lack of room
-RETRY_SECONDS = 1  # room is made whenever a connection ends
-UNREAD_BEATS = 3  # heartbeats for which a client may read nothing of a response
+SWEEP_SECONDS = 1.0  # Time between two sweeps for connections that have waited too long.
+REPORT_SECONDS = 60.0  # Time between two log records of connections closed or refused for lack of room.
+RETRY_SECONDS = 1  # Room is made whenever a connection ends.
+UNREAD_BEATS = 3  # Heartbeats for which a client may read nothing of a response.
 
 log = structlog.get_logger(__name__)
 
@@ -31,15 +31,15 @@ log = structlog.get_logger(__name__)
 class Client(Protocol):
     """One connection, as admission sees it."""
 
-    share: str | None  # the address that it is counted by, if any
-    queue: Queue | None  # the queue it waits in; None while a request is answered
-    since: float  # when it began to wait, by the loop's clock
+    share: str | None  # The address by which the connection is counted, if any.
+    queue: Queue | None  # The queue in which it waits, None while a request is answered.
+    since: float  # The time at which it began to wait, by the loop's clock.
 
     def cut(self) -> None:
         """Drop the connection and all unsent data."""
 
 
-Queue: TypeAlias = dict[Client, None]  # ordered by the time at which they began to wait
+Queue: TypeAlias = dict[Client, None]  # Ordered by the time at which they began to wait.
 
 
 class Admission:
@@ -52,16 +52,16 @@ class Admission:
         self._loop = asyncio.get_running_loop()
         self._open: set[Client] = set()
         self._by_address: defaultdict[str, set[Client]] = defaultdict(set)
-        self.heads: Queue = {}  # the head of a request has not arrived completely
-        self.bodies: Queue = {}  # the head has arrived, but not the whole body, for which `requests` has a time limit
-        self.pauses: Queue = {}  # between two requests
-        self.unread: Queue = {}  # the client does not read the response
+        self.heads: Queue = {}  # The head of a request has not arrived completely.
+        self.bodies: Queue = {}  # The head has arrived. The body has not, and `requests` has a time limit for it.
+        self.pauses: Queue = {}  # These wait between two requests.
+        self.unread: Queue = {}  # The client does not read the response.
         self._limits = (
             (self.heads, settings.request_head_seconds),
             (self.pauses, settings.keep_alive_seconds),
             (self.unread, UNREAD_BEATS * settings.heartbeat_seconds),
         )
-        self._closed = self._refused = 0  # for lack of room, since the last report
+        self._closed = self._refused = 0  # For lack of room, since the last report.
         self._reported = -REPORT_SECONDS
 
     def __len__(self) -> int:

@@ -16,8 +16,8 @@ from serving.http.view import View
 from serving.streaming.connections import Connections
 
 PATH = "/graphql"
-STREAMS_SHARE = 0.8  # share of all connections that may be websockets and event streams; the rest is for requests
-GARBAGE = (250_000, 20, 50)  # gc thresholds: new objects, then collections of the younger generation
+STREAMS_SHARE = 0.8  # Share of all connections that may be websockets and event streams. The rest is for requests.
+GARBAGE = (250_000, 20, 50)  # Thresholds of gc: new objects, then collections of the younger generation.
 
 STOPPING = web.AppKey("stopping", asyncio.Event)
 SERVICES = web.AppKey("services", Services)

@@ -30,15 +30,15 @@ from serving.streaming.room import Room, Turn
 from serving.streaming.websocket import Close
 from store.client.tasks import stop
 
-_COMMENT = ":\n\n"  # a heartbeat: an empty comment, which keeps clients and proxies from closing the stream
-_BEATS = 3  # heartbeats for which a client may read nothing
-_CLOSE_SECONDS = 4.0  # time for the last events to be sent before the connection is dropped
+_COMMENT = ":\n\n"  # A heartbeat is an empty comment. It keeps clients and proxies from closing the stream.
+_BEATS = 3  # Heartbeats for which a client may read nothing.
+_CLOSE_SECONDS = 4.0  # Time for the last events to be sent before the connection is dropped.
 _HEADERS = {
     hdrs.CONTENT_TYPE: f"{EVENTS}; charset=utf-8",
-    hdrs.CACHE_CONTROL: "no-store, no-transform",  # compression would delay events
-    "X-Accel-Buffering": "no",  # turns off buffering in nginx and similar proxies
+    hdrs.CACHE_CONTROL: "no-store, no-transform",  # Compression would delay events.
+    "X-Accel-Buffering": "no",  # Turns off buffering in nginx and similar proxies.
 }
-_LOST = (ConnectionError, ClientError)  # aiohttp's errors for a client that is gone
+_LOST = (ConnectionError, ClientError)  # The errors of aiohttp for a client that is gone.
 
 
 class EventStream(Connection):

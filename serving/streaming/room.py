@@ -12,10 +12,10 @@ import socket
 from collections import deque
 from collections.abc import Callable
 
-UNSENT_BYTES = 8_192  # that the kernel buffers per connection, apart from data in flight: some twenty messages
+UNSENT_BYTES = 8_192  # Bytes that the kernel buffers per connection, apart from data in flight: some twenty messages.
 
-_ROOM_BYTES = UNSENT_BYTES // 2  # that the kernel surely takes when it reports a connection as writable
-_MESSAGE_BYTES = 256  # assumed size of the largest message of a connection, until a larger one was sent
+_ROOM_BYTES = UNSENT_BYTES // 2  # Bytes that the kernel surely takes when it reports a connection as writable.
+_MESSAGE_BYTES = 256  # Assumed size of the largest message of a connection, until a larger one was sent.
 
 
 class Room:

@@ -29,11 +29,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from store.client.connection import Commands, RedisConnection, connect
 from store.client.outages import Unavailable
 
-RELATIONS_KEPT = 500  # of one member
-OWNERS_KEPT = 1_000  # members whose relations are cached, in each cache of relations
+RELATIONS_KEPT = 500  # Cached relations of one member.
+OWNERS_KEPT = 1_000  # Members whose relations are cached, in each cache of relations.
 
-Owner: TypeAlias = int | str  # owner of a key: the id that ends it, or else the text in the braces that end it
-Changed: TypeAlias = set[tuple[str, Owner]]  # kind and owner of each changed key
+Owner: TypeAlias = int | str  # The owner of a key is the id that ends it, or else the text in the braces that end it.
+Changed: TypeAlias = set[tuple[str, Owner]]  # Kind and owner of each changed key.
 
 log = structlog.get_logger(__name__)
 

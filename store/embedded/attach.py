@@ -56,10 +56,10 @@ if sys.platform != "win32":  # on Windows this module can be imported, and attac
 DAMAGED_END_BYTES = 64 << 20
 
 _SOCKET = "store.sock"
-_SOCKET_PATH_BYTES = 100  # macOS allows 103, Linux 107
-_POLL_SECONDS = 0.02  # between two tries of a lock or the socket; a wait in the kernel could not be cancelled
-_STEADY_SECONDS = 10.0  # a supervisor that runs this long does not count as a failed start
-_RESTART_SECONDS = (1.0, 30.0)  # first and longest pause between two failed starts
+_SOCKET_PATH_BYTES = 100  # Linux allows 107, macOS 103.
+_POLL_SECONDS = 0.02  # Time between two tries of a lock or the socket. A wait in the kernel could not be cancelled.
+_STEADY_SECONDS = 10.0  # A supervisor that runs this long does not count as a failed start.
+_RESTART_SECONDS = (1.0, 30.0)  # First and longest pause between two failed starts.
 
 log = structlog.get_logger()
 

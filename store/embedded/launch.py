@@ -29,10 +29,10 @@ SUPERVISOR_LOCK = "supervisor.lock"
 _STORE_LOCK = "store.lock"
 LOCKS = (HOLDERS_LOCK, SUPERVISOR_LOCK, _STORE_LOCK)
 _LOG = "store.log"
-_GAVE_UP = 1  # exit status of a supervisor
-_POLL_SECONDS = 0.02  # between two tries to lock `store.lock` while an orphaned server runs
-_WARNING = " # "  # precedes a warning in a line of the server's log
-_LEAST_ROOM_BYTES = 1 << 20  # with less free disk space, a failed start is reported with "the disk is full"
+_GAVE_UP = 1  # Exit status of a supervisor.
+_POLL_SECONDS = 0.02  # Time between two tries to lock `store.lock` while an orphaned server runs.
+_WARNING = " # "  # Text before a warning in a line of the server's log.
+_LEAST_ROOM_BYTES = 1 << 20  # With less free disk space, a failed start is reported with "the disk is full".
 
 log = structlog.get_logger()
 

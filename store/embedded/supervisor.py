@@ -36,7 +36,7 @@ _STARTS = 3  # Failures in a row before giving up, if the store has never starte
 _CHECK = "append_only_file.py"  # In this file's folder.
 _CUT, _REFUSED = 3, 4  # Exit statuses of the check.
 _ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # Exit statuses that do not suggest damaged data.
-# Failures in a row before giving up, if the store has started before. In these 20 s, a full disk may get room again.
+# Failures in a row before giving up, if the store has started before. They take some 20 s: a full disk may pass.
 _RESTARTS = 10
 
 

@@ -21,9 +21,9 @@ from tests.support.work import work_off
 
 SEEDS = int(os.environ.get("PERCH_MODEL_SEEDS", "2"))
 STEPS = 120
-PACES = (0.08, 0.2, 0.4)  # how often each subscriber reads, per step
-PORTIONS = (1, 2, 3, 10, 100)  # messages that one reads at a time
-FEW: dict[str, int] = {  # few kinds of acts, so that the same posts are added and removed while subscribers lag behind
+PACES = (0.08, 0.2, 0.4)  # How often each subscriber reads, per step.
+PORTIONS = (1, 2, 3, 10, 100)  # Messages that one reads at a time.
+FEW: dict[str, int] = {  # Few kinds of acts, so that the same posts are added and removed while subscribers lag behind.
     **dict.fromkeys(WEIGHTS, 0),
     "post": 24,
     "delete": 20,

@@ -24,9 +24,9 @@ from tests.support.transport.live import HOME, NOTIFICATIONS, Stream, begun, now
 from tests.support.transport.site_live import OWN_STREAM, SAMPLE, STREAM
 from tests.support.transport.transports import POST, SOCKET, FeedLine, Line, SocketLine, listening, places
 
-POSTS = 80  # by the author, before the block
-OPERATIONS = 10  # of each of two kinds on one socket
-RECEIVE_BUFFER = 2_048  # bytes that the kernel buffers for a client that does not read; Linux doubles it
+POSTS = 80  # Posts by the author before the block.
+OPERATIONS = 10  # Operations of each of two kinds on one socket.
+RECEIVE_BUFFER = 2_048  # Bytes that the kernel buffers for a client that does not read. Linux doubles them.
 TEXT = "@bob " + "a post that is as long as most of them are, and says no more than that " * 3
 QUERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "homeTimeline": (HOME, {}),

@@ -19,8 +19,8 @@ NOBODY = 4096  # an id of no entity
 PATIENCE = 5  # seconds
 
 
-TURNS = 8  # of the event loop, after which a look-up is done, or waits for the store
-KINDS = ["user", "credentials"]  # of records: one that the process may cache, and one that it may not
+TURNS = 8  # Turns of the event loop after which a look-up is done, or waits for the store.
+KINDS = ["user", "credentials"]  # Two kinds of records: the process may cache the first, and not the second.
 
 
 def operation(services: Services) -> Context:

@@ -25,10 +25,10 @@ BOOKKEEPING = (
     "tag-uses:",
     "withdrawn-notifications:",
     "notification-state:",
-)  # keys of the job machinery, and keys whose contents may overcount or depend on the moment
-TIMED = (keys.event_ids(), "notifications:")  # sorted by the time of creation
-EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 samples the calls at which work can die; 100 tries all
-ROUNDS = 50  # runs of the worker after which work counts as endless
+)  # Keys of the job machinery, and keys whose contents may overcount or depend on the moment.
+TIMED = (keys.event_ids(), "notifications:")  # Keys sorted by the time of creation.
+EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 samples the calls at which work can die, 100 tries all.
+ROUNDS = 50  # Runs of the worker after which work counts as endless.
 
 Photo = dict[bytes, bytes]
 

@@ -46,9 +46,9 @@ from schema.execution.plans.selection import BATCHED, STEADY, Parents, Selection
 
 __all__ = ["BATCHED", "BY_CLASS", "STEADY", "Parents", "PlannedOperation", "Planner", "Plans"]
 
-PLAN_BYTES = 6_000  # of a plan and its key, without its selections
-PLANS_KEPT = 8  # of one document; the key is the operation and the variables of @skip and @include
-ROWS_KEPT = 50_000  # of all plans together; a row takes some 600 bytes
+PLAN_BYTES = 6_000  # Bytes of a plan and its key, without its selections.
+PLANS_KEPT = 8  # Plans of one document. The key is the operation and the variables of @skip and @include.
+ROWS_KEPT = 50_000  # Rows of all plans together, some 600 bytes each.
 
 
 class Planner:

@@ -24,11 +24,11 @@ from schema.execution.plans.run import PlannedOperation
 
 Arguments: TypeAlias = dict[str, Any]
 
-CHARACTERS_KEPT = 200  # of a cached string: a longer one is hardly ever sent again
-ENTRY_BYTES = 1_000  # of a cached entry, and again of each variable in it
-ARGUMENTS_KEPT = 16  # cached entries of one field; the key is the values of its variables
+CHARACTERS_KEPT = 200  # Longest cached string. A longer one is hardly ever sent again.
+ENTRY_BYTES = 1_000  # Bytes of a cached entry, and again of each variable in it.
+ARGUMENTS_KEPT = 16  # Cached entries of one field. The key is the values of its variables.
 
-_UNCHANGED = {int, float, str, bool, strawberry.ID}  # argument types that strawberry does not convert after coercion
+_UNCHANGED = {int, float, str, bool, strawberry.ID}  # Argument types that strawberry does not convert after coercion.
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
 
 

@@ -50,11 +50,11 @@ class Selection:
         self._fields = asked
         self._steady = [field for field in asked if field.depends_on_object_alone]
         self._others = [field for field in asked if not field.depends_on_object_alone]
-        self._kept: dict[int, Row] = {}  # rows by id(object)
-        self._written: dict[int, Raw] = {}  # JSON rows by id(object), with the other fields of the last run
-        self._texts: dict[bytes, Raw] = {}  # JSON rows by their text, where there are no other fields
+        self._kept: dict[int, Row] = {}  # Rows by id(object).
+        self._written: dict[int, Raw] = {}  # JSON rows by id(object), with the other fields of the last run.
+        self._texts: dict[bytes, Raw] = {}  # JSON rows by their text, where there are no other fields.
         self._beside: dict[str, dict[int, Any]] = {field.key: {} for field in self._others}
-        self._objects: dict[int, Any] = {}  # keeps all of these objects alive, so that no id is used again
+        self._objects: dict[int, Any] = {}  # Keeps all of these objects alive, so that no id is used again.
 
     def __del__(self) -> None:
         """Break the reference cycles between fields and completions, so that they are freed without a collection.

@@ -32,10 +32,10 @@ class Life:
     model: Model = field(default_factory=Model)
     people: dict[str, Member] = field(default_factory=dict)
     signed_up: int = 0
-    told: list[str] = field(default_factory=list)  # the steps done, for the report of a difference
-    ids: dict[int, str] = field(default_factory=dict)  # global ids of all posts ever made
-    half: set[tuple[str, str]] = field(default_factory=set)  # edges changed on one side only, because of a crash
-    unsure: set[frozenset[str]] = field(default_factory=set)  # pairs who may see too little or too much, likewise
+    told: list[str] = field(default_factory=list)  # The steps done, for the report of a difference.
+    ids: dict[int, str] = field(default_factory=dict)  # Global ids of all posts ever made.
+    half: set[tuple[str, str]] = field(default_factory=set)  # Edges changed on one side only, because of a crash.
+    unsure: set[frozenset[str]] = field(default_factory=set)  # Pairs who may see too little or too much, likewise.
 
     def __post_init__(self) -> None:
         self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
