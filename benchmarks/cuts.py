@@ -58,7 +58,7 @@ class Posting:
     def __init__(self, url: str, tokens: list[str], total: int, subscribers: list[Subscriber]) -> None:
         self.left = deque((tokens[n % len(tokens)], f"post {n} #cuts") for n in range(total))
         self.answered: set[str] = set()
-        self.refused: Counter[str] = Counter()  # by the error in place of an answer
+        self.refused: Counter[str] = Counter()  # By the error in place of an answer.
         self._url, self._subscribers = url, subscribers
         self._bar = tqdm(total=total, desc="posts", unit="", mininterval=0.5)
 

@@ -31,7 +31,7 @@ class Delivery(Struct, frozen=True):
     post: int
     author: int
     repost: int | None = None
-    earlier: str = ""  # earlier plain reposts, as `repost:author`
+    earlier: str = ""  # Earlier plain reposts, as `repost:author`.
 
 
 class StoredHome(Struct, frozen=True):

@@ -115,7 +115,7 @@ async def hashes(db: redis.Redis, names: Sequence[str]) -> list[Hash]:
     return found
 
 
-Entries = list[tuple[str, int]]  # thing and place
+Entries = list[tuple[str, int]]  # Thing and place.
 
 
 def read_home(waiting: str | None, listed: Sequence[str], first: int) -> Entries:

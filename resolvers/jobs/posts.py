@@ -150,11 +150,11 @@ class Listed:
     thing: int
     author: int
     hashtags: Sequence[str]
-    quoted: tuple[int, int] | None = None  # original and its author
+    quoted: tuple[int, int] | None = None  # Original and its author.
     reply: Reply | None = None
 
 
-Seen = tuple[bool, float | None]  # whether anybody but its author sees a post; its score if it is public, else None
+Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, and the score of a public post.
 
 
 def _listed(job: Job, thing: int) -> Listed:

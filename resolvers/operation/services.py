@@ -44,7 +44,7 @@ class Services:
         self.known = CachedKinds(db.cache)
         self._on_session_end: list[OnSessionEnd] = []
         self._handing_over: asyncio.Task[None] | None = None
-        self.silences = 0  # times that Pub/Sub has (re)subscribed: before each, the end of a session may be missed
+        self.silences = 0  # How often Pub/Sub has (re)subscribed. Before each, the end of a session may be missed.
 
     async def start(self) -> None:
         """Subscribe to Pub/Sub and the event log, and start to hand over jobs."""

@@ -18,13 +18,13 @@ from store.client.database import Command, CommandRefused
 from store.records import Role
 from store.sessions import Session, session_commands
 
-ROLES = {role.value: role for role in Role}  # by name, without the cost of an enum's call
+ROLES = {role.value: role for role in Role}  # By name, without the cost of an enum's call.
 
 
 class SessionState(Struct, frozen=True):
     """A session's expiry, and its member's role and suspension."""
 
-    expires: int = 0  # ms since 1970; 0 if it has ended, or its member's account was deleted
+    expires: int = 0  # In ms since 1970, 0 if it has ended or the account was deleted.
     role: Role = Role.MEMBER
     is_suspended: bool = False
 

@@ -67,7 +67,7 @@ class Tokens:
     def __init__(self, settings: Settings, secret: str) -> None:
         self._settings = settings
         self._secret = secret
-        self._read: dict[str, Claims] = {}  # verified tokens, which stay valid until they expire
+        self._read: dict[str, Claims] = {}  # Verified tokens, which stay valid until they expire.
 
     def sign(self, member: int, session: str) -> tuple[Secret, int]:
         """Return an access token, and its expiry in seconds since 1970."""
@@ -157,7 +157,7 @@ class Passwords:
         )
         self._threads = ThreadPoolExecutor(_HASHING_THREADS, thread_name_prefix="argon2")
         self._dummy = Secret(self._hasher.hash(_DUMMY))
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # address → lock, while in use
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # Address → lock, while in use.
 
     async def hash(self, password: Secret, address: str = "") -> Secret:
         """Return the argon2id hash of a password that came from an address."""

@@ -10,7 +10,7 @@ from resolvers.rules.places import Box, Cell, cells_at
 from resolvers.rules.words import Phrase, TextTerms
 from store.records import Location
 
-S = TypeVar("S", bound=Hashable)  # a subscriber
+S = TypeVar("S", bound=Hashable)  # A subscriber.
 K = TypeVar("K", bound=Hashable)
 
 # No box touches more than three rows and six columns of the coarsest grid. The finest grid has cells of 7 km.

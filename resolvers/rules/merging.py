@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from store.records import Published, Source
 
-EARLIER_REPOSTS = 1_000  # oldest reposts of a post that are searched for one at or below the floor
+EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for one at or below the floor.
 
 
 def sources_of(sources: Iterable[Source], *, brings: Callable[[Source], bool]) -> tuple[Source, ...]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from resolvers.operation.errors import RateLimited
 
-Owner: TypeAlias = int | str  # a member's id, or the address of an anonymous client
+Owner: TypeAlias = int | str  # A member's id, or the address of an anonymous client.
 K = TypeVar("K")
 
 EVENT_COST = 50  # Overhead of one event of one subscription, in fields that take as long.
@@ -32,7 +32,7 @@ class LiveCosts:
     def __init__(self, most: int) -> None:
         self._most = most
         self._costs: Counter[Owner] = Counter()
-        self._sharing: Counter[tuple[Owner, int]] = Counter()  # subscriptions of an owner to the same selection
+        self._sharing: Counter[tuple[Owner, int]] = Counter()  # Subscriptions of an owner to the same selection.
 
     @contextmanager
     def held(self, owner: Owner, cost: EventCost | None) -> Iterator[None]:

@@ -42,7 +42,7 @@ class Preparation:
         self._costs = costs
         self._grow = grow
         self._kept: dict[Sequence[Any], Prepared] = {}
-        self._size = 0  # estimated bytes of all entries
+        self._size = 0  # Estimated bytes of all entries.
 
     def of(self, operation: OperationDefinitionNode, sent: Mapping[str, Any]) -> Prepared:
         """Return an operation of the document, prepared with the variables that the client sent."""

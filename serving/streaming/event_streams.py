@@ -62,7 +62,7 @@ class EventStream(Connection):
         self._room: Room | None = None
         self._turn: Turn | None = None
         self._probing: asyncio.Task[None] | None = None
-        self._taken = asyncio.Event()  # set when the kernel has taken everything that was written
+        self._taken = asyncio.Event()  # Set when the kernel has taken everything that was written.
 
     async def serve(self, schema: Schema, asked: Parameters, context: Context) -> web.StreamResponse:
         """Send the results of a subscription until it ends or the client is gone.

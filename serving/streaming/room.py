@@ -32,7 +32,7 @@ class Room:
         self._is_held_up = is_held_up
         self._probe = probe
         self._poll = _watch(transport)
-        self._free = 0  # bytes that the kernel will surely take
+        self._free = 0  # Bytes that the kernel will surely take.
         self._holders = 0
         self._largest = _MESSAGE_BYTES
         self._waiting: deque[asyncio.Future[None]] = deque()

@@ -262,7 +262,7 @@ class _Tracked(RedisConnection):
     def __init__(self, connection: AbstractConnection, reply_seconds: float, cache: Cache) -> None:
         super().__init__(connection, reply_seconds)
         self._cache = cache
-        self._changed: Changed | None = set()  # since the first reply of the oldest batch awaited; None: everything
+        self._changed: Changed | None = set()  # Since the first reply of the oldest batch awaited. None: everything.
 
     def read(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]]:
         """Send the commands of some readings; their `take` is called in the order in which replies arrive."""

@@ -70,7 +70,7 @@ class Attachment:
 
     data_dir: Path
     socket: Path
-    started: bool  # whether this attachment started the server, and so set its `appendfsync`
+    started: bool  # Whether this attachment started the server, and so set its `appendfsync`.
     _holder: int | None = field(repr=False)
     _options: StartOptions = field(repr=False)
     _released: threading.Event = field(default_factory=threading.Event, init=False, repr=False)

@@ -52,7 +52,7 @@ class StartOptions(NamedTuple):
     """Options for starting a server. A server that runs already keeps its own."""
 
     appendfsync: str
-    damaged_end_bytes: int  # the most that is cut off the append-only file
+    damaged_end_bytes: int  # The most that is cut off the append-only file.
 
 
 def open_lock(lock: Path) -> int:
@@ -76,7 +76,7 @@ class Launch:
     def __init__(self, process: subprocess.Popen[bytes], data_dir: Path, log_start: int) -> None:
         self.process = process
         self._data_dir = data_dir
-        self._log_start = log_start  # bytes that the server's log had before
+        self._log_start = log_start  # Bytes that the server's log had before.
         self._refusal = ""
         # It also reaps the supervisor. It is a thread, so as not to depend on a running event loop.
         self._listener = threading.Thread(target=self._listen, name="listener to the store's supervisor", daemon=True)

@@ -74,8 +74,8 @@ class _Supervisor:
         self._check_command = check
         self._server_command = server
         self._stopping = threading.Event()
-        self._guard = threading.Lock()  # no process is started once _stopping is set
-        self._child: subprocess.Popen[bytes] | None = None  # the server or the check
+        self._guard = threading.Lock()  # No process is started once _stopping is set.
+        self._child: subprocess.Popen[bytes] | None = None  # The server or the check.
 
     def run(self) -> int:
         threading.Thread(target=self._stop_after_last_holder, daemon=True).start()

@@ -15,8 +15,8 @@ from store.client.database import Unavailable
 from tests.support.people import Member
 from tests.support.work import number
 
-NOBODY = 4096  # an id of no entity
-PATIENCE = 5  # seconds
+NOBODY = 4096  # An id of no entity.
+PATIENCE = 5  # Seconds.
 
 
 TURNS = 8  # Turns of the event loop after which a look-up is done, or waits for the store.

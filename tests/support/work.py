@@ -140,7 +140,7 @@ class Fragile(Database):
         self._calls = calls
         self._halfway = halfway
         self.has_died = False
-        self.has_torn = False  # whether the first half of the fatal call was sent
+        self.has_torn = False  # Whether the first half of the fatal call was sent.
 
     async def run(self, commands: Sequence[Command]) -> list[Any]:
         if self.has_died or self._calls == 0:

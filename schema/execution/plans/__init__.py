@@ -56,7 +56,7 @@ class Planner:
 
     def __init__(self) -> None:
         self.runs = 0
-        self.given_up = 0  # of the runs, those that graphql-core had to end
+        self.given_up = 0  # Runs that graphql-core had to end.
         self._memory = Memory(ROWS_KEPT)
 
     async def run(self, asked: PlannedOperation, plans: Plans) -> Row | None:
@@ -80,7 +80,7 @@ class Plans:
         """Begin without plans; `grow` is called with the bytes of new plans, negative for freed ones."""
         self._tally = _Tally(grow)
         self._plans: dict[object, Selection | None] = {}
-        self._directives: dict[str | None, _Directives] = {}  # by the names of operations
+        self._directives: dict[str | None, _Directives] = {}  # By the names of operations.
 
     def __len__(self) -> int:
         return len(self._plans)

@@ -59,7 +59,7 @@ class Resolver:
             argument.value.name.value for argument in node.arguments or () if isinstance(argument.value, VariableNode)
         ]
         self._kept: dict[tuple[Any, ...], Arguments | None] = {}
-        self._entry = ENTRY_BYTES * (1 + len(self._variables))  # bytes of one cached entry
+        self._entry = ENTRY_BYTES * (1 + len(self._variables))  # Bytes of one cached entry.
         declared = declaration(definition)
         self._declared = declared if declared and _is_bare(declared) else None
         if self._declared:

@@ -19,10 +19,10 @@ from schema.execution.plans.resolving import LazyInfo, Resolver, attribute, decl
 from schema.execution.plans.rows import Columns, Filled, Taker
 from schema.execution.plans.run import Paths, Row, Run, Unusual, close
 
-BATCHED = "batched"  # key in the metadata of a field with a batched resolver
-STEADY = "is_steady"  # attribute of classes whose objects never change and are met in many runs
+BATCHED = "batched"  # Key in the metadata of a field with a batched resolver.
+STEADY = "is_steady"  # Attribute of classes whose objects never change and are met in many runs.
 
-SELECTION_BYTES, FIELD_BYTES = 2_500, 1_700  # of a selection, and of each field in it
+SELECTION_BYTES, FIELD_BYTES = 2_500, 1_700  # Bytes of a selection, and of each field in it.
 
 _INTROSPECTION = {"__schema", "__type"}
 

@@ -15,7 +15,7 @@ from tests.support.model.model import Model
 from tests.support.people import Member
 from tests.support.work import Fragile, work_off
 
-LATEST_DEATH = 8  # the last call of a job at which it may crash
+LATEST_DEATH = 8  # The last call of a job at which it may crash.
 TAGS = ("tea", "rain", "cats")
 
 
