@@ -76,7 +76,7 @@ def email(address: str) -> str:
 
 
 def former_logins(member: int) -> str:
-    """zset: login given up → when (s), so that it goes with the account; what has expired goes at the next change"""
+    """zset: login given up → when (s), so that it is deleted with the account; expired ones go at the next change"""
     return f"former-logins:{{{partition(member)}}}:{member}"
 
 
@@ -145,12 +145,12 @@ def profile(member: int) -> str:
 
 
 def home(member: int) -> str:
-    """list: status or quote, as `post:repost` where a plain repost brought it; by the id that did, newest last"""
+    """list: status or quote, as `post:repost` where a plain repost added it; sorted by the id that did, newest last"""
     return f"home:{{{partition(member)}}}:{member}"
 
 
 def newest(member: int) -> str:
-    """string: at most 8 posts still to be added to the home, after an id that nothing in it is above; 17 wide each"""
+    """string: at most 8 newest posts, not in `home` yet, after an id that no entry of it is above; 17 bytes each"""
     return f"newest:{{{partition(member)}}}:{member}"
 
 
@@ -160,7 +160,7 @@ def home_state(member: int) -> str:
 
 
 def sources(member: int) -> str:
-    """hash: post → plain reposts above the floor that bring it, as `repost:author` oldest first; of posts below, too"""
+    """hash: post → plain reposts above the floor that add it, as `repost:author`, oldest first; of posts below, too"""
     return f"sources:{{{partition(member)}}}:{member}"
 
 
@@ -205,12 +205,12 @@ def favourites(member: int) -> str:
 
 
 def notifications(member: int) -> str:
-    """zset: notification, as `KIND:actor:post:comment`, 0 for none → id of its making; `NOTIFICATIONS_KEPT`"""
+    """zset: notification, as `KIND:actor:post:comment`, 0 for none → its id; newest `NOTIFICATIONS_KEPT`"""
     return f"notifications:{{{partition(member)}}}:{member}"
 
 
 def withdrawn_notifications(member: int) -> str:
-    """zset: notification that was taken back → id of its taking back; newest `NOTIFICATIONS_KEPT`"""
+    """zset: withdrawn notification → id of the withdrawal; newest `NOTIFICATIONS_KEPT`"""
     return f"withdrawn-notifications:{{{partition(member)}}}:{member}"
 
 

@@ -53,7 +53,7 @@ def ranked_lists(hashtags: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def rescore(p: int) -> str:
-    """zset: post of the partition whose numbers have changed → ms since 1970 when its score is due"""
+    """zset: post of the partition whose counts have changed → when its score is due, ms since 1970"""
     return f"rescore:{{{p}}}"
 
 
@@ -78,5 +78,5 @@ def imported(p: int, source: str) -> str:
 
 
 def readiness() -> str:
-    """string: never there; `/readyz` asks to set it if it exists, which the server refuses like any write"""
+    """string: never exists; `/readyz` sets it only if it exists, which a server that takes no writes refuses"""
     return "readiness"
