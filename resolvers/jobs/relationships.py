@@ -120,6 +120,6 @@ async def mute(db: Database, job: Job, _: Budget) -> Outcome:
 
 async def _tell(db: Database, job: Job, member: int, others: Iterable[tuple[int, int]], *, both: bool) -> None:
     for other, _ in others:
-        await events.append(db, f"bond:{job.id}:{member}:{other}", "bond", member, member=other)
+        await events.append(db, f"relationship:{job.id}:{member}:{other}", "relationship", member, member=other)
         if both:
-            await events.append(db, f"bond:{job.id}:{other}:{member}", "bond", other, member=member)
+            await events.append(db, f"relationship:{job.id}:{other}:{member}", "relationship", other, member=member)

@@ -174,7 +174,7 @@ async def _affected(operation: Context, event: Event, subscription: HomeSubscrip
             return {event.post: ()}
         case "repost" | "unrepost" if not is_own:
             return {event.original: (Source(event.post, event.actor),)}
-        case "bond" | "suspend" if is_own == (event.kind == "bond"):
+        case "relationship" | "suspend" if is_own == (event.kind == "relationship"):
             return await _published(operation, event.member)
         case "follow" | "unfollow" if is_own:
             return (
@@ -184,7 +184,7 @@ async def _affected(operation: Context, event: Event, subscription: HomeSubscrip
 
 
 def _is_about_member(event: Event) -> bool:
-    return event.kind in {"bond", "suspend", "follow", "unfollow"}
+    return event.kind in {"relationship", "suspend", "follow", "unfollow"}
 
 
 def _is_repost(event: Event) -> bool:

@@ -95,7 +95,7 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                     relationships.clear()
                     relationships.update(await _relationships(context, viewer))
                     yield gap_at(event)
-                elif event.kind == "bond":
+                elif event.kind == "relationship":
                     if event.actor == viewer:
                         await _read_again(context, relationships, event.member)
                 else:

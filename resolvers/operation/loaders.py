@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
-from resolvers.operation.viewer_loaders import Bonds, Sources
+from resolvers.operation.viewer_loaders import Relationships, Sources
 from store import accounts, big_authors, favourites, follows, homes, likes_and_comments, posts, promotions, timelines
 from store.client.cache import CachedValues
 from store.client.database import Command
@@ -99,7 +99,7 @@ class DataLoaders:
     def relationship(self) -> DataLoader[Relationship]:
         if self._viewer is None:
             return DataLoader(self._reader, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
-        return Bonds(self._reader, self._viewer, self._kept.relationships.of(self._viewer))
+        return Relationships(self._reader, self._viewer, self._kept.relationships.of(self._viewer))
 
     @cached_property
     def login(self) -> DataLoader[int | None]:

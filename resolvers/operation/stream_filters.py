@@ -141,7 +141,7 @@ class Listeners:
 
     def offer(self, event: Event) -> None:
         """Queue an event for the subscribers whose selection has it."""
-        if event.kind == "bond":
+        if event.kind == "relationship":
             for listener in self._members.get(event.actor, ()):
                 listener.change(event)
             return

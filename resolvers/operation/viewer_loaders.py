@@ -13,7 +13,7 @@ from store.client.database import Command
 from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
 
 
-class Bonds(DataLoader[Relationship]):
+class Relationships(DataLoader[Relationship]):
     """The viewer's relationships to members, from cached sets: following, blocked, blocked by and muted.
 
     If a set is too large to cache, or the cache is off, each relationship is read by itself.

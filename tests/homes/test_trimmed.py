@@ -33,10 +33,10 @@ FOLLOWS = {
         "hide", "unhide", "absence",
     )
 }  # fmt: skip
-BONDS = FOLLOWS | {
+RELATIONSHIPS = FOLLOWS | {
     name: WEIGHTS[name] for name in ("approve", "block", "unblock", "mute", "unmute", "privacy", "suspend", "restore")
 }
-ACTS = {"follows": FOLLOWS, "bonds": BONDS}
+ACTS = {"follows": FOLLOWS, "relationships": RELATIONSHIPS}
 LIMITS = {
     "short homes": {"home_size": SIZE, "home_slack": SLACK},
     "big authors": {"home_size": MANY, "big_author": 3},
@@ -45,7 +45,7 @@ LIMITS = {
 
 
 FAILED_ONCE = [("short homes, big authors", seed, 200, "follows") for seed in (4, 5, 8, 17)]
-LIVES = [*((limits, seed, STEPS, "bonds") for limits in LIMITS for seed in range(SEEDS)), *FAILED_ONCE]
+LIVES = [*((limits, seed, STEPS, "relationships") for limits in LIMITS for seed in range(SEEDS)), *FAILED_ONCE]
 
 
 @pytest.fixture

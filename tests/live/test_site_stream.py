@@ -73,7 +73,7 @@ async def test_what_was_public(services: Services, alice: Member, bob: Member, *
         assert await told(stream) == ("deleted", one, bob.id)
 
 
-async def test_bonds(services: Services, alice: Member, bob: Member, carol: Member) -> None:
+async def test_relationships(services: Services, alice: Member, bob: Member, carol: Member) -> None:
     """Events of a member in a block or mute are not sent from that moment on, and are sent again when it ends."""
     async with listening(services, alice) as stream:
         await alice.do("block", userIds=[bob.id])

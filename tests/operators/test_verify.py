@@ -17,7 +17,7 @@ from store.posts import Draft
 from store.settings import Settings
 from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, look
 from tests.support.damage.post_damages import POSTS
-from tests.support.damage.relationship_damages import BONDS
+from tests.support.damage.relationship_damages import RELATIONSHIPS
 from tests.support.people import Member, sign_up
 from tests.support.work import dump, number
 
@@ -71,7 +71,7 @@ async def test_a_healthy_site(db: Database, site: Site) -> None:
     assert report.clean
 
 
-@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *BONDS], ids=lambda d: d.name)
+@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *RELATIONSHIPS], ids=lambda d: d.name)
 async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> None:
     """A finding names the damaged key, and after the repair nothing is found."""
     await db.ask(*damage.commands(site))
@@ -83,7 +83,7 @@ async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> N
     assert report.clean, report.findings
 
 
-@pytest.mark.parametrize("damage", BONDS, ids=lambda d: d.name)
+@pytest.mark.parametrize("damage", RELATIONSHIPS, ids=lambda d: d.name)
 async def test_repairs_tell_nobody(db: Database, site: Site, damage: Damage) -> None:
     """A repaired follow, request or block notifies nobody and withdraws nothing."""
     await db.ask(*damage.commands(site))

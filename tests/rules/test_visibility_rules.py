@@ -9,7 +9,7 @@ from store.records import NO_RELATIONSHIP, Comment, Relationship, Repost, Status
 from tests.support.visibility.sights import CELLS, LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, State
 
 MEMBER_ID, OTHER_ID, VIEWER_ID = 1, 2, 3
-BONDS = {
+RELATIONSHIPS = {
     "follower": Relationship(follows=True),
     "blocked by": Relationship(is_blocked=True),
     "blocking": Relationship(blocks=True),
@@ -41,7 +41,10 @@ def member(cell: Cell) -> User:
 def sight(cell: Cell, *posts: Status, relationship: Relationship | None = None) -> Sight:
     """Return the sight of a cell: of its member and another one, public, whom nobody blocks or mutes."""
     viewer, is_moderator = VIEWERS.get(cell.relation, VIEWER_ID), cell.relation == "moderator"
-    relationships = {MEMBER_ID: relationship or BONDS.get(cell.relation, NO_RELATIONSHIP), OTHER_ID: NO_RELATIONSHIP}
+    relationships = {
+        MEMBER_ID: relationship or RELATIONSHIPS.get(cell.relation, NO_RELATIONSHIP),
+        OTHER_ID: NO_RELATIONSHIP,
+    }
     users = [member(cell), OTHER]
     found = {user.id: permissions(user, relationships[user.id], viewer, is_moderator) for user in users}
     return Sight(viewer, is_moderator, found, {post.id: post for post in posts})

@@ -6,7 +6,7 @@ from store import keys
 from store.keys.fields import UserField
 from tests.support.damage.damages import GHOST, Damage
 
-BONDS = [
+RELATIONSHIPS = [
     Damage(
         "follow missing at the followed",
         lambda s: keys.following(s.ann),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.support.model.model import Comment
-from tests.support.model.relationships import Bonds
+from tests.support.model.relationships import RelationshipSteps
 from tests.support.work import number
 
 
-class Reactions(Bonds):
+class Reactions(RelationshipSteps):
     """Steps on posts. Each is applied to the model too."""
 
     async def _like(self) -> None:

@@ -22,7 +22,7 @@ Refusal = Callable[[str, str], str | None]
 Apply = Callable[[str, str], None]
 
 
-class Bonds(Life):
+class RelationshipSteps(Life):
     """Steps between members. Each is applied to the model too."""
 
     async def _sign_up(self) -> None:
