@@ -62,7 +62,7 @@ async def is_login_available(context: Context, login: str) -> bool:
 
 async def sign_up(context: Context, *, login: str, name: str, email: str, password: Secret) -> SessionPayload:
     """Create a member and open a session. All errors in the input are reported together."""
-    await context.proved()
+    await context.authenticate()
     fields = await _check_sign_up(context, login, name, email, password)
     await _limit_sign_ups(context)
     member = await create_member(

@@ -27,10 +27,10 @@ NOTHING = Secret("")
 UNKNOWN = "this login or e-mail and this password do not belong together"
 
 
-async def sign_in(context: Context, member: int, proved: Secret | None = None) -> SessionPayload:
+async def sign_in(context: Context, member: int, checked_hash: Secret | None = None) -> SessionPayload:
     """Open a session and return its tokens; raises Refused if the member was deleted.
 
-    `proved` is the hash that the given password matched. If it has changed since then, no session is opened, and
+    `checked_hash` is the hash that the given password matched. If it has changed since then, no session is opened, and
     Refused is raised, too.
     """
     session = new_session()
@@ -44,7 +44,7 @@ async def sign_in(context: Context, member: int, proved: Secret | None = None) -
         user_agent=context.user_agent[:USER_AGENT_MOST],
     )
     address = context.services.tokens.address_digest(member, context.address)
-    if not await sessions.open_session(context.db, member, opened, proved, address):
+    if not await sessions.open_session(context.db, member, opened, checked_hash, address):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     return session_answer(context, member, session, refresh_token)
 

@@ -19,7 +19,7 @@ NOBODY = 0  # an id that no member has, looked up for an unknown identifier
 
 async def sessions(context: Context, who: Claims) -> list[Session]:
     """Return the viewer's sessions, newest first."""
-    await context.proved()
+    await context.authenticate()
     return await stored.unexpired(context.db, who.member)
 
 
@@ -27,7 +27,7 @@ async def log_in(
     context: Context, *, identifier: str, password: Secret, device_token: Secret | None = None
 ) -> SessionPayload:
     """Open a session by login or e-mail address. A wrong password and an unknown member look and cost the same."""
-    await context.proved()
+    await context.authenticate()
     wanted = (
         credentials.checked_email(identifier, []) or identifier.strip()
     ).lower()  # an address in the form in which it is stored
@@ -48,7 +48,7 @@ async def log_in(
 
 async def refresh_session(context: Context, *, refresh_token: Secret) -> SessionPayload:
     """Exchange a refresh token for a new pair. Reusing an issued token long after its exchange ends its session."""
-    await context.proved()
+    await context.authenticate()
     tokens = context.services.tokens
     claims = tokens.read_refresh_token(refresh_token)
     if claims is None:
@@ -95,7 +95,12 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
     session = context.claims.session
     token = context.services.tokens.first_refresh_token(member, session)
     if not await stored.change_password(
-        context.db, member, proved=found.password, password=password, session=session, token=digest(token.reveal())
+        context.db,
+        member,
+        checked_hash=found.password,
+        password=password,
+        session=session,
+        token=digest(token.reveal()),
     ):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "currentPassword: it was changed meanwhile", "currentPassword")
     return credentials.session_answer(context, member, session, token)

@@ -175,10 +175,10 @@ async def former_logins(db: Database, member: int) -> set[str]:
     return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
 
 
-async def delete(db: Database, member: int, proved: Secret) -> Job | None:
+async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
     """Delete a member and end their sessions; returns the job that removes the rest.
 
-    Returns None when the member is gone, or when their password's hash is no longer `proved`.
+    Returns None when the member is gone, or when their password's hash is no longer `checked_hash`.
     """
     p = partition(member)
     reply = await db.call(
@@ -192,7 +192,7 @@ async def delete(db: Database, member: int, proved: Secret) -> Job | None:
         **keys.home_keys(member),
         partition=p,
         member=member,
-        checked_hash=proved.reveal(),
+        checked_hash=checked_hash.reveal(),
     )
     if reply is None:
         return None

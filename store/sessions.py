@@ -78,9 +78,9 @@ async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
 
 
 async def open_session(
-    db: Database, member: int, session: Session, proved: Secret | None = None, address: str = ""
+    db: Database, member: int, session: Session, checked_hash: Secret | None = None, address: str = ""
 ) -> bool:
-    """Add a session; False when the member is gone, or when their password's hash is no longer `proved`.
+    """Add a session; False when the member is gone, or when their password's hash is no longer `checked_hash`.
 
     Beyond `SESSIONS_PER_MEMBER`, the oldest sessions end. `address` is a digest of the client's address.
     """
@@ -93,7 +93,7 @@ async def open_session(
         session=session.id,
         record=session.text(),
         max_sessions=db.settings.sessions_per_member,
-        checked_hash=proved.reveal() if proved else "",
+        checked_hash=checked_hash.reveal() if checked_hash else "",
         address=address,
         now=session.created,
         address_ttl=_known_address_seconds(db),
@@ -144,17 +144,17 @@ async def rotate(db: Database, member: int, session: str, *, presented: str, suc
 
 
 async def change_password(
-    db: Database, member: int, *, proved: Secret, password: Secret, session: str, token: str
+    db: Database, member: int, *, checked_hash: Secret, password: Secret, session: str, token: str
 ) -> bool:
     """Set a password's hash and end every session but one.
 
-    Returns False when that session has ended, or when the password's hash is no longer `proved`.
+    Returns False when that session has ended, or when the password's hash is no longer `checked_hash`.
     """
     ended = await db.call(
         "change_password",
         credentials=keys.credentials(member),
         sessions=keys.sessions(member),
-        checked_hash=proved.reveal(),
+        checked_hash=checked_hash.reveal(),
         new_hash=password.reveal(),
         session=session,
         token=token,

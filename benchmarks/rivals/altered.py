@@ -113,7 +113,7 @@ def _remember_pages() -> None:
     async def home(context: Context, span: timelines.Span) -> Any:
         if context.viewer not in pages:
             pages[context.viewer] = await read(context, span)
-        await context.proved()  # everything else that the page needs is cached, and may be used from then on
+        await context.authenticate()  # everything else that the page needs is cached, and may be used from then on
         return pages[context.viewer]
 
     _swap(timelines, "home", home)

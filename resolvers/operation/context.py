@@ -151,7 +151,7 @@ class Context:
         """Return whether the document may name a field, so that prefetching for it pays."""
         return self.fields is None or field in self.fields
 
-    async def proved(self) -> None:
+    async def authenticate(self) -> None:
         """Run the session check and the rate limit, unless done; raises the error that ends the operation."""
         await self.batcher.run([])
 
@@ -159,14 +159,14 @@ class Context:
         """Return the authenticated viewer; raises Unauthenticated for an anonymous request."""
         if self.claims is None:
             raise Unauthenticated("sign in first: this needs an access token")
-        await self.proved()
+        await self.authenticate()
         return self.claims.member
 
     async def active(self) -> None:
         """Refuse a suspended member with NOT_ALLOWED: they may only manage their own account."""
         if self.claims is None:
             return
-        await self.proved()
+        await self.authenticate()
         if self._session_check.is_suspended:
             raise refuse(UserErrorCode.NOT_ALLOWED, "this account is suspended")
 
@@ -180,7 +180,7 @@ class Context:
     async def close(self) -> None:
         """End the operation. If it has read nothing, the session check runs now, and its failure sets `fatal`."""
         with contextlib.suppress(RequestError):
-            await self.proved()
+            await self.authenticate()
 
     def would_have_heard(self) -> bool:
         """Return whether Pub/Sub has not resubscribed since the last call, so that it missed no end of a session."""

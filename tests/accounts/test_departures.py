@@ -92,10 +92,10 @@ async def test_a_request_that_is_overtaken(
     services: Services, monkeypatch: pytest.MonkeyPatch, alice: Member, bob: Member, mutation: str
 ) -> None:
     """A request whose session check came before the account's deletion is refused, and changes nothing."""
-    proved = Context.member
+    authenticate = Context.member
 
     async def overtaken(self: Context) -> int:
-        member = await proved(self)
+        member = await authenticate(self)
         await delete(services.db, member)
         return member
 

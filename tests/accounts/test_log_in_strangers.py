@@ -156,8 +156,13 @@ class TestStrangers:
     async def test_a_device_token_of_somebody_else_is_none(self, anonymous: Member, alice: Member, bob: Member) -> None:
         """Another member's token, an altered one and any other text make no difference."""
         await self.guess(anonymous)
-        member, session, proof = alice.device_token.split(".")
-        altered = [f"{member}.{session}.{proof[:-1]}", f"{member}.{session}.A{proof[1:]}", f"{member}..{proof}", "é.."]
+        member, session, signature = alice.device_token.split(".")
+        altered = [
+            f"{member}.{session}.{signature[:-1]}",
+            f"{member}.{session}.A{signature[1:]}",
+            f"{member}..{signature}",
+            "é..",
+        ]
         for token in ("", bob.device_token, alice.refresh_token, str(alice.token), *altered):
             assert await attempt(stranger(anonymous, 1), "alice", PASSWORD, token) == "RATE_LIMITED"
 

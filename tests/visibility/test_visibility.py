@@ -27,20 +27,20 @@ WAYS = [(path, thing, path.query.replace("$it", f"${thing}")) for path in PATHS 
 QUERIES = list(dict.fromkeys(query for *_, query in WAYS))
 
 
-def test_every_field_is_proved() -> None:
+def test_every_field_is_covered() -> None:
     """Every field of the schema that leads to an entity of a member has a path through it in one of the tables."""
     served = schema.build(Settings(data_dir=FilePath()))._schema  # noqa: SLF001  strawberry shows it to nobody
-    proved = set(ELSEWHERE)
+    covered = set(ELSEWHERE)
     for live in LIVE:
-        proved |= fields_of(served, live)
+        covered |= fields_of(served, live)
     for write in (*WRITES, MENTION):
-        proved |= fields_of(served, operation("mutation", [write.text]))
+        covered |= fields_of(served, operation("mutation", [write.text]))
     for path in PATHS:
         through = fields_of(served, operation("query", [path.query]), path.field)
         assert through, f"the way of {path.field} does not go through it: {path.query}"
-        proved |= through
+        covered |= through
     found = leading_fields(served)
-    missing = sorted(found - proved)
+    missing = sorted(found - covered)
     assert not missing, f"neither paths.py nor writes.py of tests/support/visibility has a way through {missing}"
     assert set(ELSEWHERE) <= found, "these fields are gone, or lead to nothing"
 
