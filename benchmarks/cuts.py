@@ -83,7 +83,7 @@ class Posting:
             self._bar.update()
 
     def _is_ahead(self) -> bool:
-        return len(self.answered) > min(len(subscriber.heard) for subscriber in self._subscribers) + BEHIND
+        return len(self.answered) > min(len(subscriber.received) for subscriber in self._subscribers) + BEHIND
 
     async def _once(self, session: ClientSession, token: str, fields: dict[str, str]) -> str | None:
         try:
@@ -200,12 +200,12 @@ async def logged(db: Database, start: str) -> list[str]:
     return [global_ids.post_id(event.post, is_repost=False) for event in found if event.kind == "post"]
 
 
-async def all_heard(subscribers: list[Subscriber], count: int) -> None:
+async def all_received(subscribers: list[Subscriber], count: int) -> None:
     """Wait until all subscribers have got this many posts, or no more arrive."""
-    heard, since = -1, time.monotonic()
-    while any(len(s.heard) < count for s in subscribers) and time.monotonic() - since < PATIENCE:
-        now = sum(len(s.heard) for s in subscribers)
-        heard, since = now, time.monotonic() if now != heard else since
+    received, since = -1, time.monotonic()
+    while any(len(s.received) < count for s in subscribers) and time.monotonic() - since < PATIENCE:
+        now = sum(len(s.received) for s in subscribers)
+        received, since = now, time.monotonic() if now != received else since
         await asyncio.sleep(PAUSE)
 
 
@@ -230,7 +230,7 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
 
         await until(is_finished)
         wanted = await logged(db, start)
-        await all_heard(subscribers, len(wanted))
+        await all_received(subscribers, len(wanted))
         seconds = time.monotonic() - began
         for task in listening:
             task.cancel()
@@ -246,7 +246,7 @@ async def prove(folder: Path, asked: argparse.Namespace) -> bool:
     print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for row in rows:
         print("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |")
-    return is_whole and all(s.heard == wanted and not s.gaps for s in subscribers)
+    return is_whole and all(s.received == wanted and not s.gaps for s in subscribers)
 
 
 def main() -> int:

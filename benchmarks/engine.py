@@ -240,10 +240,10 @@ async def log(url: str) -> None:
         rows: list[list[object]] = []
         for what, (text, length) in WORDS.items():
             await site.db.one("FLUSHDB")
-            told = (text * length)[:length]
+            words = (text * length)[:length]
             for multiple in range(TIMES):
                 for first in range(multiple * KEPT, (multiple + 1) * KEPT, APPENDED):
-                    await asyncio.gather(*(_happen(site.db, first + i, told) for i in range(APPENDED)))
+                    await asyncio.gather(*(_happen(site.db, first + i, words) for i in range(APPENDED)))
                 if multiple + 1 in {1, 2, TIMES}:
                     rows.append([what, f"{(multiple + 1) * KEPT:,}", *await _log_memory(site.db)])
         head = ["events", "appended", "kept", "names", "log, bytes an event", "names, bytes an event", "MiB at 100,000"]
@@ -251,10 +251,10 @@ async def log(url: str) -> None:
         table(head, rows)
 
 
-async def _happen(db: Database, number: int, told: str) -> None:
+async def _happen(db: Database, number: int, words: str) -> None:
     thing = (60_000_000_000 + number) << 12  # as long as ids are
-    if told:
-        facts: dict[str, int | str] = {"post": thing, "is_public": 1, "text": told}
+    if words:
+        facts: dict[str, int | str] = {"post": thing, "is_public": 1, "text": words}
         await events.append(db, f"post:{thing}", "post", thing, **facts)
     else:
         await events.append(db, f"follow:{thing}", "follow", thing, member=thing)

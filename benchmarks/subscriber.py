@@ -31,7 +31,7 @@ class Subscriber:
     breaks: int = 0  # connections that it broke itself
     ended: Counter[str] = field(default_factory=Counter)  # connections that the server ended, by error or close code
     gaps: int = 0
-    heard: list[str] = field(default_factory=list)
+    received: list[str] = field(default_factory=list)
     _session: ClientSession | None = None
 
     async def run(self, url: str) -> None:
@@ -75,16 +75,25 @@ class Subscriber:
         self.cursor = event["cursor"]
         match event["__typename"]:
             case "PostCreated":
-                self.heard.append(event["post"]["id"])
+                self.received.append(event["post"]["id"])
             case "TimelineEntryPut":
-                self.heard.append(event["edge"]["node"]["id"])
+                self.received.append(event["edge"]["node"]["id"])
             case "StreamGap":
                 self.gaps += 1
             case _:
-                self.heard.append("something else")
+                self.received.append("something else")
 
     def row(self, wanted: list[str]) -> list[object]:
         """Return a table row about it, once all wanted posts have been made."""
-        missing, repeated = set(wanted) - set(self.heard), len(self.heard) - len(set(self.heard))
-        in_order = "yes" if self.heard == wanted else "NO"
-        return [self.name, len(self.heard), len(missing), repeated, self.gaps, in_order, self.breaks, dict(self.ended)]
+        missing, repeated = set(wanted) - set(self.received), len(self.received) - len(set(self.received))
+        in_order = "yes" if self.received == wanted else "NO"
+        return [
+            self.name,
+            len(self.received),
+            len(missing),
+            repeated,
+            self.gaps,
+            in_order,
+            self.breaks,
+            dict(self.ended),
+        ]

@@ -60,18 +60,18 @@ async def supervise(
     """
     places = [_Place(command, its, settings.shutdown_seconds + END_SECONDS) for its in sockets]
 
-    async def tell() -> None:
+    async def report() -> None:
         ready([await place.served for place in places])
 
     stopped = asyncio.create_task(until_stopped())
     keeping = [asyncio.create_task(place.keep()) for place in places]
-    telling = asyncio.create_task(tell())
+    reporting = asyncio.create_task(report())
     try:
         await asyncio.wait([stopped, *keeping], return_when=asyncio.FIRST_COMPLETED)
     finally:
         for each in chain.from_iterable(sockets):
             each.close()  # otherwise connections would still be queued here
-        tasks = [stopped, telling, *keeping]
+        tasks = [stopped, reporting, *keeping]
         for task in tasks:
             task.cancel()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)

@@ -77,7 +77,7 @@ async def _change(
     return read_job(job, kind, body) if job else None, dict(zip(others, map(str, results), strict=True))
 
 
-async def tell_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool) -> None:
+async def apply_to_blocked(db: Database, member: int, blocks: Blocks, *, ended: bool) -> None:
     """Apply blocks, or their ends, on the blocked members' side; removes blocks of deleted members."""
     replies = await db.ask(*(apply_command(db, member, other, block, ended=ended) for other, block in blocks))
     gone = [other for (other, _), reply in zip(blocks, replies, strict=True) if reply is None]
@@ -154,7 +154,7 @@ async def forget(db: Database, member: int, count: int) -> bool:
         ("ZRANGE", keys.blocked_by(member), 0, count - 1),
     )
     blocks = [(entry.thing, entry.place) for entry in read_entries(blocked)]
-    await tell_blocked(db, member, blocks, ended=True)
+    await apply_to_blocked(db, member, blocks, ended=True)
     await db.ask(*(("ZREM", keys.blocked(int(other)), member) for other in by))
     steps = [(keys.blocked(member), [other for other, _ in blocks]), (keys.blocked_by(member), by)]
     await db.ask(*(("ZREM", key, *others) for key, others in steps if others))

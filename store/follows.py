@@ -143,7 +143,7 @@ def accept_command(db: Database, follower: int, member: int, edge: int, *, quiet
     return _at_follower(db, "accept", follower, member, edge, quietly=quietly)
 
 
-async def tell_followed(db: Database, follower: int, edges: Edges, step: str) -> list[int | None]:
+async def apply_to_followed(db: Database, follower: int, edges: Edges, step: str) -> list[int | None]:
     """Apply follows, requests, or their ends on the followed members' side; `step` is `add`, `ask` or `remove`.
 
     Returns for each edge 1, 0 if a newer edge is stored, or 2 if a requesting member already follows. None means that
@@ -178,7 +178,7 @@ def apply_command(db: Database, follower: int, member: int, edge: int, step: str
     )
 
 
-async def tell_followers(db: Database, member: int, edges: Edges) -> None:
+async def apply_to_followers(db: Database, member: int, edges: Edges) -> None:
     """Apply the end of follows or requests on the followers' side."""
     await db.ask(*(_at_follower(db, "end_edge", f, member, edge) for f, edge in edges))
 

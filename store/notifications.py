@@ -92,7 +92,7 @@ def unread(member: int) -> Command:
 
 def channel(member: int) -> str:
     """Return the Pub/Sub channel on which changes to a member's notifications are published."""
-    return keys.told(member)
+    return keys.notifications_channel(member)
 
 
 async def mark_read(db: Database, member: int, until: int | None) -> bool:

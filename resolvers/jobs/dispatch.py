@@ -11,7 +11,7 @@ import contextlib
 import structlog
 
 from resolvers.jobs import account_removal, big_authors, name_index, posts, privacy, relationships
-from resolvers.jobs.mentions import end_of_comment, tell_of_comment
+from resolvers.jobs.mentions import end_of_comment, notify_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from resolvers.operation.batcher import Batcher
 from store import accounts, jobs
@@ -74,7 +74,7 @@ STEPS: dict[str, Steps] = {
     "delete": posts.delete,
     "hide": posts.hide,
     "unhide": posts.hide,
-    "mentions": tell_of_comment,
+    "mentions": notify_of_comment,
     "unmention": end_of_comment,
     "follow": relationships.follow,
     "approve": relationships.approve,

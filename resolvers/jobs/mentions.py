@@ -11,7 +11,7 @@ from store.notifications import MentionSource
 from store.records import Comment, Job
 
 
-async def tell_of_post(db: Database, job: Job, thing: int) -> None:
+async def notify_of_post(db: Database, job: Job, thing: int) -> None:
     """Notify the members whom a new post mentions."""
     if members := _members(job):
         author = int(text(job, "author"))
@@ -23,7 +23,7 @@ async def end_of_post(db: Database, job: Job, thing: int) -> None:
     await notifications.unmention(db, MentionSource(int(text(job, "author")), thing), _members(job))
 
 
-async def tell_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
+async def notify_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
     """Notify the members whom a new comment mentions."""
     comment = _comment(job)
     below = await posts.post(db, comment.post)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from resolvers.homes import merge
-from resolvers.jobs.mentions import end_of_comments, end_of_post, tell_of_post
+from resolvers.jobs.mentions import end_of_comments, end_of_post, notify_of_post
 from resolvers.jobs.step import Budget, Outcome, conclude, in_batches, text, to_followers
 from resolvers.rules import ranking
 from store import (
@@ -46,7 +46,7 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
                 await conclude(db, undo, await delete(db, undo, budget))
             return Outcome.DONE
         if not plain:
-            await tell_of_post(db, job, job.id)
+            await notify_of_post(db, job, job.id)
     if job.body.get("is_pulled"):
         if not job.cursor:
             await _announce(db, job)
@@ -66,15 +66,15 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
 async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
     """List a new post publicly and log its event; returns the replies to the commands sent `beside` those."""
     kind = "repost" if job.body["plain"] else "post"
-    about = {**_about(job, job.id), **_told_to_all(job)}
-    told = [events.append_command(db, f"post:{job.id}", kind, int(text(job, "author")), **about)]
+    about = {**_about(job, job.id), **_public_fields(job)}
+    commands = [events.append_command(db, f"post:{job.id}", kind, int(text(job, "author")), **about)]
     if job.body["plain"]:
-        return (await db.ask(*told, *beside))[len(told) :]
+        return (await db.ask(*commands, *beside))[len(commands) :]
     score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
     if score is not None:
-        told += hashtags.count_uses_commands([(job.id, text(job, "hashtags").split())])
-    _, answers = await _settle_listings(db, _listed(job, job.id), (True, score), [*told, *beside])
-    return answers[len(told) :]
+        commands += hashtags.count_uses_commands([(job.id, text(job, "hashtags").split())])
+    _, answers = await _settle_listings(db, _listed(job, job.id), (True, score), [*commands, *beside])
+    return answers[len(commands) :]
 
 
 async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
@@ -92,7 +92,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
         if reply := _reply(job, thing):
             await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
-        await events.append(db, f"delete:{thing}", kind, author, **_about(job, thing), **_told_to_all(job))
+        await events.append(db, f"delete:{thing}", kind, author, **_about(job, thing), **_public_fields(job))
     if job.cursor != CASCADE and not await _retract(db, job, thing, budget):
         return Outcome.MORE
     if not await _cascade(db, thing, author, budget):
@@ -112,8 +112,8 @@ async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     about = _about(job, int(text(job, "post")))
     await _settle_listings(db, _listed(job, about["post"]))
     name, author = f"{job.kind}:{job.id}", int(text(job, "author"))
-    await events.append(db, name, job.kind, author, **about, **_told_to_all(job))
-    async for last in _tell_reposters(db, job, job.kind, about, int(job.cursor or 0)):
+    await events.append(db, name, job.kind, author, **about, **_public_fields(job))
+    async for last in _log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
         await jobs.checkpoint(db, job, str(last))
     return Outcome.DONE
 
@@ -128,11 +128,11 @@ async def restate(db: Database, job: Job, thing: int) -> None:
         return
     seen_by_all, _ = await _settle_listings(db, Listed(thing, found.author, found.hashtags))
     about = {"post": thing, **({"original": found.original_id} if isinstance(found, Repost) else {})}
-    async for _ in _tell_reposters(db, job, "unhide" if seen_by_all else "hide", about):
+    async for _ in _log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
 
 
-async def _tell_reposters(
+async def _log_for_reposters(
     db: Database, job: Job, kind: str, about: dict[str, int], last: int = 0
 ) -> AsyncIterator[int]:
     """Log an event for each plain reposter's followers; yields the last repost of each batch."""
@@ -277,7 +277,7 @@ async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = Fa
     return await merge.with_earlier(db, Delivery(author, original, whose, thing), ended=True)
 
 
-def _told_to_all(job: Job) -> dict[str, int | str]:
+def _public_fields(job: Job) -> dict[str, int | str]:
     """Return the event fields that decide which site streams get it, even after a delete; {} if it is not public."""
     if not job.body.get("is_public", True):
         return {}

@@ -17,12 +17,12 @@ FOLLOWS = 2  # reply of the followed side to a request by a member who follows b
 async def follow(db: Database, job: Job, _: Budget) -> Outcome:
     """Apply follows and requests on the other side, and merge the followed members' posts into the follower's home."""
     follower, edges, asked = int(text(job, "follower")), read_edges(job), read_edges(job, "asked")
-    replies = await follows.tell_followed(db, follower, edges, "add")
-    replies += await follows.tell_followed(db, follower, asked, "ask")
+    replies = await follows.apply_to_followed(db, follower, edges, "add")
+    replies += await follows.apply_to_followed(db, follower, asked, "ask")
     for (member, edge), reply in zip([*edges, *asked], replies, strict=True):
         if reply is None:
             # The member's account was deleted meanwhile, or the member has blocked the follower: the follow is removed.
-            await follows.tell_followers(db, member, [(follower, edge)])
+            await follows.apply_to_followers(db, member, [(follower, edge)])
             await merge.unmerge(db, follower, member)
     let_in = [edge for edge, reply in zip(asked, replies[len(edges) :], strict=True) if reply == FOLLOWS]
     for member, edge in let_in:
@@ -43,7 +43,7 @@ async def _let_in(db: Database, member: int, edges: Edges) -> None:
         if stands:
             await _merge(db, follower, [(member, edge)])
         else:  # withdrawn meanwhile, and posts may have been delivered already
-            await follows.tell_followed(db, follower, [(member, edge)], "remove")
+            await follows.apply_to_followed(db, follower, [(member, edge)], "remove")
             await _take_out(db, follower, {member})
 
 
@@ -58,7 +58,7 @@ async def _merge(db: Database, follower: int, edges: Edges) -> None:
 async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
     """End follows and requests on the other side, and remove from the home what only the unfollowed members added."""
     follower, edges = int(text(job, "member")), read_edges(job)
-    await follows.tell_followed(db, follower, edges + read_edges(job, "asked"), "remove")
+    await follows.apply_to_followed(db, follower, edges + read_edges(job, "asked"), "remove")
     await _unmerge(db, follower, edges)
     return Outcome.DONE
 
@@ -66,7 +66,7 @@ async def unfollow(db: Database, job: Job, _: Budget) -> Outcome:
 async def remove_followers(db: Database, job: Job, _: Budget) -> Outcome:
     """End the follow on the removed followers' side, and remove from their homes what only this member added."""
     member, edges = int(text(job, "member")), read_edges(job)
-    await follows.tell_followers(db, member, edges)
+    await follows.apply_to_followers(db, member, edges)
     for follower, edge in edges:
         await _unmerge(db, follower, [(member, edge)])
     return Outcome.DONE
@@ -86,7 +86,7 @@ async def _take_out(db: Database, follower: int, members: Collection[int]) -> No
 
 async def reject(db: Database, job: Job, _: Budget) -> Outcome:
     """Remove rejected requests on the side of those who asked."""
-    await follows.tell_followers(db, int(text(job, "member")), read_edges(job, "asked"))
+    await follows.apply_to_followers(db, int(text(job, "member")), read_edges(job, "asked"))
     return Outcome.DONE
 
 
@@ -94,31 +94,33 @@ async def block(db: Database, job: Job, _: Budget) -> Outcome:
     """Apply blocks on the other members' side, and end there the follows and requests that the blocks ended."""
     member, blocked = int(text(job, "member")), read_edges(job, "blocks")
     followed, followers = read_edges(job, "following"), read_edges(job, "followers")
-    await blocks.tell_blocked(db, member, blocked, ended=False)
-    await follows.tell_followed(db, member, followed + read_edges(job, "requested"), "remove")
-    await follows.tell_followers(db, member, followers + read_edges(job, "requests"))
+    await blocks.apply_to_blocked(db, member, blocked, ended=False)
+    await follows.apply_to_followed(db, member, followed + read_edges(job, "requested"), "remove")
+    await follows.apply_to_followers(db, member, followers + read_edges(job, "requests"))
     await _unmerge(db, member, followed)
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
-    await _tell(db, job, member, blocked, both=True)
+    await _log_relationships(db, job, member, blocked, both=True)
     return Outcome.DONE
 
 
 async def unblock(db: Database, job: Job, _: Budget) -> Outcome:
     """Remove blocks on the other members' side. Follows that a block ended stay ended."""
     member, unblocked = int(text(job, "member")), read_edges(job)
-    await blocks.tell_blocked(db, member, unblocked, ended=True)
-    await _tell(db, job, member, unblocked, both=True)
+    await blocks.apply_to_blocked(db, member, unblocked, ended=True)
+    await _log_relationships(db, job, member, unblocked, both=True)
     return Outcome.DONE
 
 
 async def mute(db: Database, job: Job, _: Budget) -> Outcome:
     """Log the event by which the live home of a member who has muted or unmuted others is updated."""
-    await _tell(db, job, int(text(job, "member")), read_edges(job), both=False)
+    await _log_relationships(db, job, int(text(job, "member")), read_edges(job), both=False)
     return Outcome.DONE
 
 
-async def _tell(db: Database, job: Job, member: int, others: Iterable[tuple[int, int]], *, both: bool) -> None:
+async def _log_relationships(
+    db: Database, job: Job, member: int, others: Iterable[tuple[int, int]], *, both: bool
+) -> None:
     for other, _ in others:
         await events.append(db, f"relationship:{job.id}:{member}:{other}", "relationship", member, member=other)
         if both:

@@ -49,8 +49,8 @@ class Worker:
     async def run(self, pubsub: PubSub) -> None:
         """Run until cancelled."""
 
-        def wake(told: str) -> None:
-            self._wanted |= {int(told)} if told else set(range(PARTITIONS))  # empty: messages may have been lost
+        def wake(message: str) -> None:
+            self._wanted |= {int(message)} if message else set(range(PARTITIONS))  # empty: messages may have been lost
             self._woken.set()
 
         pubsub.listen(jobs.WAKE, wake)

@@ -24,7 +24,7 @@ class PostCreated:
     at: datetime
     post: Post
 
-    async def is_told(self, context: Context) -> bool:
+    async def is_delivered(self, context: Context) -> bool:
         """Return whether the viewer still sees the post and wants events of its publisher."""
         shown = await hydrate.timeline_posts(context, [self.post.id])
         return None not in shown and None not in await hydrate.wanted(context, _published_by(self.post))
@@ -49,7 +49,7 @@ class UserFollowed:
     follower: User
     followed: User
 
-    async def is_told(self, context: Context) -> bool:
+    async def is_delivered(self, context: Context) -> bool:
         """Return whether the viewer still wants events of both members."""
         return None not in await hydrate.wanted(context, [self.follower.id, self.followed.id])
 
@@ -63,27 +63,27 @@ class UserUnfollowed:
     follower: User
     unfollowed: User
 
-    async def is_told(self, context: Context) -> bool:
+    async def is_delivered(self, context: Context) -> bool:
         """Return whether the viewer still wants events of both members."""
         return None not in await hydrate.wanted(context, [self.follower.id, self.unfollowed.id])
 
 
-Told = PostCreated | PostDeleted | UserFollowed | UserUnfollowed
+AnnouncedEvent = PostCreated | PostDeleted | UserFollowed | UserUnfollowed
 
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
     """An event with its records, as it is sent to every viewer who has no relationship to the members in it."""
 
-    told: Told
+    event: AnnouncedEvent
     members: frozenset[int]  # the members that the event is about
     users: Mapping[int, User | None]
 
     def reaches(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
         """Return whether a viewer gets the event, given the viewer's relationships to the members in it."""
         between = {member: relationships.get(member, NO_RELATIONSHIP) for member in self.members}
-        if isinstance(self.told, PostDeleted):  # its author's account may be deleted
-            return all(map(visibility.hears, between.values()))
+        if isinstance(self.event, PostDeleted):  # its author's account may be deleted
+            return all(map(visibility.is_wanted, between.values()))
         permissions = [
             visibility.permissions(self.users.get(member), relationship, viewer, is_moderator=False)
             for member, relationship in between.items()
@@ -103,7 +103,7 @@ async def anew(context: Context, event: Event) -> Announcement | None:
     Returns None when the post or member is gone, hidden or private by now. The look-up is made as a viewer without
     any relationships.
     """
-    return await _TOLD[KINDS[event.kind]](context.nobody(), event)
+    return await _ANNOUNCE[KINDS[event.kind]](context.nobody(), event)
 
 
 async def _post_created(context: Context, event: Event) -> Announcement | None:
@@ -124,8 +124,8 @@ async def _post_deleted(_: Context, event: Event) -> Announcement:
     passed_on = event.kind == "unrepost"
     members = {event.actor, event.original_author} if passed_on else {event.actor}
     gone = global_ids.post_id(event.post, is_repost=bool(event.original))
-    told = PostDeleted(event_cursor(event.cursor), event.at, gone, global_ids.user_id(event.actor))
-    return Announcement(told, frozenset(members), {})
+    delivered = PostDeleted(event_cursor(event.cursor), event.at, gone, global_ids.user_id(event.actor))
+    return Announcement(delivered, frozenset(members), {})
 
 
 async def _followed(context: Context, event: Event) -> Announcement | None:
@@ -134,11 +134,11 @@ async def _followed(context: Context, event: Event) -> Announcement | None:
     if not follower or not other or follower.is_private or other.is_private:
         return None  # a viewer who may not see their follow lists gets no events about them
     make = UserFollowed if event.kind == "follow" else UserUnfollowed
-    told = make(event_cursor(event.cursor), event.at, follower, other)
-    return Announcement(told, frozenset(members), {user.id: user for user in (follower, other)})
+    delivered = make(event_cursor(event.cursor), event.at, follower, other)
+    return Announcement(delivered, frozenset(members), {user.id: user for user in (follower, other)})
 
 
-_TOLD: dict[StreamEventKind, Callable[[Context, Event], Awaitable[Announcement | None]]] = {
+_ANNOUNCE: dict[StreamEventKind, Callable[[Context, Event], Awaitable[Announcement | None]]] = {
     StreamEventKind.POST_CREATED: _post_created,
     StreamEventKind.POST_DELETED: _post_deleted,
     StreamEventKind.USER_FOLLOWED: _followed,

@@ -32,7 +32,7 @@ from store.records import Repost, Source
 
 REPOSTS_SCANNED = 1_000  # Oldest reposts of a post that are searched for reposts by followed members.
 REPOSTS_MERGED = 100  # The same limit, per post, for an event that concerns many posts.
-CHANGES_TOLD = 20  # Posts of one member that an event sends one by one. Above that, refetching is cheaper.
+MAX_CHANGES = 20  # Posts of one member that an event sends one by one. Above that, refetching is cheaper.
 
 ENDS = frozenset({"delete", "unrepost", "hide"})  # Kinds of events that can remove a post.
 BEGINS = frozenset({"post", "repost"})  # Kinds of events that can only add a post.
@@ -74,7 +74,7 @@ class HomeSubscription:
     resume: str  # The cursor from which a client can resume.
     held_until: str = "0-0"  # `resume` does not move before this cursor is reached.
 
-    def hears(self, event: Event) -> bool:
+    def is_affected_by(self, event: Event) -> bool:
         """Return whether an event can change the home.
 
         An unfollowed member cannot have added a post newer than the look at the unfollow. So of their events, only
@@ -106,7 +106,7 @@ async def home_timeline(context: Context, after: str | None) -> AsyncGenerator[H
                     await _refollow(context, subscription)  # before the gap is sent, so that no later event is missed
                     yield gap_at(event)
                     subscription.resume = event
-                elif not subscription.subscriber.has_gap and subscription.hears(event):
+                elif not subscription.subscriber.has_gap and subscription.is_affected_by(event):
                     async with aclosing(_changes(context, event, subscription)) as changes:
                         async for change in changes:
                             yield change
@@ -198,7 +198,7 @@ async def _set_right(operation: Context, event: Event, subscription: HomeSubscri
     own unfollow.
     """
     member = event.member
-    was_heard = member in subscription.subscriber.actors
+    was_followed = member in subscription.subscriber.actors
     operation.services.log.add(subscription.subscriber, member)  # before the look, so that later changes arrive
     context = operation.fresh(counted=False)
     relationship = await context.load.relationship.load(member)
@@ -212,20 +212,20 @@ async def _set_right(operation: Context, event: Event, subscription: HomeSubscri
     # The look no longer finds posts deleted by now. A client that resumes here must still get those deletions.
     subscription.held_until = newest
     # False if the subscription began between the unfollow and its event: it missed what the member deleted since.
-    return was_heard or event.kind == "follow"
+    return was_followed or event.kind == "follow"
 
 
 async def _published(operation: Context, member: int) -> Affected | None:
     """Return the posts that a member wrote or reposted, with the member's reposts of them.
 
-    Returns None when there are more than `CHANGES_TOLD`.
+    Returns None when there are more than `MAX_CHANGES`.
     """
     affected: Affected = {}
-    entries = await timelines.published(operation.db, member, below=None, above=0, count=CHANGES_TOLD + 1)
+    entries = await timelines.published(operation.db, member, below=None, above=0, count=MAX_CHANGES + 1)
     for entry in entries:
         source = (Source(entry.id, member),) if entry.original else ()
         affected[entry.original or entry.id] = affected.get(entry.original or entry.id, ()) + source
-    return affected if len(entries) <= CHANGES_TOLD else None
+    return affected if len(entries) <= MAX_CHANGES else None
 
 
 async def _look(

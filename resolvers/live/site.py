@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from resolvers.live import announcements
-from resolvers.live.announcements import Told
+from resolvers.live.announcements import AnnouncedEvent
 from resolvers.live.cursors import StreamGap, begin, gap_at
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
@@ -21,7 +21,7 @@ from store.events import Event
 from store.events.reader import since
 from store.records import NO_RELATIONSHIP, Relationship
 
-SiteEvent = Told | StreamGap
+SiteEvent = AnnouncedEvent | StreamGap
 
 
 class FilterInput(Protocol):
@@ -102,10 +102,10 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                     async with context.room:
                         if subscriber.has_changed:
                             await _restrict(context, relationships, subscriber)
-                        if told := await _told(
+                        if delivered := await _delivered(
                             context, event, wanted, relationships, is_past=subscriber.is_past(event)
                         ):
-                            yield told
+                            yield delivered
     finally:
         listeners.ignore(viewer, subscriber)
 
@@ -136,12 +136,12 @@ async def _restrict(context: Context, relationships: dict[int, Relationship], su
             )
 
 
-async def _told(
+async def _delivered(
     context: Context, event: Event, wanted: Wanted, relationships: dict[int, Relationship], *, is_past: bool
-) -> Told | None:
+) -> AnnouncedEvent | None:
     # A past event is looked up and rendered for each viewer alone: the shared one may be deleted or private by now.
     context.relationships = None if is_past else relationships
     if is_past and not wanted.has(event):
         return None
     found = await (announcements.anew if is_past else announcements.of)(context, event)
-    return found.told if found and found.reaches(context.viewer, relationships) else None
+    return found.event if found and found.reaches(context.viewer, relationships) else None

@@ -182,7 +182,7 @@ class Context:
         with contextlib.suppress(RequestError):
             await self.authenticate()
 
-    def would_have_heard(self) -> bool:
+    def was_subscribed(self) -> bool:
         """Return whether Pub/Sub has not resubscribed since the last call, so that it missed no end of a session."""
         before, self._silences = self._silences, self.services.silences
         return before == self._silences

@@ -53,7 +53,7 @@ class HomeEntries:
         return self._big, self._floor
 
     def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
-        """Return a function that tells whether the home has entries behind the cursor where reading began."""
+        """Return a function that says whether the home has entries behind the cursor where reading began."""
 
         async def goes_on() -> bool:
             edge = asked.after if asked.forward else asked.before

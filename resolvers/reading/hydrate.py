@@ -197,7 +197,7 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
         things = ([sight.posts[notification.post]] if notification.post else []) + (
             [said[notification.comment]] if notification.comment else []
         )
-        return visibility.tells(sight, notification.actor, *things)
+        return visibility.notifies(sight, notification.actor, *things)
 
     return [notification if notification and shown(notification) else None for notification in found]
 

@@ -217,7 +217,7 @@ def fetch_from(context: Context, key: str, newest: DataLoader[list[Entry]] | Non
 
 
 def beyond(context: Context, key: str, asked: Window) -> Callable[[], Awaitable[bool]]:
-    """Return a function that tells whether a sorted set has entries behind the cursor where reading began."""
+    """Return a function that says whether a sorted set has entries behind the cursor where reading began."""
 
     async def goes_on() -> bool:
         edge = asked.after if asked.forward else asked.before

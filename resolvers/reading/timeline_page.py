@@ -33,7 +33,7 @@ class Timeline(Protocol[Facts]):
         """Step 3: return the edges of the entries, None for those that the viewer is not shown; no I/O."""
 
     def goes_on(self, asked: Window, /) -> Callable[[], Awaitable[bool]]:
-        """Return a function that tells whether there are entries behind the cursor where reading began."""
+        """Return a function that says whether there are entries behind the cursor where reading began."""
 
 
 async def page(asked: Window, timeline: Timeline[Facts]) -> Page[TimelineEdge]:

@@ -49,10 +49,10 @@ def permissions(user: User | None, relationship: Relationship, viewer: int | Non
     words, lists = not relationship.blocks, relationship.follows or not user.is_private
     if words and lists and not relationship.mutes:
         return OPEN
-    return Permissions(member=True, words=words, lists=lists, posts=words and lists, is_wanted=hears(relationship))
+    return Permissions(member=True, words=words, lists=lists, posts=words and lists, is_wanted=is_wanted(relationship))
 
 
-def hears(relationship: Relationship) -> bool:
+def is_wanted(relationship: Relationship) -> bool:
     """Return whether there is no block or mute between the viewer and a member; also for a deleted member."""
     return not (relationship.blocks or relationship.is_blocked or relationship.mutes)
 
@@ -106,7 +106,7 @@ def timeline(sight: Sight, posts: Sequence[Post | None]) -> list[Post | None]:
     return seen(sight, posts, wanted=True)
 
 
-def tells(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
+def notifies(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
     """Return whether the viewer is notified of a member's action on posts or comments.
 
     The viewer must have neither muted nor blocked the member, and must see all of the posts and comments.

@@ -111,8 +111,8 @@ async def work(db: Database, show: Show, *, retry: int | str | None, discard: in
     if not retry and not discard:
         return Answer([*found.lines()], found.data())
     done = await (found.retry(db, retry) if retry else found.discard(db, discard or 0))
-    told = f"{done:,} dead jobs {'put back to work' if retry else 'removed'}"
-    return Answer([told], {"retried" if retry else "discarded": done}, 0 if done or retry == backlog.ALL else 1)
+    line = f"{done:,} dead jobs {'put back to work' if retry else 'removed'}"
+    return Answer([line], {"retried" if retry else "discarded": done}, 0 if done or retry == backlog.ALL else 1)
 
 
 async def set_role(db: Database, _: Show, *, login: str, role: str) -> Answer:

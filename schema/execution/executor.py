@@ -34,9 +34,9 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             context is None
             or context.selection is None
             or context.relationships is None
-            or not context.would_have_heard()
+            or not context.was_subscribed()
         ):
-            # Also where the end of the session may have gone unheard: what is looked up for one viewer checks it.
+            # Also where the end of the session may have been missed: what is looked up for one viewer checks it.
             return self.own(payload)
         return cast("Executor[Any]", SharedEvent(self, payload))
 
@@ -67,7 +67,7 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         return self._render(serially)
 
     async def _render(self, serially: bool | None) -> CoreResult | NoResult:
-        if not await self._is_told():
+        if not await self._is_delivered():
             fatal = await close(self.context_value)
             return CoreResult(None, [fatal]) if fatal else NoResult()
         data = await self.run_by_plan(self) if self.run_by_plan else None
@@ -75,11 +75,11 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             return await self._conclude(CoreResult(data, None))
         return await self._conclude(super().execute_operation(serially))
 
-    async def _is_told(self) -> bool:
+    async def _is_delivered(self) -> bool:
         """Return whether this viewer may see an event that was decided for many viewers."""
-        is_told = getattr(self.root_value, "is_told", None)
+        is_delivered = getattr(self.root_value, "is_delivered", None)
         try:
-            return is_told is None or await is_told(self.context_value)
+            return is_delivered is None or await is_delivered(self.context_value)
         except RequestError:  # which the context notes
             return False
 
@@ -100,26 +100,26 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
 class SharedEvent:
     """One event of a subscription whose results are shared: an executor is made for who cannot share, and only then."""
 
-    __slots__ = ("_subscription", "_told")
+    __slots__ = ("_event", "_subscription")
 
-    def __init__(self, subscription: PerEventExecutor, told: Any) -> None:
+    def __init__(self, subscription: PerEventExecutor, event: Any) -> None:
         self._subscription = subscription
-        self._told = told
+        self._event = event
 
     async def execute_operation(self, serially: bool | None = None) -> CoreResult | SharedResult | NoResult:
         """Return the result that all have who would get the same; the viewer's own where they would not.
 
         Sessions are not checked: who loses theirs loses the connection.
         """
-        context, told = self._subscription.context_value, self._told
-        key = (told.cursor, type(told), id(context.selection))
+        context, event = self._subscription.context_value, self._event
+        key = (event.cursor, type(event), id(context.selection))
         rendering = await context.rendered(key, self._render)
         if rendering is None or not rendering.members.isdisjoint(context.relationships):
             own: CoreResult | SharedResult | NoResult = await context.rendered_now(key, self._render_own)
             if isinstance(own, SharedResult | NoResult):
                 return own
             # Errors are presented to their own client, under its own request id.
-            return await self._subscription.own(told).execute_operation(serially)  # type: ignore[no-any-return]
+            return await self._subscription.own(event).execute_operation(serially)  # type: ignore[no-any-return]
         shared: SharedResult = rendering.result
         return shared
 
@@ -127,11 +127,11 @@ class SharedEvent:
         """Return what this viewer alone gets; they may have many subscriptions to the same."""
         context = self._subscription.context_value
         async with context.looks:
-            result: CoreResult | NoResult = await self._subscription.own(self._told).execute_operation()
+            result: CoreResult | NoResult = await self._subscription.own(self._event).execute_operation()
         return result if isinstance(result, NoResult) or result.errors else SharedResult(result.data)
 
     async def _render(self) -> Rendering | None:
-        executor = self._subscription.for_all(self._told)
+        executor = self._subscription.for_all(self._event)
         load = executor.context_value.load
         result: CoreResult | NoResult = await executor.execute_operation()
         looked_at = load.members

@@ -41,7 +41,7 @@ class Context(Protocol):
     def fresh(self, *, counted: bool = True) -> Self:
         """Return a new context of the same viewer that has read nothing yet, counted as a request or not."""
 
-    def would_have_heard(self) -> bool:
+    def was_subscribed(self) -> bool:
         """Return whether an end of the session would have been noticed since the previous call."""
 
     async def close(self) -> None:

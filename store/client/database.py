@@ -111,9 +111,11 @@ class Database:
         return tracked
 
     @staticmethod
-    def is_answered(told: asyncio.Future[list[Any]]) -> bool:
+    def is_answered(tracked: asyncio.Future[list[Any]]) -> bool:
         """Return whether the server could answer the reads that `begin` sent."""
-        return not told.cancelled() and told.exception() is None and OUTAGES.isdisjoint(map(type, told.result()))
+        return (
+            not tracked.cancelled() and tracked.exception() is None and OUTAGES.isdisjoint(map(type, tracked.result()))
+        )
 
     def silence(self, told: asyncio.Future[list[Any]]) -> Unavailable | None:
         """Return the outage if the server did not answer the reads that `begin` sent in time.

@@ -224,18 +224,20 @@ def main(arguments: list[str]) -> int:
     try:
         cut = mend(Path(data_dir), int(largest))
     except Refused as error:
-        _tell({"refused": str(error)})
+        _print_outcome({"refused": str(error)})
         return REFUSED
     except OSError as error:
-        _tell({"refused": f"{data_dir}: the damaged end cannot be cut off: {error.strerror}: {error.filename}"})
+        _print_outcome(
+            {"refused": f"{data_dir}: the damaged end cannot be cut off: {error.strerror}: {error.filename}"}
+        )
         return REFUSED
     if cut is None:
         return WHOLE
-    _tell({"cut": cut._asdict()})
+    _print_outcome({"cut": cut._asdict()})
     return CUT
 
 
-def _tell(outcome: dict[str, Any]) -> None:
+def _print_outcome(outcome: dict[str, Any]) -> None:
     line = f"{json.dumps(outcome)}\n".encode()
     for descriptor in (sys.stdout.fileno(), sys.stderr.fileno()):
         with contextlib.suppress(OSError):  # the reader is gone, or the disk is full

@@ -229,10 +229,10 @@ def idempotency(member: int, mutation: str, key: str) -> str:
     return f"idempotency:{{{partition(member)}}}:{member}:{mutation}:{key}"
 
 
-def told(member: int) -> str:
+def notifications_channel(member: int) -> str:
     """Return the Pub/Sub channel on which changes to a member's notifications are published."""
-    return told_prefix() + str(member)
+    return notifications_channel_prefix() + str(member)
 
 
-def told_prefix() -> str:
+def notifications_channel_prefix() -> str:
     return "notifications:"

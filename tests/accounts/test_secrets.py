@@ -68,7 +68,7 @@ async def answers_on_sockets(alice: Member) -> list[dict[str, Any]]:
     found, anonymous = [], replace(alice, token=None)
     for name in ("signUp", "logIn", "refreshSession"):
         async with subscribed(anonymous, mutation(name), input=fields_of(name, alice)) as stream:
-            found.append(await stream.hear())
+            found.append(await stream.receive())
     return found
 
 

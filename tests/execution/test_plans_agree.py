@@ -167,14 +167,14 @@ async def test_what_is_kept_is_right_for_whoever_looks(
 async def test_events(both: list[Schema], services: Services, alice: Member, bob: Member) -> None:
     """Events of a subscription run by plan, too, and equal those of graphql-core."""
     await bob.post("one")
-    told = []
+    delivered = []
     for one in both:
         claims = services.tokens.read(alice.token or "")
         context = Context(services, claims, address="::1", user_agent="", request_id="request")
         variables = {"after": "event.0-0", "filter": {"follow": [bob.id]}}
         async with aclosing(await one.stream(STREAM, variables, context)) as results:
-            told.append(dumps(cast("ExecutionResult", await anext(results)).data))  # parts of it are JSON already
+            delivered.append(dumps(cast("ExecutionResult", await anext(results)).data))  # parts of it are JSON already
     planner = both[0].planner
     assert planner
     assert (planner.runs, planner.given_up) == (1, 0)
-    assert told[0] == told[1] != "null"
+    assert delivered[0] == delivered[1] != "null"

@@ -266,5 +266,5 @@ async def test_work_that_fails_for_a_while(services: Services, alice: Member, fa
     await work_off(services.db, worker)
     assert all(await reached(fans, post))
     assert all(await reached(fans, other))
-    told = [event.post for event in await events.between(services.db, "0-0") if event.kind == "post"]
-    assert sorted(told) == [number(post), number(other)]
+    logged = [event.post for event in await events.between(services.db, "0-0") if event.kind == "post"]
+    assert sorted(logged) == [number(post), number(other)]

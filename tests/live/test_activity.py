@@ -14,7 +14,7 @@ from store.client.database import Database, script
 from store.client.pubsub import PubSub
 from store.ids import partition
 from tests.support.people import Member
-from tests.support.transport.live import ACTIVITY, Stream, heard, separate, subscribed, until, watched
+from tests.support.transport.live import ACTIVITY, Stream, separate, subscribed, subscribed_channels, until, watched
 from tests.support.transport.transports import TRANSPORTS, line
 from tests.support.work import number
 
@@ -91,10 +91,10 @@ async def test_a_burst(db: Database, alice: Member) -> None:
     async with subscribed(alice, ACTIVITY, post=post) as stream:
         await watched(db, post)
         await db.ask(*likes)
-        told = [await numbers(stream)]
-        while told[-1] != (100, 0, 0, 0):
-            told.append(await numbers(stream))
-    assert len(told) < 50
+        delivered = [await numbers(stream)]
+        while delivered[-1] != (100, 0, 0, 0):
+            delivered.append(await numbers(stream))
+    assert len(delivered) < 50
 
 
 async def test_a_plain_reposts_id(db: Database, alice: Member, bob: Member) -> None:
@@ -168,15 +168,15 @@ async def test_activity_while_the_connection_is_away(db: Database, services: Ser
 async def test_listening_at_any_moment_of_connecting(services: Services, db: Database) -> None:
     """A listener added while the Pub/Sub connection is made is woken; one removed meanwhile is not."""
     for turns in range(40):
-        pubsub, told = PubSub(services.db), asyncio.Event()
+        pubsub, delivered = PubSub(services.db), asyncio.Event()
         pubsub.listen("ended", unmoved)
         pubsub.start()
         for _ in range(turns):
             await asyncio.sleep(0)
-        pubsub.listen("begun", partial(set_by, told))
+        pubsub.listen("begun", partial(set_by, delivered))
         pubsub.ignore("ended", unmoved)
         async with asyncio.timeout(10):
-            await told.wait()
+            await delivered.wait()
             while await db.one("PUBSUB", "NUMSUB", db.channel("ended")) != [db.channel("ended"), 0]:
                 pass
         await pubsub.close()
@@ -190,5 +190,5 @@ def listeners(db: Database, services: Services, post: str) -> int:
 async def nothing_left(db: Database, services: Services) -> None:
     """Wait until no channel of a post is subscribed and nobody listens."""
     async with asyncio.timeout(10):
-        while await heard(db) or any("activity:" in name for name in services.pubsub._listeners):  # noqa: SLF001
+        while await subscribed_channels(db) or any("activity:" in name for name in services.pubsub._listeners):  # noqa: SLF001
             pass

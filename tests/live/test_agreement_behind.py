@@ -121,7 +121,7 @@ async def test_more_changes_than_are_told(
     services: Services, built: Schema, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An event that changes more posts than are sent one by one gives a gap, which covers all events up to then."""
-    monkeypatch.setattr(home, "CHANGES_TOLD", 3)
+    monkeypatch.setattr(home, "MAX_CHANGES", 3)
     posts = [await alice.post(f"{i}") for i in range(4)]
     async with slow_reader(services, built, bob) as reader:
         await bob.follow(alice)
@@ -144,7 +144,7 @@ async def test_as_many_changes_as_are_told(
     services: Services, built: Schema, alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An event that changes as many posts as may be sent one by one sends them one by one."""
-    monkeypatch.setattr(home, "CHANGES_TOLD", 3)
+    monkeypatch.setattr(home, "MAX_CHANGES", 3)
     posts = [await alice.post(f"{i}") for i in range(3)]
     async with slow_reader(services, built, bob) as reader:
         await bob.follow(alice)

@@ -46,21 +46,21 @@ def settings(settings: Settings, store: Redis) -> Settings:
     return shrunk(settings, redis_url=store.settings["redis_url"])
 
 
-async def hear(member: Member, query: str, after: str, breaks: tuple[int, ...]) -> list[str]:
+async def receive_all(member: Member, query: str, after: str, breaks: tuple[int, ...]) -> list[str]:
     """Return the posts of all events; after each cut or break, resume from the last cursor."""
-    heard: list[str] = []
-    while len(heard) < POSTS:
+    received: list[str] = []
+    while len(received) < POSTS:
         with suppress(ClientError, TypeError):  # cut off before the server's ack, or amid an event
             async with subscribed(member, query, after=after) as stream:
-                while (message := await stream.hear())["type"] == "next":
+                while (message := await stream.receive())["type"] == "next":
                     (event,) = message["payload"]["data"].values()
-                    heard.append((event.get("post") or event["edge"]["node"])["id"])
+                    received.append((event.get("post") or event["edge"]["node"])["id"])
                     after = event["cursor"]
-                    if len(heard) in {*breaks, POSTS}:
+                    if len(received) in {*breaks, POSTS}:
                         break
                 else:
                     assert [error["extensions"]["code"] for error in message["payload"]] == ["SERVICE_UNAVAILABLE"]
-    return heard
+    return received
 
 
 async def test_nothing_is_lost(
@@ -71,7 +71,7 @@ async def test_nothing_is_lost(
     start, load = await now(db), Load(members, POSTS)
     asked = [(query, breaks) for query in (STREAM, HOME) for breaks in ((), BREAKS)]
     async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
-        pubsub = [group.create_task(hear(members[0], query, start, breaks)) for query, breaks in asked]
+        pubsub = [group.create_task(receive_all(members[0], query, start, breaks)) for query, breaks in asked]
         posting = group.create_task(load.post(CLIENTS))
         for answered in sorted((*CUTS, RESTART)):
             await until(lambda enough=answered: _has(load, enough))  # type: ignore[misc]

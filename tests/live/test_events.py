@@ -178,13 +178,13 @@ async def test_the_listening_connection_killed(db: Database, services: Services,
 async def test_events_lost_while_nobody_heard(db: Database, services: Services, alice: Member) -> None:
     """If the log is trimmed while the connection is down, subscribers get a gap, then the later events."""
     async with watching(alice, db) as stream:
-        post = await alice.post("heard")
+        post = await alice.post("delivered")
         assert await puts(stream, 1) == [post]
         await db.one("CLIENT", "KILL", "TYPE", "pubsub")
-        await alice.post("unheard")
+        await alice.post("undelivered")
         await db.one("XTRIM", keys.events(), "MAXLEN", 0)
         assert await stream.brief() == ("gap",)
-        post = await alice.post("heard again")
+        post = await alice.post("delivered again")
         assert await puts(stream, 1) == [post]
 
 

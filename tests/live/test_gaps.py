@@ -16,7 +16,7 @@ from store.events.reader import Log, Subscriber
 from store.settings import Settings
 from tests.support.people import Member, make_private, shrunk
 from tests.support.transport.live import HOME, PATIENCE, Stream, followers, now, subscribed, until
-from tests.support.transport.site_live import SAMPLE, STREAM, told
+from tests.support.transport.site_live import SAMPLE, STREAM, next_event
 from tests.support.work import number, photograph, put_back
 
 SUBSCRIPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -142,7 +142,7 @@ async def test_the_log_trimmed_unread(services: Services, db: Database, alice: M
     async with live(name, services, alice, bob) as stream:
         await lose_an_event(db)
         assert await came(stream) == ["gap"]
-        post = await alice.post("heard")
+        post = await alice.post("delivered")
         assert await came(stream) == [post]
 
 
@@ -230,12 +230,12 @@ async def test_what_others_were_told(services: Services, db: Database, alice: Me
         gone, secret = await alice.post("gone"), await alice.post("for all, as yet")
         assert await came(stream, 2) == [gone, secret]
         await alice.do("deletePost", postId=gone)
-        assert await told(stream) == ("deleted", gone, alice.id)
+        assert await next_event(stream) == ("deleted", gone, alice.id)
         await make_private(alice)
     async with listening_to("stream", bob, before) as stream:
-        assert await told(stream) == ("deleted", gone, alice.id)
+        assert await next_event(stream) == ("deleted", gone, alice.id)
         post = await bob.post("the end")
-        assert await told(stream) == ("created", post)
+        assert await next_event(stream) == ("created", post)
 
 
 @pytest.mark.parametrize("settings", [{"home_size": 10, "home_slack": 1}], indirect=True)
@@ -258,7 +258,7 @@ async def test_a_home_left_for_long(db: Database, alice: Member, bob: Member) ->
 async def test_what_cannot_be_a_cursor(alice: Member, name: str, cursor: str) -> None:
     """A malformed cursor, one of another kind and one from the future are refused, naming the argument."""
     async with listening_to(name, alice, cursor) as stream:
-        message = await stream.hear()
+        message = await stream.receive()
     (error,) = message["payload"]
     assert (message["type"], error["extensions"]["code"]) == ("error", "BAD_USER_INPUT")
     assert error["message"].startswith("after: ")

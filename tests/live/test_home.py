@@ -42,11 +42,11 @@ async def test_own_post(db: Database, alice: Member) -> None:
 async def test_a_strangers_post(db: Database, alice: Member, stranger: Member) -> None:
     """A stranger's posts and follows do not arrive."""
     async with watching(alice, db) as stream:
-        post = await stranger.post("unheard")
+        post = await stranger.post("undelivered")
         await stranger.repost(post)
         await stranger.follow(alice)
         await stranger.do("deletePost", postId=post)
-        own = await alice.post("heard")
+        own = await alice.post("delivered")
         assert await stream.brief() == ("put", own)
 
 
@@ -216,7 +216,7 @@ async def test_unfollow(db: Database, alice: Member, bob: Member, carol: Member,
         assert held == await fetched(carol)
         assert {line[1] for line in held.lines()} == {shared, farther}
         assert mine not in held.edges
-        await alice.post("unheard")
+        await alice.post("undelivered")
         own = await carol.post("mine")
         assert await stream.brief() == ("put", own)
 
@@ -228,6 +228,6 @@ async def test_removed_as_a_follower(db: Database, alice: Member, bob: Member) -
     async with watching(bob, db) as stream:
         await alice.do("removeFollowers", userIds=[bob.id])
         assert await stream.brief() == ("removed", post)
-        await alice.post("unheard")
+        await alice.post("undelivered")
         own = await bob.post("mine")
         assert await stream.brief() == ("put", own)

@@ -23,12 +23,12 @@ async def test_muting(db: Database, alice: Member, bob: Member, carol: Member) -
     async with watching(alice, db) as stream:
         await alice.do("mute", userIds=[bob.id])
         assert await changes(stream, 2) == {("removed", word), ("put", theirs)}
-        unheard = await bob.post("unheard")
-        await bob.repost(theirs, "unheard")
+        undelivered = await bob.post("undelivered")
+        await bob.repost(theirs, "undelivered")
         own = await alice.post("mine")
         assert await stream.brief() == ("put", own)
         await alice.do("unmute", userIds=[bob.id])
-        assert changes_of(await changes(stream, 4)) == {word, theirs, unheard, (await alice.home())[1]}
+        assert changes_of(await changes(stream, 4)) == {word, theirs, undelivered, (await alice.home())[1]}
     assert held.edges.keys() == {word, theirs}
 
 

@@ -80,7 +80,7 @@ async def test_a_session_that_makes_room(services: Services, anonymous: Member, 
     phone = await log_in(anonymous, "alice")
     async with lines(services, alice) as oldest, listening(services, SOCKET, phone, STREAM) as stays:
         await log_in(anonymous, "alice")
-        post = await bob.post("unheard")
+        post = await bob.post("undelivered")
         for one in oldest:
             await one.signed_out()
         assert post in str(await stays.next())
@@ -92,17 +92,17 @@ async def test_end_of_the_session(services: Services, anonymous: Member, alice: 
     phone = await log_in(anonymous, "alice")
     await phone.follow(bob)
     async with listening(services, SOCKET, bob, STREAM) as stays, lines(services, phone) as held:
-        heard = await bob.post("heard")
+        delivered = await bob.post("delivered")
         for one in held:
-            assert heard in str(await one.next())
+            assert delivered in str(await one.next())
         await end(services, phone, alice)
-        unheard = await bob.post("unheard")
+        undelivered = await bob.post("undelivered")
         for one in held:
             await one.signed_out()
-        assert (await stays.next())["post"]["id"] == heard
+        assert (await stays.next())["post"]["id"] == delivered
         while (event := await stays.next())["__typename"] != "PostCreated":
             pass  # a deleted account no longer follows anybody
-        assert event["post"]["id"] == unheard
+        assert event["post"]["id"] == undelivered
     await until(lambda: not places(services) and not connections(alice))
 
 
@@ -126,14 +126,14 @@ async def test_an_end_that_nobody_was_told_of(services: Services, alice: Member,
             await stack.enter_async_context(listening(services, transport, alice, STREAM)) for transport in TRANSPORTS
         ]
         stays = await stack.enter_async_context(listening(services, SOCKET, bob, STREAM))
-        await bob.post("heard by all")
+        await bob.post("delivered by all")
         for one in (*held, stays):
             await one.next()
         await services.pubsub.close()
         await alice.do("logOut")
-        unheard = await bob.post("unheard")
+        undelivered = await bob.post("undelivered")
         services.pubsub.start()
-        assert (await stays.next())["post"]["id"] == unheard
+        assert (await stays.next())["post"]["id"] == undelivered
         for one in held:
             assert (await one.refusal())[0] == "UNAUTHENTICATED"
     await until(lambda: not places(services) and not connections(alice))
@@ -148,7 +148,7 @@ async def test_a_client_that_vanishes(
     await alice.follow(bob)
     before = asyncio.all_tasks()
     async with listening(services, transport, alice, query, **asked) as one:
-        post = await bob.post("heard")
+        post = await bob.post("delivered")
         assert post in str(await one.next())
         one.cut()
         await until(lambda: not places(services) and not connections(alice))
@@ -162,7 +162,7 @@ async def test_the_end_of_the_process(services: Services, alice: Member, bob: Me
     """When the process stops, it sends what is due, then closes websockets with 1001 and completes event streams."""
     await alice.follow(bob)
     async with lines(services, alice) as held:
-        post = await bob.post("heard")
+        post = await bob.post("delivered")
         for one in held:
             assert post in str(await one.next())
         app = cast("web.Application", alice.client.app)

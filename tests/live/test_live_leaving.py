@@ -55,7 +55,7 @@ async def test_notifications(db: Database, anonymous: Member, alice: Member, bob
         await phone.do("logOut")
         await bob.repost(post)
         await one.signed_out()
-    await _unheard(db, keys.told_prefix() + "*")
+    await _without_subscribers(db, keys.notifications_channel_prefix() + "*")
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -70,10 +70,10 @@ async def test_activity(db: Database, anonymous: Member, alice: Member, bob: Mem
         await phone.do("logOut")
         await bob.repost(post)
         await one.signed_out()
-    await _unheard(db, "activity:*")
+    await _without_subscribers(db, "activity:*")
 
 
-async def _unheard(db: Database, channel: str) -> None:
+async def _without_subscribers(db: Database, channel: str) -> None:
     async with asyncio.timeout(10):
         while await db.one("PUBSUB", "CHANNELS", db.channel(channel)):
             pass

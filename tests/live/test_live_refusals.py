@@ -181,7 +181,7 @@ async def test_what_is_no_number(services: Services, alice: Member, number: str)
     async with line(SOCKET, alice, "{ viewer { email } }") as one:
         assert isinstance(one, SocketLine)
         await one.next()
-        assert (await one.stream.hear())["type"] == "complete"
+        assert (await one.stream.receive())["type"] == "complete"
         await one.stream.socket.send_str(f'{{"type": "subscribe", "id": "1", "payload": {boxed(number)}}}')
         if is_json:
             assert (await one.refusal())[0] == "BAD_USER_INPUT"
@@ -197,9 +197,9 @@ async def test_what_is_no_number(services: Services, alice: Member, number: str)
 
 async def test_post_activity_and_notifications_leave_no_ear(services: Services, alice: Member) -> None:
     """Refused subscriptions to a post or to notifications leave no Pub/Sub channel subscribed."""
-    before = {name: len(heard) for name, heard in services.pubsub._listeners.items()}  # noqa: SLF001
+    before = {name: len(listeners) for name, listeners in services.pubsub._listeners.items()}  # noqa: SLF001
     for transport in (SOCKET, POST):
         for query, asked in ((ACTIVITY, {"post": STATUS}), (NOTIFICATIONS, {"after": "x"})):
             async with line(transport, alice, query, **asked) as one:
                 assert (await one.refusal())[0] == "BAD_USER_INPUT"
-    assert {name: len(heard) for name, heard in services.pubsub._listeners.items()} == before  # noqa: SLF001
+    assert {name: len(listeners) for name, listeners in services.pubsub._listeners.items()} == before  # noqa: SLF001

@@ -110,13 +110,13 @@ async def test_the_fifty_first(services: Services, alice: Member) -> None:
 
         for number in range(2, SUBSCRIBED_MOST + 2):
             await ask(str(number))
-        refused = await stream.hear()
+        refused = await stream.receive()
         assert (refused["id"], refused["type"]) == (str(SUBSCRIBED_MOST + 1), "error")
         assert refused["payload"][0]["extensions"]["code"] == "RATE_LIMITED"
         assert str(SUBSCRIBED_MOST) in refused["payload"][0]["message"]
         await until(lambda: len(services.listeners) == SUBSCRIBED_MOST)
         await alice.post("to all of them")
-        assert len({(await stream.hear())["id"] for _ in range(SUBSCRIBED_MOST)}) == SUBSCRIBED_MOST
+        assert len({(await stream.receive())["id"] for _ in range(SUBSCRIBED_MOST)}) == SUBSCRIBED_MOST
         await stream.complete()
         await until(lambda: len(services.listeners) == SUBSCRIBED_MOST - 1)
         await ask("again")

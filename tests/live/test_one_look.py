@@ -71,5 +71,5 @@ async def test_an_author_gone_before_a_post_is_told(
             await alice.do("block", userIds=[bob.id])
         last = await bob.post("the end")
         await reader.catch_up()
-        told = [message["post"]["id"] for message in reader.messages if message["__typename"] == "PostCreated"]
-        assert told == [own, last]
+        delivered = [message["post"]["id"] for message in reader.messages if message["__typename"] == "PostCreated"]
+        assert delivered == [own, last]

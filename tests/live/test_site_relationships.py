@@ -95,8 +95,8 @@ async def test_bonds_that_have_ended_leave_nothing(services: Services, alice: Me
             await alice.do("block", userIds=[bob.id])
             await alice.do("mute", userIds=[bob.id])
             await alice.do("unblock", userIds=[bob.id])
-            await bob.post("unheard")
+            await bob.post("undelivered")
             await alice.do("unmute", userIds=[bob.id])
-            post = await bob.post("heard")
+            post = await bob.post("delivered")
             assert (await hers.next())["post"]["id"] == post
             assert context.relationships == {}

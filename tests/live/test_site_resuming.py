@@ -53,14 +53,14 @@ async def test_what_is_gone_meanwhile(
         await carol.post("to go on from")
         await stream.next()
         cursor = stream.cursor
-        gone = await bob.post("told, and gone")
+        gone = await bob.post("delivered, and gone")
         assert (await stream.next())["post"]["id"] == gone
     await change(services, bob, gone)
     last = await carol.post("the end")
     for transport in TRANSPORTS:
         async with line(transport, alice, query, **asked, after=cursor) as resumed:
-            told: list[tuple[str, str]] = []
-            while ("PostCreated", last) not in told:
+            delivered: list[tuple[str, str]] = []
+            while ("PostCreated", last) not in delivered:
                 event = await resumed.next()
-                told.append((event["__typename"], event.get("postId") or event["post"]["id"]))
-        assert set(told) <= {("PostDeleted", gone), ("PostCreated", last)}, transport
+                delivered.append((event["__typename"], event.get("postId") or event["post"]["id"]))
+        assert set(delivered) <= {("PostDeleted", gone), ("PostCreated", last)}, transport

@@ -13,7 +13,7 @@ from store.client.database import Database
 from tests.support.people import Member, make_private
 from tests.support.session_probes import log_in
 from tests.support.transport.live import subscribed
-from tests.support.transport.site_live import SAMPLE, STREAM, listening, told
+from tests.support.transport.site_live import SAMPLE, STREAM, listening, next_event
 
 
 async def test_the_firehose(services: Services, alice: Member, bob: Member, carol: Member) -> None:
@@ -28,7 +28,7 @@ async def test_the_firehose(services: Services, alice: Member, bob: Member, caro
         await carol.do("unhidePost", postId=quote)
         await carol.do("unrepost", postId=post)
         await bob.do("deletePost", postId=post)
-        assert [await told(stream) for _ in range(9)] == [
+        assert [await next_event(stream) for _ in range(9)] == [
             ("created", post),
             ("created", quote),
             ("created", repost),
@@ -51,7 +51,7 @@ async def test_what_is_private(services: Services, alice: Member, bob: Member, c
         await bob.do("approveFollowRequests", userIds=[alice.id])
         await bob.do("deletePost", postId=secret)
         last = await alice.post("the end")
-        assert await told(stream) == ("created", last)
+        assert await next_event(stream) == ("created", last)
 
 
 @pytest.mark.parametrize("is_suspended", [False, True], ids=["private", "suspended"])
@@ -59,7 +59,7 @@ async def test_what_was_public(services: Services, alice: Member, bob: Member, *
     """For a member who became private or was suspended, only deletions of once public posts are sent."""
     async with listening(services, alice) as stream:
         one, two = await bob.post("one"), await bob.post("two")
-        assert [await told(stream), await told(stream)] == [("created", one), ("created", two)]
+        assert [await next_event(stream), await next_event(stream)] == [("created", one), ("created", two)]
         if is_suspended:
             assert await set_suspension(services.db, "bob", suspended=True)
             assert await set_suspension(services.db, "bob", suspended=False)
@@ -68,26 +68,26 @@ async def test_what_was_public(services: Services, alice: Member, bob: Member, *
             await make_private(bob)
             await bob.do("hidePost", postId=two)
             await bob.do("unhidePost", postId=two)
-            assert await told(stream) == ("deleted", two, bob.id)
+            assert await next_event(stream) == ("deleted", two, bob.id)
         await bob.do("deletePost", postId=one)
-        assert await told(stream) == ("deleted", one, bob.id)
+        assert await next_event(stream) == ("deleted", one, bob.id)
 
 
 async def test_relationships(services: Services, alice: Member, bob: Member, carol: Member) -> None:
     """Events of a member in a block or mute are not sent from that moment on, and are sent again when it ends."""
     async with listening(services, alice) as stream:
         await alice.do("block", userIds=[bob.id])
-        await bob.post("unheard")
+        await bob.post("undelivered")
         await alice.do("unblock", userIds=[bob.id])
-        heard = await bob.post("heard")
-        assert await told(stream) == ("created", heard)
+        received = await bob.post("delivered")
+        assert await next_event(stream) == ("created", received)
         await alice.do("mute", userIds=[bob.id])
-        await bob.do("deletePost", postId=heard)
+        await bob.do("deletePost", postId=received)
         await alice.do("unmute", userIds=[bob.id])
         await bob.do("block", userIds=[alice.id])
-        await bob.post("unheard")
+        await bob.post("undelivered")
         last = await carol.post("the end")
-        assert await told(stream) == ("created", last)
+        assert await next_event(stream) == ("created", last)
 
 
 async def test_filters(services: Services, alice: Member, bob: Member, carol: Member) -> None:
@@ -104,7 +104,7 @@ async def test_filters(services: Services, alice: Member, bob: Member, carol: Me
         await carol.do("deletePost", postId=other)
         for post, author in zip(posts, (carol, carol, bob), strict=True):
             await author.do("deletePost", postId=post)
-        assert [(await told(stream))[:2] for _ in range(6)] == [
+        assert [(await next_event(stream))[:2] for _ in range(6)] == [
             *(("created", post) for post in posts),
             *(("deleted", post) for post in posts),
         ]
@@ -119,9 +119,9 @@ async def test_resuming(services: Services, db: Database, alice: Member, bob: Me
     two, gone = await bob.post("two"), await bob.post("gone")
     await bob.do("deletePost", postId=gone)
     async with listening(services, alice, after=cursor, kinds=["POST_CREATED"]) as stream:
-        assert await told(stream) == ("created", two)
+        assert await next_event(stream) == ("created", two)
         three = await bob.post("three")
-        assert await told(stream) == ("created", three)
+        assert await next_event(stream) == ("created", three)
 
 
 async def test_a_sample(services: Services, alice: Member, bob: Member) -> None:
@@ -134,13 +134,13 @@ async def test_a_sample(services: Services, alice: Member, bob: Member) -> None:
         posts = [await bob.post(f"post {i}") for i in range(30)]
         await alice.follow(bob)
         last = await alice.post("the end")
-        heard = [(await told(whole))[1] for _ in range(31)]
-        assert heard == [*posts, last]
+        received = [(await next_event(whole))[1] for _ in range(31)]
+        assert received == [*posts, last]
         some: list[tuple[Any, ...]] = []
         while len(some) < 3:
-            some.append(await told(one))
-        assert [await told(other) for _ in range(3)] == some
-        assert {post for _, post in some} <= set(heard)
+            some.append(await next_event(one))
+        assert [await next_event(other) for _ in range(3)] == some
+        assert {post for _, post in some} <= set(received)
 
 
 @pytest.mark.parametrize(

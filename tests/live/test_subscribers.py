@@ -26,7 +26,7 @@ async def test_anonymous(anonymous: Member) -> None:
     async with subscribed(anonymous, HOME) as stream:
         assert await stream.code() == "UNAUTHENTICATED"
         await stream.socket.send_json({"type": "ping"})
-        assert await stream.hear() == {"type": "pong"}
+        assert await stream.receive() == {"type": "pong"}
 
 
 async def test_log_out_elsewhere(db: Database, services: Services, anonymous: Member, alice: Member) -> None:
@@ -47,10 +47,10 @@ async def test_a_session_ended_without_a_message(db: Database, services: Service
     """After a session's end no event is delivered, even if no message announced the end."""
     await bob.follow(alice)
     async with watching(bob, db) as stream:
-        post = await alice.post("heard")
+        post = await alice.post("delivered")
         assert await puts(stream, 1) == [post]
         await db.one("DEL", keys.sessions(number(bob.id)))
-        await alice.post("unheard")
+        await alice.post("undelivered")
         assert await stream.code() == "UNAUTHENTICATED"
     await until(lambda: not followers(services, alice))
 

@@ -123,8 +123,8 @@ for (const [name, create] of Object.entries(CLIENTS)) {
       const third = await post(author, `${word}, while nobody listened`);
       const resumed = follow(client, STREAM, { filter, after: cursor });
       await within(resumed.of(third), "the post written while nobody listened");
-      const told = resumed.events.map((event) => event.post?.id ?? event.postId);
-      assert.deepEqual(told, [gone, third], "the end of what is gone, and the rest, once");
+      const delivered = resumed.events.map((event) => event.post?.id ?? event.postId);
+      assert.deepEqual(delivered, [gone, third], "the end of what is gone, and the rest, once");
     });
 
     test("a sample of all posts is heard, and ends when it is left", async (t) => {

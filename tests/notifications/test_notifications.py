@@ -14,7 +14,7 @@ from store import keys
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, crowd, shrunk
-from tests.support.telling import Brief, named, nodes, say, stand, told, unread
+from tests.support.telling import Brief, named, nodes, notifications_of, relate, say, unread
 from tests.support.work import number, work_off
 
 KEPT = 5
@@ -114,11 +114,11 @@ async def test_a_cause(alice: Member, bob: Member, carol: Member, worker: Worker
     """An act of bob's notifies alice once and nobody else, and is withdrawn with it, from the list and the count."""
     post = await alice.post("hello")
     made = await cause.act(bob, alice, post)
-    assert await told(alice) == [cause.expected(post, made)]
+    assert await notifications_of(alice) == [cause.expected(post, made)]
     assert await unread(alice) == 1
-    assert await told(bob) == await told(carol) == []
+    assert await notifications_of(bob) == await notifications_of(carol) == []
     await cause.undo(bob, alice, post, made)
-    assert await told(alice) == []
+    assert await notifications_of(alice) == []
     await work_off(db, worker)
     assert await unread(alice) == 0
 
@@ -130,7 +130,7 @@ async def test_whom_one_does_not_want(
 ) -> None:
     """Nothing is written about members whom the member has blocked or muted, or who block them."""
     post = await alice.post("hello")
-    await stand(db, relationship, alice, bob)
+    await relate(db, relationship, alice, bob)
     await cause.act(bob, alice, post)
     assert await db.one("EXISTS", keys.notifications(number(alice.id))) == 0
     assert await unread(alice) == 0
@@ -143,7 +143,7 @@ async def test_nothing_of_oneself(db: Database, alice: Member) -> None:
     await say(alice, post, "me @alice")
     await alice.repost(post)
     await alice.repost(post, "quote @alice")
-    assert await told(alice) == []
+    assert await notifications_of(alice) == []
     assert await named(alice) == []
     assert await db.one("EXISTS", keys.notifications(number(alice.id)), keys.mentions(number(alice.id))) == 0
 
@@ -154,7 +154,7 @@ async def test_one_of_each_cause(alice: Member, bob: Member) -> None:
     quote = await bob.repost(post, "see @alice")
     comment = await say(bob, post, "yes @alice")
     word = await bob.post("@alice @Alice")
-    briefs = await told(alice)
+    briefs = await notifications_of(alice)
     assert briefs == [
         ("MENTION", "bob", word, None),
         ("COMMENT", "bob", post, comment),
@@ -189,14 +189,14 @@ async def test_a_deleted_post(db: Database, alice: Member, bob: Member, carol: M
     await say(bob, post, "look @carol")
     quote = await bob.repost(post, "quote")
     await bob.do("like", postId=other)
-    assert len(await told(alice)) == KEPT
-    assert len(await told(carol)) == 2
+    assert len(await notifications_of(alice)) == KEPT
+    assert len(await notifications_of(carol)) == 2
     await alice.do("deletePost", postId=post)
-    assert await told(alice) == [("LIKE", "bob", other, None), ("QUOTE", "bob", quote, None)]
-    assert await told(carol) == []
+    assert await notifications_of(alice) == [("LIKE", "bob", other, None), ("QUOTE", "bob", quote, None)]
+    assert await notifications_of(carol) == []
     assert await named(carol) == []
     await bob.do("deletePost", postId=quote)
-    assert await told(alice) == [("LIKE", "bob", other, None)]
+    assert await notifications_of(alice) == [("LIKE", "bob", other, None)]
     assert (await unread(alice), await unread(carol)) == (1, 0)
     assert await db.one("EXISTS", keys.mentions(number(carol.id))) == 0
 
@@ -207,10 +207,10 @@ async def test_what_is_hidden(alice: Member, bob: Member) -> None:
     quote = await bob.repost(await alice.post("hello"), "so")
     for post in (word, quote):
         await bob.do("hidePost", postId=post)
-    assert (await told(alice), await named(alice)) == ([], [])
+    assert (await notifications_of(alice), await named(alice)) == ([], [])
     for post in (word, quote):
         await bob.do("unhidePost", postId=post)
-    assert await told(alice) == [("QUOTE", "bob", quote, None), ("MENTION", "bob", word, None)]
+    assert await notifications_of(alice) == [("QUOTE", "bob", quote, None), ("MENTION", "bob", word, None)]
     assert await named(alice) == [word]
 
 
@@ -221,12 +221,12 @@ async def test_the_bound(db: Database, anonymous: Member, alice: Member) -> None
     for member in members:
         await member.do("like", postId=post)
         await member.post("hi @alice")
-    briefs = await told(alice)
+    briefs = await notifications_of(alice)
     assert len(briefs) == KEPT
     assert briefs[0][:2] == ("MENTION", members[-1].login)
     assert len(await named(alice)) == KEPT
     await members[0].do("like", postId=post)
-    assert await told(alice) == briefs
+    assert await notifications_of(alice) == briefs
     assert await db.one("ZCARD", keys.notifications(number(alice.id))) == KEPT
 
 
@@ -236,7 +236,7 @@ async def test_many_at_once(services: Services, anonymous: Member, alice: Member
     members = await crowd(anonymous, 20)
     post = await alice.post("hello")
     await asyncio.gather(*(member.do("like", postId=post) for member in members * 2))
-    briefs = await told(alice)
+    briefs = await notifications_of(alice)
     assert sorted(actor for _, actor, *_ in briefs) == sorted(member.login for member in members)
     await asyncio.gather(*(member.do("unlike", postId=post) for member in members * 2))
-    assert (await told(alice), await unread(alice)) == ([], 0)
+    assert (await notifications_of(alice), await unread(alice)) == ([], 0)

@@ -12,7 +12,7 @@ from store import keys, notifications
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
-from tests.support.telling import nodes, say, stand
+from tests.support.telling import nodes, relate, say
 from tests.support.transport.live import NOTIFICATIONS, Stream, begun, subscribed
 from tests.support.work import number
 
@@ -32,8 +32,8 @@ async def brief(stream: Stream) -> Brief:
     event = await stream.next()
     match event["__typename"]:
         case "NotificationReceived":
-            told = event["notification"]
-            return told["kind"], told["actor"] and told["actor"]["login"], event["unreadCount"]
+            shown = event["notification"]
+            return shown["kind"], shown["actor"] and shown["actor"]["login"], event["unreadCount"]
         case "NotificationWithdrawn":
             return "withdrawn", event["notificationId"], event["unreadCount"]
         case _:
@@ -120,7 +120,7 @@ async def test_whom_one_does_not_want(db: Database, alice: Member, bob: Member, 
     await carol.do("like", postId=post)
     page = await alice.ask("{ viewer { notifications { pageInfo { startCursor } } } }")
     await bob.do("like", postId=post)
-    await stand(db, "muted", alice, bob)
+    await relate(db, "muted", alice, bob)
     await carol.repost(post)
     async with subscribed(alice, NOTIFICATIONS, after=page["notifications"]["pageInfo"]["startCursor"]) as stream:
         assert (await brief(stream))[:2] == ("REPOST", "carol")
@@ -168,7 +168,7 @@ async def test_cursors_from_elsewhere(anonymous: Member, alice: Member, bob: Mem
     cursors = (cursor("notifications", theirs), cursor("notifications", future))
     for wrong in ("", "nonsense", "event.1-1", "mentions.00000000000001", "notifications.1", *cursors):
         async with subscribed(alice, NOTIFICATIONS, after=wrong) as stream:
-            message = await stream.hear()
+            message = await stream.receive()
             (error,) = message["payload"]
             assert (message["type"], error["extensions"]["code"]) == ("error", "BAD_USER_INPUT")
             assert error["message"].startswith("after: ")
@@ -178,7 +178,7 @@ async def test_cursors_from_elsewhere(anonymous: Member, alice: Member, bob: Mem
 
 async def test_nothing_is_left_of_who_leaves(services: Services, db: Database, alice: Member) -> None:
     """When the subscriber leaves, its Pub/Sub subscription ends."""
-    channel = db.channel(keys.told(number(alice.id)))
+    channel = db.channel(keys.notifications_channel(number(alice.id)))
     async with subscribed(alice, NOTIFICATIONS):
         await begun(db, alice)
     while await db.one("PUBSUB", "CHANNELS", channel):

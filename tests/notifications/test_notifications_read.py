@@ -10,7 +10,7 @@ from resolvers.operation.services import Services
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, crowd, make_private, shrunk
-from tests.support.telling import named, nodes, say, stand, told, unread
+from tests.support.telling import named, nodes, notifications_of, relate, say, unread
 
 PAGE = """query($first: Int, $after: String) { viewer { notifications(first: $first, after: $after) {
   edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
@@ -142,9 +142,9 @@ async def test_a_notification_by_its_id(anonymous: Member, alice: Member, bob: M
 async def test_what_is_seen_no_more(db: Database, alice: Member, bob: Member, relationship: str) -> None:
     """Notifications from before a block or a mute are not shown after it."""
     await busy(alice, [bob])
-    assert len(await told(alice)) == 7
-    await stand(db, relationship, alice, bob)
-    assert (await told(alice), await named(alice)) == ([], [])
+    assert len(await notifications_of(alice)) == 7
+    await relate(db, relationship, alice, bob)
+    assert (await notifications_of(alice), await named(alice)) == ([], [])
 
 
 async def test_what_is_about_somebody_private(alice: Member, bob: Member, carol: Member) -> None:
@@ -153,9 +153,9 @@ async def test_what_is_about_somebody_private(alice: Member, bob: Member, carol:
     await make_private(bob)
     post = await bob.post("for friends, @alice and @carol")
     comment = await say(carol, post, "so @alice @bob")
-    assert (await told(alice), await unread(alice), await named(alice)) == ([], 0, [])
-    assert await told(carol) == [("MENTION", "bob", post, None)]
-    assert (await told(bob))[0] == ("COMMENT", "carol", post, comment)
+    assert (await notifications_of(alice), await unread(alice), await named(alice)) == ([], 0, [])
+    assert await notifications_of(carol) == [("MENTION", "bob", post, None)]
+    assert (await notifications_of(bob))[0] == ("COMMENT", "carol", post, comment)
     await alice.follow(bob)
     await bob.do("approveFollowRequests", userIds=[alice.id])
     assert await named(alice) == [comment, post]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.people import Member, make_private
-from tests.support.telling import told, unread
+from tests.support.telling import notifications_of, unread
 
 
 async def test_a_request(alice: Member, bob: Member) -> None:
@@ -11,14 +11,17 @@ async def test_a_request(alice: Member, bob: Member) -> None:
     await make_private(bob)
     for _ in range(2):
         await alice.follow(bob)
-        assert await told(bob) == [("FOLLOW_REQUEST", "alice", None, None)]
+        assert await notifications_of(bob) == [("FOLLOW_REQUEST", "alice", None, None)]
         await alice.unfollow(bob)
-        assert await told(bob) == []
+        assert await notifications_of(bob) == []
     await alice.follow(bob)
     await bob.do("approveFollowRequests", userIds=[alice.id])
-    assert (await told(bob), await told(alice)) == ([], [("FOLLOW_APPROVED", "bob", None, None)])
+    assert (await notifications_of(bob), await notifications_of(alice)) == (
+        [],
+        [("FOLLOW_APPROVED", "bob", None, None)],
+    )
     await bob.do("removeFollowers", userIds=[alice.id])
-    assert await told(alice) == []
+    assert await notifications_of(alice) == []
 
 
 async def test_a_refusal(alice: Member, bob: Member) -> None:
@@ -26,7 +29,7 @@ async def test_a_refusal(alice: Member, bob: Member) -> None:
     await make_private(bob)
     await alice.follow(bob)
     await bob.do("rejectFollowRequests", userIds=[alice.id])
-    assert (await told(bob), await told(alice)) == ([], [])
+    assert (await notifications_of(bob), await notifications_of(alice)) == ([], [])
 
 
 async def test_going_public(alice: Member, bob: Member) -> None:
@@ -34,24 +37,27 @@ async def test_going_public(alice: Member, bob: Member) -> None:
     await make_private(bob)
     await alice.follow(bob)
     await make_private(bob, private=False)
-    assert (await told(bob), await told(alice)) == ([], [("FOLLOW_APPROVED", "bob", None, None)])
+    assert (await notifications_of(bob), await notifications_of(alice)) == (
+        [],
+        [("FOLLOW_APPROVED", "bob", None, None)],
+    )
 
 
 async def test_an_answer(alice: Member, bob: Member) -> None:
     """A reply notifies once, even if it mentions the author, until it or its parent is hidden or deleted."""
     post = await alice.post("a question")
     answer = await bob.post("an answer, @alice", inReplyToId=post)
-    assert await told(alice) == [("REPLY", "bob", answer, None)]
+    assert await notifications_of(alice) == [("REPLY", "bob", answer, None)]
     await bob.do("hidePost", postId=answer)
-    assert await told(alice) == []
+    assert await notifications_of(alice) == []
     await bob.do("unhidePost", postId=answer)
-    assert await told(alice) == [("REPLY", "bob", answer, None)]
+    assert await notifications_of(alice) == [("REPLY", "bob", answer, None)]
     await alice.do("deletePost", postId=post)
     await bob.do("deletePost", postId=answer)
-    assert await told(alice) == []
+    assert await notifications_of(alice) == []
     own = await alice.post("a question")
     await alice.post("answered by myself", inReplyToId=own)
-    assert await told(alice) == []
+    assert await notifications_of(alice) == []
 
 
 async def test_blocks_and_mutes(alice: Member, bob: Member, carol: Member) -> None:
@@ -61,13 +67,13 @@ async def test_blocks_and_mutes(alice: Member, bob: Member, carol: Member) -> No
         await alice.follow(member)
     assert await unread(alice) == 2
     await alice.do("block", userIds=[bob.id])
-    assert await told(alice) == [("FOLLOW", "carol", None, None)]
-    assert await told(bob) == []
+    assert await notifications_of(alice) == [("FOLLOW", "carol", None, None)]
+    assert await notifications_of(bob) == []
     await alice.do("mute", userIds=[carol.id])
     post = await alice.post("a post")
     await carol.do("like", postId=post)
-    assert (await told(alice), await unread(alice)) == ([], 0)
-    assert await told(carol) == [("FOLLOW", "alice", None, None)]
+    assert (await notifications_of(alice), await unread(alice)) == ([], 0)
+    assert await notifications_of(carol) == [("FOLLOW", "alice", None, None)]
     await alice.do("unmute", userIds=[carol.id])
     await carol.repost(post)
-    assert await told(alice) == [("REPOST", "carol", post, None)]
+    assert await notifications_of(alice) == [("REPOST", "carol", post, None)]

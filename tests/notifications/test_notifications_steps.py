@@ -15,7 +15,7 @@ from store.posts import Draft
 from tests.support.account_probes import traces
 from tests.support.damage.damages import look
 from tests.support.people import PASSWORD, Member
-from tests.support.telling import named, say, stand, step, told, unread
+from tests.support.telling import named, notifications_of, relate, say, step, unread
 from tests.support.work import number, work_off
 
 WITHOUT_POST = ["FOLLOW_REQUEST", "FOLLOW_APPROVED"]
@@ -26,10 +26,10 @@ async def test_what_is_about_a_member(db: Database, alice: Member, bob: Member, 
     """A request and its approval notify once, and are withdrawn."""
     for _ in range(2):
         await step(db, "notify(box, ARGV[3], ARGV[4])", alice, kind, number(bob.id))
-    assert await told(alice) == [(kind, "bob", None, None)]
+    assert await notifications_of(alice) == [(kind, "bob", None, None)]
     for _ in range(2):
         await step(db, "withdraw(box, ARGV[3], ARGV[4])", alice, kind, number(bob.id))
-    assert (await told(alice), await unread(alice)) == ([], 0)
+    assert (await notifications_of(alice), await unread(alice)) == ([], 0)
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -42,7 +42,7 @@ async def test_a_reply_that_names_whom_it_answers(db: Database, alice: Member, b
         await dispatch.finish(db, job)
     await step(db, "notify(box, 'REPLY', ARGV[3], ARGV[4])", alice, number(bob.id), post)
     await dispatch.perform(db, job, Budget(float("inf")))
-    assert await told(alice) == [("REPLY", "bob", f"status_{post:014x}", None)]
+    assert await notifications_of(alice) == [("REPLY", "bob", f"status_{post:014x}", None)]
     assert await named(alice) == [f"status_{post:014x}"]
 
 
@@ -54,7 +54,7 @@ async def test_all_that_somebody_did(db: Database, alice: Member, bob: Member, c
         await member.follow(alice)
         await say(member, post, "a comment")
     await step(db, "withdraw_by(box, ARGV[3])", alice, number(bob.id))
-    assert [(kind, actor) for kind, actor, *_ in await told(alice)] == [
+    assert [(kind, actor) for kind, actor, *_ in await notifications_of(alice)] == [
         ("COMMENT", "carol"),
         ("FOLLOW", "carol"),
         ("LIKE", "carol"),
@@ -72,7 +72,7 @@ async def test_a_mention_that_comes_late(db: Database, worker: Worker, alice: Me
     assert undo
     await dispatch.finish(db, undo)
     await dispatch.perform(db, job, Budget(float("inf")))
-    assert (await told(alice), await named(alice)) == ([], [])
+    assert (await notifications_of(alice), await named(alice)) == ([], [])
     await work_off(db, worker)
     assert await db.one("EXISTS", keys.mentions(them), keys.notifications(them)) == 0
 
@@ -105,24 +105,24 @@ async def test_work_done_again(db: Database, alice: Member, bob: Member, carol: 
     assert naming
     for one in (job, quoting, naming):
         await dispatch.finish(db, one)
-    briefs = await told(alice)
+    briefs = await notifications_of(alice)
     assert [kind for kind, *_ in briefs] == ["MENTION", "QUOTE", "FOLLOW"]
     await alice.do("markNotificationsRead")
     await step(db, "withdraw_by(box, ARGV[3])", alice, me)
     for one in (job, quoting, naming):
         await dispatch.perform(db, one, Budget(float("inf")))
-    assert (await told(alice), await unread(alice)) == ([], 0)
+    assert (await notifications_of(alice), await unread(alice)) == ([], 0)
 
 
 @pytest.mark.parametrize("relationship", ["blocked", "blocked_by", "muted"])
 async def test_who_names_a_member(db: Database, alice: Member, bob: Member, relationship: str) -> None:
     """A block keeps a mention out of the list; a mute does not, so that it is visible after the mute ends."""
-    await stand(db, relationship, alice, bob)
+    await relate(db, relationship, alice, bob)
     post = await bob.post("hi @alice")
     assert await named(alice) == []
     await db.one("DEL", getattr(keys, relationship)(number(alice.id)))
     assert await named(alice) == ([post] if relationship == "muted" else [])
-    assert await told(alice) == []
+    assert await notifications_of(alice) == []
 
 
 async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:
@@ -136,10 +136,10 @@ async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bo
         await member.follow(other)
     await bob.do("unlike", postId=mine)
     await alice.do("markNotificationsRead")
-    assert len(await told(carol)) == len(await named(carol)) == 4
+    assert len(await notifications_of(carol)) == len(await named(carol)) == 4
     await alice.do("deleteAccount", password=PASSWORD)
-    assert await told(bob) == []
-    assert [actor for _, actor, *_ in await told(carol)] == ["bob"]
+    assert await notifications_of(bob) == []
+    assert [actor for _, actor, *_ in await notifications_of(carol)] == ["bob"]
     await work_off(db, worker)
     assert {key for key in await traces(db, alice) if not key.startswith("status:")} == set()  # bob mentions alice
     assert (await unread(bob), await unread(carol), len(await named(carol))) == (0, 1, 1)

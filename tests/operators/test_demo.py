@@ -108,7 +108,7 @@ def test_every_text_keeps_the_rules() -> None:
         assert set(mentions(words.text)) <= set(logins), words.text
 
 
-def _all(told: tuple[demo.DemoText, ...]) -> Iterator[demo.DemoText]:
-    for words in told:
+def _all(texts: tuple[demo.DemoText, ...]) -> Iterator[demo.DemoText]:
+    for words in texts:
         yield words
         yield from _all((*words.replies, *words.quotes, *words.answers))

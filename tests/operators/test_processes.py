@@ -58,13 +58,13 @@ def paused(process: int) -> Iterator[None]:
             os.kill(process, signal.SIGCONT)
 
 
-def told(running: Perch, event: str, name: str, value: int) -> Callable[[], Awaitable[bool]]:
+def has_logged(running: Perch, event: str, name: str, value: int) -> Callable[[], Awaitable[bool]]:
     """Return whether a record with a value has been logged."""
 
-    async def is_told() -> bool:
+    async def is_logged() -> bool:
         return any(line[name] == value for line in logged(running, event))
 
-    return is_told
+    return is_logged
 
 
 async def test_both_answer(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_replaced(tmp_path: Path) -> None:
             post = await alice.post("before kill -9")
         for killed in (first, second):
             os.kill(killed, signal.SIGKILL)
-            await until(told(running, "process_ended", "number", killed))
+            await until(has_logged(running, "process_ended", "number", killed))
             for _ in range(4):
                 async with visiting(await running.url()) as fresh:
                     alice.client = fresh.client

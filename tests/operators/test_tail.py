@@ -29,7 +29,7 @@ async def test_tail(tmp_path: Path) -> None:
             await bob.follow(alice)
             await all_of_it.out.line("@bob follows")
             await alice.do("deletePost", postId=post)
-            told = await all_of_it.out.line(f"- {post} by {alice.id}")
+            line = await all_of_it.out.line(f"- {post} by {alice.id}")
             assert "@alice green #tea for two" in all_of_it.out.lines[1]
             assert "@bob quotes: yes!" in all_of_it.out.lines[2]
             assert "@bob follows @alice" in all_of_it.out.lines[3]
@@ -44,7 +44,7 @@ async def test_tail(tmp_path: Path) -> None:
             await alice.post("anything")
             assert "@alice anything" in await some.out.line("@alice")
             assert await some.stop() == 0
-        assert told
+        assert line
         assert await serving.stop() == 0
 
 

@@ -27,8 +27,8 @@ async def lines(services: Services, ends: Sequence[str], **asked: Any) -> list[s
     """Return the lines before the first end, without their times and cursors."""
     said: list[str] = []
     chosen = await tail.begin(services, TailOptions(**asked))
-    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, chosen)) as told:
-        async for line in told:
+    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, chosen)) as printed:
+        async for line in printed:
             said.append(line.split(" ", 1)[1].rpartition("  [")[0])
             if said[-1] in ends:
                 return said[:-1]
@@ -66,7 +66,7 @@ async def test_options(
     await bob.follow(carol)
     await bob.unfollow(carol)
     ends = [f"@alice {END}", "@bob follows @carol", "@bob follows @carol no longer"]
-    told = {
+    printed = {
         "tea": "@alice green tea",
         "cape": "@bob from the Cape",
         "repost": "@bob passes a post on",
@@ -74,15 +74,15 @@ async def test_options(
         "unfollow": "@bob follows @alice no longer",
         "gone": f"- {gone} by {alice.id}",
     }
-    assert await lines(services, ends, after=after, **asked) == [told[name] for name in expected]
+    assert await lines(services, ends, after=after, **asked) == [printed[name] for name in expected]
 
 
 async def test_from_its_beginning_on(services: Services, alice: Member) -> None:
     """A tail prints what happens after it has begun, even before its first line is read."""
     chosen = await tail.begin(services, TailOptions())
     await alice.post("tea")
-    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, chosen)) as told:
-        assert "@alice tea" in await anext(told)
+    async with asyncio.timeout(PATIENCE), aclosing(tail.lines(services, chosen)) as printed:
+        assert "@alice tea" in await anext(printed)
 
 
 async def test_a_text_on_a_line(services: Services, alice: Member) -> None:
@@ -111,12 +111,12 @@ async def test_an_event_that_cannot_be_read(
 ) -> None:
     """If the store goes away in the middle of an event, that event is printed afterwards, and none twice."""
     monkeypatch.setattr(tail, "RETRY_SECONDS", 0)
-    tell, failures = tail.line, iter([None, error, error, None, error])
+    line, failures = tail.line, iter([None, error, error, None, error])
 
     async def fragile(*arguments: Any) -> str:
         if failure := next(failures, None):
             raise failure
-        return await tell(*arguments)
+        return await line(*arguments)
 
     monkeypatch.setattr(tail, "line", fragile)
     after = await now(services.db)

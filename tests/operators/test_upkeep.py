@@ -36,8 +36,8 @@ async def test_a_home_is_rebuilt(tmp_path: Path) -> None:
             alice, posts = await fill(anonymous)
             await db.one("LREM", keys.home(number(alice.id)), 1, number(posts[3]))
             for _ in range(2):
-                told = f"the home of ALICE has {POSTS} entries"
-                assert await run(tmp_path, "rebuild-home", "ALICE") == (0, told, ANY)
+                output = f"the home of ALICE has {POSTS} entries"
+                assert await run(tmp_path, "rebuild-home", "ALICE") == (0, output, ANY)
                 assert await stored(db, alice) == [number(post) for post in posts]
             assert await alice.home() == posts
         assert await running.stop() == 0
@@ -51,7 +51,7 @@ async def test_nobodys_home(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told", "left"),
+    ("limits", "output", "left"),
     [
         ({}, "0 entries of homes, 0 entries of public and hashtags, 0 idle homes", POSTS),
         ({"home_size": 10, "home_slack": 1}, "5 entries of homes, 0 entries of public and hashtags, 0 idle homes", 10),
@@ -59,7 +59,7 @@ async def test_nobodys_home(tmp_path: Path) -> None:
         ({"hashtag_size": 12}, "0 entries of homes, 3 entries of public and hashtags, 0 idle homes", POSTS),
     ],
 )
-async def test_trim(tmp_path: Path, limits: dict[str, int], told: str, left: int) -> None:
+async def test_trim(tmp_path: Path, limits: dict[str, int], output: str, left: int) -> None:
     """`trim` brings homes, public, hashtags and what ranks them to limits that were lowered.
 
     A home that is cut can be read on.
@@ -69,7 +69,7 @@ async def test_trim(tmp_path: Path, limits: dict[str, int], told: str, left: int
             alice, posts = await fill(anonymous)
             # Bob's own home is as long as his follower's, and is trimmed with it.
             await db.one(*homes.drop_home(number((await alice.ask('{ user(login: "bob") { id } }'))["id"])))
-            assert await run(tmp_path, "trim", **limits) == (0, f"let go of {told}", ANY)
+            assert await run(tmp_path, "trim", **limits) == (0, f"let go of {output}", ANY)
             assert await stored(db, alice) == [number(post) for post in posts[:left]]
             assert await alice.home() == posts
             assert await run(tmp_path, "trim", **limits) == (

@@ -84,13 +84,13 @@ async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> N
 
 
 @pytest.mark.parametrize("damage", RELATIONSHIPS, ids=lambda d: d.name)
-async def test_repairs_tell_nobody(db: Database, site: Site, damage: Damage) -> None:
+async def test_repairs_notify_nobody(db: Database, site: Site, damage: Damage) -> None:
     """A repaired follow, request or block notifies nobody and withdraws nothing."""
     await db.ask(*damage.commands(site))
-    told = await notified(db)
-    assert told
+    before = await notified(db)
+    assert before
     assert (await mended(db)).clean
-    assert await notified(db) == told
+    assert await notified(db) == before
 
 
 @pytest.mark.parametrize("damage", BEYOND_REPAIR, ids=lambda d: d.name)

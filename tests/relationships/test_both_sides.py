@@ -151,8 +151,8 @@ async def test_jobs_in_every_order(
             await work_off(db, worker)
         else:
             assert await STEPS[step](db, follower, member), step
-    photo, told = await photograph(db), await waiting(db)
-    for order in permutations(told):
+    photo, committed = await photograph(db), await waiting(db)
+    for order in permutations(committed):
         await put_back(db, photo)
         await _run(db, worker, order)
         ended = await _sides(db, follower, member)
@@ -164,13 +164,13 @@ async def test_old_jobs_done_again(services: Services, alice: Member, bob: Membe
     """Repeating any job of two members leaves their relationship as it is."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     await make_private(bob)
-    told: list[Job] = []
+    committed: list[Job] = []
     for step in ("ask", "approve", "unfollow", "ask", "reject", "ask", "block", "unblock", "ask", "public", "remove"):
         await STEPS[step](db, follower, member)
-        told += await waiting(db)
+        committed += await waiting(db)
         await work_off(db, worker)
         stood = await _sides(db, follower, member)
-        for job in told:
+        for job in committed:
             await dispatch.perform(db, job, Budget(float("inf")))
             await work_off(db, worker)
             assert await _sides(db, follower, member) == stood, (step, job.kind)

@@ -38,18 +38,18 @@ HISTORIES = [
     "follow done unfollow remove follow",
     "follow done unfollow follow remove",
     "follow remove",
-    "follow told unfollow",
-    "follow told unfollow follow",
-    "follow told remove",
-    "follow told remove unfollow follow",
+    "follow delivered unfollow",
+    "follow delivered unfollow follow",
+    "follow delivered remove",
+    "follow delivered remove unfollow follow",
 ]
 
 
 async def _commit(db: Database, step: str, follower: int, member: int) -> None:
     """Commit a step and die before its job begins, or before it has done more than update the other side."""
-    if step == "told":
+    if step == "delivered":
         (job,) = await waiting(db)
-        await follows.tell_followed(db, follower, follows.read_edges(job), "add")
+        await follows.apply_to_followed(db, follower, follows.read_edges(job), "add")
     elif step == "follow":
         await follows.follow(db, follower, [member])
     elif step == "unfollow":
@@ -86,9 +86,9 @@ async def test_jobs_in_every_order(
             await work_off(db, worker)
         else:
             await _commit(db, step, follower, member)
-    photo, told = await photograph(db), await waiting(db)
+    photo, committed = await photograph(db), await waiting(db)
     outcomes: set[bool] = set()
-    for order in permutations(told):
+    for order in permutations(committed):
         await put_back(db, photo)
         await _run(db, order)
         follows = await _sides(alice, bob)
@@ -112,16 +112,16 @@ async def test_an_old_job_done_again_after_newer_ones(
     """A follow, unfollow or removal that is repeated after newer ones changes nothing."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     post = await bob.post("a post")
-    told: list[Job] = []
+    committed: list[Job] = []
     for step in ("follow", "unfollow", "follow", "remove", "follow", "unfollow"):
         await _commit(db, step, follower, member)
-        told += await waiting(db)
+        committed += await waiting(db)
         await work_off(db, worker)
-    for job in told:
+    for job in committed:
         await dispatch.perform(db, job, Budget(float("inf")))
         assert not await _sides(alice, bob)
     await alice.follow(bob)
-    for job in told:
+    for job in committed:
         await dispatch.perform(db, job, Budget(float("inf")))
         assert await _sides(alice, bob)
         assert await alice.home() == [post]

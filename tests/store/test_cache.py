@@ -61,9 +61,9 @@ async def other(settings: Settings, services: Services) -> AsyncIterator[Databas
 
 async def current(db: Database) -> None:
     """Process all invalidations sent before now."""
-    told = await db.cache.begin([])
-    assert told
-    await told
+    tracked = await db.cache.begin([])
+    assert tracked
+    await tracked
 
 
 async def test_kept_until_changed(db: Database, other: Database, cache: Cache) -> None:

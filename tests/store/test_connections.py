@@ -234,9 +234,9 @@ async def _sender(connections: RedisConnections, db: Database, connection: str) 
         return connections.run
 
     async def read(commands: list[tuple[Any, ...]]) -> list[Any]:
-        told = await db.cache.begin([Raw(commands)])
-        assert told
-        return await told
+        tracked = await db.cache.begin([Raw(commands)])
+        assert tracked
+        return await tracked
 
     await read([("PING",)])
     return read

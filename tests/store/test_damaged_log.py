@@ -73,8 +73,8 @@ async def test_end_is_cut(tmp_path: Path, end: str) -> None:
     assert kept.read_bytes() == ENDS[end]
     assert kept.stat().st_mode & 0o777 == 0o600
     assert re.fullmatch(rf"{re.escape(file.name)}\.cut-{len(whole)}-\d{{8}}T\d{{6}}Z", kept.name)
-    told = {"file": str(file), "offset": len(whole), "size": len(ENDS[end]), "kept": str(kept)}
-    assert lines == [{"event": "append_only_file_cut", "log_level": "warning", **told}]
+    expected = {"file": str(file), "offset": len(whole), "size": len(ENDS[end]), "kept": str(kept)}
+    assert lines == [{"event": "append_only_file_cut", "log_level": "warning", **expected}]
     async with attached(tmp_path) as (_, client):
         assert await client.mget("a", "after") == ["1", "that"]
 

@@ -39,8 +39,8 @@ async def test_one_line_for_each_outage(settings: Settings, alice: Member, bob: 
                 await asyncio.gather(
                     *(alice.send('mutation { post(input: {text: "x"}) { status { id } } }') for _ in range(20))
                 )
-    told = [line for line in lines if line["log_level"] in {"warning", "error"}]
-    assert [(line["event"], line["state"], line["errors"]) for line in told] == [
+    warnings = [line for line in lines if line["log_level"] in {"warning", "error"}]
+    assert [(line["event"], line["state"], line["errors"]) for line in warnings] == [
         ("store_outage", "OOM", 1),
         ("store_outage", "BUSY", 1),
     ]
@@ -51,12 +51,12 @@ async def test_a_line_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """While errors go on a line a minute counts them; one minute without an error ends the outage."""
     monkeypatch.setattr(outages, "LOG_SECONDS", 0.001)
     with logged() as lines:
-        told = outages.OutageLog()
+        outage_log = outages.OutageLog()
         for _ in range(5):
-            told.note(CommandRefused("OOM command not allowed", "OOM"), "INCR")
-        await until(lambda: _holds(len(lines) == 2 and not told.is_counting))
-        told.note(CommandRefused("OOM command not allowed", "OOM"), "INCR")
-        told.close()
+            outage_log.note(CommandRefused("OOM command not allowed", "OOM"), "INCR")
+        await until(lambda: _holds(len(lines) == 2 and not outage_log.is_counting))
+        outage_log.note(CommandRefused("OOM command not allowed", "OOM"), "INCR")
+        outage_log.close()
     assert [line["errors"] for line in lines] == [1, 4, 1]
 
 

@@ -35,7 +35,7 @@ async def test_subscription(client: Client, services: PlainServices, method: str
     feed = await Feed(response).opened()
     for number in (1, 2):
         await services.events.put(Event(number=number, text=""))
-        assert await feed.hear() == {"data": {"events": {"number": number}}}
+        assert await feed.receive() == {"data": {"events": {"number": number}}}
     await services.events.put(None)
     await feed.completed()
     assert services.stopped.is_set()
@@ -71,7 +71,7 @@ async def test_query_as_a_stream(client: Client) -> None:
 async def test_mutation_as_a_stream(client: Client) -> None:
     """A mutation is answered the same way."""
     feed = await ask(client, 'mutation { follow(input: {userIds: ["7"]}) { name } }')
-    assert await feed.hear() == {"data": {"follow": [{"name": "7"}]}}
+    assert await feed.receive() == {"data": {"follow": [{"name": "7"}]}}
     await feed.completed()
 
 
@@ -85,7 +85,7 @@ async def test_mutation_by_get(client: Client) -> None:
 
 async def test_token_of_a_stream(client: Client) -> None:
     """The token is sent in the header, as with any request."""
-    assert await (await ask(client, "{ viewer }", "alice-phone")).hear() == {"data": {"viewer": ALICE}}
+    assert await (await ask(client, "{ viewer }", "alice-phone")).receive() == {"data": {"viewer": ALICE}}
 
 
 # ------------------------------------------------------------ refusals
@@ -178,7 +178,7 @@ async def test_each_event_has_a_context_of_its_own(client: Client, services: Pla
     numbers = set()
     for number in range(3):
         await services.events.put(Event(number=number, text=""))
-        numbers.add((await feed.hear())["data"]["events"]["contextNumber"])
+        numbers.add((await feed.receive())["data"]["events"]["contextNumber"])
     assert len(numbers) == 3
     checked = [context for context in services.closed if not context.counted]
     assert checked == [services.contexts[number] for number in sorted(numbers)]
@@ -190,7 +190,7 @@ async def test_fault_of_an_event(client: Client, services: PlainServices) -> Non
     feed = await subscribe(client, "subscription { events { number broken } }")
     for number in (1, 2):
         await services.events.put(Event(number=number, text=""))
-        answer = await feed.hear()
+        answer = await feed.receive()
         assert answer["data"] == {"events": {"number": number, "broken": None}}
         assert answer["errors"][0]["message"] == "Internal error"
     feed.response.close()
@@ -201,7 +201,7 @@ async def test_fault_of_a_source(client: Client, services: PlainServices) -> Non
     feed = await subscribe(client)
     with logged() as lines:
         await services.events.put(RuntimeError(SECRET_TEXT))
-        answer = await feed.hear()
+        answer = await feed.receive()
         await feed.completed()
     assert answer["errors"][0]["message"] == "Internal error"
     assert SECRET_TEXT not in json.dumps(answer)

@@ -45,7 +45,7 @@ async def test_client_vanishes_amid_a_flood(client: Client, services: PlainServi
     """When the connection breaks during a large write, the same happens."""
     with logged() as lines:
         feed = await subscribe(client, FLOOD)
-        await feed.hear()
+        await feed.receive()
         feed.response.close()
         async with within_patience():
             await services.stopped.wait()
@@ -121,7 +121,7 @@ async def test_no_task_outlives_its_stream(client: Client, services: PlainServic
     left.response.close()
     ended = await subscribe(client, FLOOD, "alice-phone")
     services.end_session(ALICE, "phone")
-    while await ended.hear():
+    while await ended.receive():
         pass
     completed = await subscribe(client)
     await services.events.put(None)
@@ -148,7 +148,7 @@ async def test_streams_end_with_their_session(client: Client, services: PlainSer
     services.end_session(ALICE, None)
     assert await laptop.refused() == "UNAUTHENTICATED"
     await services.events.put(Event(number=1, text=""))
-    assert "data" in await bob.hear()
+    assert "data" in await bob.receive()
     bob.response.close()
 
 
@@ -189,7 +189,7 @@ async def test_store_away_at_a_heartbeat(services: PlainServices, aiohttp_client
     async with within_patience():
         await services.checked.wait()
     await services.events.put(Event(number=1, text=""))
-    assert "data" in await feed.hear()
+    assert "data" in await feed.receive()
     feed.response.close()
 
 
@@ -208,7 +208,7 @@ async def test_streams_and_sockets_per_member(services: PlainServices, aiohttp_c
     socket = Talk(await client.ws_connect("/graphql", protocols=(PROTOCOL,)))
     await socket.say(type="connection_init", payload=token("alice-phone"))
     assert await socket.close_code() == 1013
-    assert await (await ask(client, "{ viewer }", "alice-phone")).hear() == {"data": {"viewer": ALICE}}
+    assert await (await ask(client, "{ viewer }", "alice-phone")).receive() == {"data": {"viewer": ALICE}}
     first.response.close()
     async with within_patience():
         await services.stopped.wait()

@@ -27,7 +27,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
 
 async def event(feed: Feed) -> dict[str, Any]:
     """Return the next event, which must come."""
-    answer = await feed.hear()
+    answer = await feed.receive()
     assert answer is not None
     assert "errors" not in answer, answer
     (found,) = answer["data"].values()
@@ -38,11 +38,11 @@ async def test_a_home_that_is_resumed(db: Database, alice: Member, bob: Member) 
     """A client that resumes with its last cursor gets the missed events, once, and then live ones."""
     await bob.follow(alice)
     async with following(bob, HOME, after=await now(db)) as feed:
-        post = await alice.post("heard")
-        heard = await event(feed)
-        assert brief(heard) == ("put", post)
+        post = await alice.post("delivered")
+        delivered = await event(feed)
+        assert brief(delivered) == ("put", post)
     missed = await alice.post("missed")
-    async with following(bob, HOME, after=heard["cursor"]) as feed:
+    async with following(bob, HOME, after=delivered["cursor"]) as feed:
         assert brief(await event(feed)) == ("put", missed)
         live = await alice.post("live")
         assert brief(await event(feed)) == ("put", live)

@@ -24,7 +24,7 @@ async def test_query_over_a_socket(connect: Connect) -> None:
     message = await talk.socket.receive(timeout=PATIENCE)
     assert message.type is WSMsgType.TEXT
     assert message.data == '{"id":"1","type":"next","payload":{"data":{"echo":"añ🏃"}}}'
-    assert await talk.hear() == {"id": "1", "type": "complete"}
+    assert await talk.receive() == {"id": "1", "type": "complete"}
 
 
 async def test_mutation_over_a_socket(connect: Connect) -> None:
@@ -41,9 +41,9 @@ async def test_subscription(connect: Connect, services: PlainServices) -> None:
     for number in (1, 2):
         await services.events.put(Event(number=number, text=""))
         payload = {"data": {"events": {"number": number}}}
-        assert await talk.hear() == {"id": "1", "type": "next", "payload": payload}
+        assert await talk.receive() == {"id": "1", "type": "next", "payload": payload}
     await services.events.put(None)
-    assert await talk.hear() == {"id": "1", "type": "complete"}
+    assert await talk.receive() == {"id": "1", "type": "complete"}
     assert services.stopped.is_set()
 
 
@@ -52,7 +52,7 @@ async def test_events_are_not_counted_as_requests(connect: Connect, services: Pl
     talk = await (await connect()).greet()
     await talk.ask(EVENTS)
     await services.events.put(Event(number=1, text=""))
-    await talk.hear()
+    await talk.receive()
     operation, event = services.closed
     assert (operation.counted, event.counted) == (True, False)
     assert operation.fields == event.fields == frozenset({"events", "number"})
@@ -67,11 +67,11 @@ async def test_each_operation_and_each_event_has_a_context_of_its_own(
     numbers = set()
     for number in range(3):
         await services.events.put(Event(number=number, text=""))
-        numbers.add((await talk.hear())["payload"]["data"]["events"]["contextNumber"])
+        numbers.add((await talk.receive())["payload"]["data"]["events"]["contextNumber"])
     assert len(numbers) == 3
     assert [services.contexts[number] for number in sorted(numbers)] == services.closed[1:]
     await talk.ask("{ square }", id_="2")
-    assert (await talk.hear())["payload"] == {"data": {"square": 1}}
+    assert (await talk.receive())["payload"] == {"data": {"square": 1}}
     assert len(set(map(id, services.closed))) == len(services.closed) == 1 + 3 + 1
 
 
@@ -121,7 +121,7 @@ async def test_fault_of_an_event(connect: Connect, services: PlainServices) -> N
     await talk.ask("subscription { events { number broken } }")
     for number in (1, 2):
         await services.events.put(Event(number=number, text=""))
-        payload = (await talk.hear())["payload"]
+        payload = (await talk.receive())["payload"]
         assert payload["data"] == {"events": {"number": number, "broken": None}}
         assert payload["errors"][0]["message"] == "Internal error"
 
@@ -132,7 +132,7 @@ async def test_fault_of_a_source(connect: Connect, services: PlainServices) -> N
     await talk.ask(EVENTS)
     with logged() as lines:
         await services.events.put(RuntimeError(SECRET_TEXT))
-        message = await talk.hear()
+        message = await talk.receive()
     assert (message["type"], message["payload"][0]["message"]) == ("error", "Internal error")
     assert SECRET_TEXT not in json.dumps(message)
     assert len([line for line in lines if line["log_level"] == "error"]) == 1
@@ -165,7 +165,7 @@ async def test_fatal_error_of_an_event(connect: Connect, services: PlainServices
         await services.started.wait()
     services.fatal = ServiceUnavailable("away")
     await services.events.put(Event(number=1, text=""))
-    message = await talk.hear()
+    message = await talk.receive()
     assert (message["type"], message["payload"][0]["extensions"]["code"]) == ("error", "SERVICE_UNAVAILABLE")
     async with within_patience():
         await services.stopped.wait()
@@ -194,11 +194,11 @@ async def test_too_many_operations(connect: Connect, services: PlainServices) ->
     talk = await (await connect(subscriptions_per_socket=1)).greet()
     await talk.ask(EVENTS)
     await talk.ask("{ square }", id_="2")
-    message = await talk.hear()
+    message = await talk.receive()
     assert (message["id"], message["type"]) == ("2", "error")
     assert message["payload"][0]["extensions"]["code"] == "RATE_LIMITED"
     await services.events.put(None)
-    assert await talk.hear() == {"id": "1", "type": "complete"}
+    assert await talk.receive() == {"id": "1", "type": "complete"}
     assert await talk.answer("{ square }") == {"next": {"data": {"square": 1}}}
 
 
@@ -207,6 +207,6 @@ async def test_ping_and_pong(connect: Connect, payload: Any) -> None:
     """A ping is answered by a pong, even before the handshake; a pong gets no answer."""
     talk = await connect()
     await talk.say(type="ping", payload=payload)
-    assert await talk.hear() == {"type": "pong"}
+    assert await talk.receive() == {"type": "pong"}
     await talk.say(type="pong", payload=payload)
     await talk.greet()

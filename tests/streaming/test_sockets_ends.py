@@ -104,7 +104,7 @@ async def test_no_task_outlives_its_socket(connect: Connect, services: PlainServ
         talk = await (await connect()).greet()
         await talk.ask(EVENTS, id_="0")
         await talk.ask("subscription { flood(size: 20000) }")
-        await talk.hear()
+        await talk.receive()
         left = leave(talk)
         if left is not None:
             await left

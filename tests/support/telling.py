@@ -13,7 +13,7 @@ from store.scripts.mailboxes import mailboxes
 from tests.support.people import Member
 from tests.support.work import number
 
-TOLD = """{ viewer { unreadNotificationCount notifications(first: 100) { edges { cursor node {
+NOTIFICATIONS = """{ viewer { unreadNotificationCount notifications(first: 100) { edges { cursor node {
   id kind isRead createdAt actor { login } post { __typename id } comment { id } } } } } }"""
 NAMED = "{ viewer { mentions(first: 100) { nodes { ... on Node { id } } } } }"
 
@@ -28,11 +28,11 @@ def brief(node: dict[str, Any]) -> Brief:
 
 async def nodes(member: Member) -> list[dict[str, Any]]:
     """Return a member's notifications, newest first."""
-    viewer = await member.ask(TOLD)
+    viewer = await member.ask(NOTIFICATIONS)
     return [edge["node"] for edge in viewer["notifications"]["edges"]]
 
 
-async def told(member: Member) -> list[Brief]:
+async def notifications_of(member: Member) -> list[Brief]:
     """Return a member's notifications, newest first, as kind, actor, post and comment."""
     return [brief(node) for node in await nodes(member)]
 
@@ -66,7 +66,7 @@ async def step(db: Database, code: str, member: Member, *args: object) -> None:
     await db.one("EVAL", text, 1, keys.minted(p), mailboxes(db, p), me, *args)
 
 
-async def stand(db: Database, kind: str, member: Member, other: Member) -> None:
+async def relate(db: Database, kind: str, member: Member, other: Member) -> None:
     """Store a member's relationship to another: `blocked`, `blocked_by` or `muted`."""
     me, them = number(member.id), number(other.id)
     await db.one("ZADD", getattr(keys, kind)(me), 1, them)

@@ -72,8 +72,8 @@ async def test_a_count_of_what_is_not_shown(db: Database, anonymous: Member) -> 
     document = operation("query", [count.replace("ONE", one).replace("OTHER", other) for one, other in pairs])
     for cell in CELLS:
         answer = await site.viewer(cell).ask(document, **site.named(cell))
-        told = [bool(node and node["commonFollowerCount"]) for node in answer.values()]
-        assert told == [LISTS.is_seen(cell)] * 2, cell
+        shown = [bool(node and node["commonFollowerCount"]) for node in answer.values()]
+        assert shown == [LISTS.is_seen(cell)] * 2, cell
 
 
 def report(wrong: list[tuple[Cell, Kind]]) -> str:

@@ -34,7 +34,7 @@ from tests.support.visibility.sights import CELLS, POSTS, TIMELINE, WANTED, Cell
 from tests.support.work import number
 
 LISTED = "{ viewer { notifications(first: 100) { nodes { id actor { id } post { id } comment { id } } } } }"
-TOLD = [path for path in PATHS if path.field == "Viewer.notifications"]
+NOTIFICATION_PATHS = [path for path in PATHS if path.field == "Viewer.notifications"]
 
 
 async def act(site: Audience) -> tuple[dict[State, Things], str]:
@@ -112,7 +112,7 @@ def assert_whole(shown: dict[str, Any] | None) -> None:
     assert shown is None or (shown["actor"] and (shown["post"] or shown["kind"] == "FOLLOW_REQUEST")), shown
 
 
-async def told(stream: Stream, last: str) -> set[str]:
+async def delivered_ids(stream: Stream, last: str) -> set[str]:
     """Return the ids of all events for a subscriber, up to a post."""
     found: set[str] = set()
     while last not in found:
@@ -134,7 +134,7 @@ async def test_notification_events(db: Database, anonymous: Member) -> None:
         for viewer in viewers.values():
             await begun(db, viewer)
         made, last = await name_all(site)
-        found = {key: await told(stream, last) for key, stream in streams.items()}
+        found = {key: await delivered_ids(stream, last) for key, stream in streams.items()}
     for cell in LIVELY:
         came = {name: thing in found[id(site.viewer(cell))] for name, thing in made[cell.state].items()}
         others = cell.relation != SELF
@@ -150,10 +150,10 @@ async def test_notifications_again(db: Database, anonymous: Member) -> None:
         if relation != ANONYMOUS:
             start = paging.cursor(CURSOR, number(viewer.id))  # older than all their events
             async with subscribed(viewer, NOTIFICATIONS, after=start) as stream:
-                found[relation] = await told(stream, last)
+                found[relation] = await delivered_ids(stream, last)
             assert found[relation] == set(ids_in(await viewer.ask(LISTED)))
     for cell in CELLS:
-        for path in TOLD:
+        for path in NOTIFICATION_PATHS:
             for thing in path.things.split() if cell.relation in found else ():
                 came = site.things[cell.state][thing] in found[cell.relation]
                 assert came == path.leads(cell), f"{cell}: {thing}"
@@ -165,20 +165,20 @@ async def test_post_activity(db: Database, anonymous: Member) -> None:
     friend = number(site.friend.id)
     for cell in CELLS:
         viewer, post = site.viewer(cell), site.things[cell.state]["status"]
-        is_told = POSTS.is_seen(cell) and cell.relation != ANONYMOUS
+        is_delivered = POSTS.is_seen(cell) and cell.relation != ANONYMOUS
         async with subscribed(viewer, ACTIVITY, post=post) as stream:
-            if is_told:
-                await heard(db, post, by_anybody=True)
+            if is_delivered:
+                await wait_for_activity(db, post, by_anybody=True)
                 changed = await likes_and_comments.like(db, number(post), friend)
                 changed = changed or await likes_and_comments.unlike(db, number(post), friend)
                 assert changed
                 assert (await stream.next())["post"] == {"id": post}, cell
             else:
-                assert await stream.hear() == await answer_to_nothing(viewer), cell
-        await heard(db, post, by_anybody=False)
+                assert await stream.receive() == await answer_to_nothing(viewer), cell
+        await wait_for_activity(db, post, by_anybody=False)
 
 
-async def heard(db: Database, post: str, *, by_anybody: bool) -> None:
+async def wait_for_activity(db: Database, post: str, *, by_anybody: bool) -> None:
     """Wait until the store delivers a post's activity, or no longer does."""
     channel = db.channel(keys.activity(number(post)))
     async with asyncio.timeout(10):
@@ -189,7 +189,7 @@ async def heard(db: Database, post: str, *, by_anybody: bool) -> None:
 async def answer_to_nothing(viewer: Member) -> dict[str, Any]:
     """Return the answer to a subscription to a post that does not exist."""
     async with subscribed(viewer, ACTIVITY, post="status_00000000000001") as stream:
-        return await stream.hear()
+        return await stream.receive()
 
 
 @pytest.mark.parametrize("what", ["block", "hide", "private", "suspend"])
@@ -197,7 +197,7 @@ async def test_activity_out_of_sight(db: Database, alice: Member, bob: Member, c
     """At the next change of a post that the viewer no longer sees, the subscription ends with NOT_FOUND."""
     post = await alice.post("for now")
     async with subscribed(bob, ACTIVITY, post=post) as stream:
-        await heard(db, post, by_anybody=True)
+        await wait_for_activity(db, post, by_anybody=True)
         await likes_and_comments.like(db, number(post), number(carol.id))
         assert (await stream.next())["likeCount"] == 1
         match what:

@@ -32,7 +32,7 @@ async def act(site: Audience) -> tuple[dict[object, Things], str]:
     return made, await site.friend.post("the end")
 
 
-async def heard(stream: Stream, last: str) -> tuple[set[str], set[str]]:
+async def delivered_ids(stream: Stream, last: str) -> tuple[set[str], set[str]]:
     """Return the ids of all posts delivered to a subscriber, up to the last one, and who follows somebody."""
     found, followers = set[str](), set[str]()
     while last not in found:
@@ -61,7 +61,7 @@ async def test_stream(services: Services, db: Database, anonymous: Member, query
             key: await stack.enter_async_context(listening(services, viewer, query)) for key, viewer in viewers.items()
         }
         made, last = await act(site)
-        found = {key: await heard(stream, last) for key, stream in streams.items()}
+        found = {key: await delivered_ids(stream, last) for key, stream in streams.items()}
     for cell in LIVELY:
         posts, followers = found[id(site.viewer(cell))]
         came = {name: thing in posts for name, thing in made[cell.state].items()}

@@ -66,8 +66,8 @@ async def test_what_is_not_seen(db: Database, anonymous: Member) -> None:
     before = await remembered(db)
     for cell in CELLS:
         refused = acts(*(write for write in WRITES if not write.can_name(cell)))
-        for told, found, expected in await compare(site, cell, refused) if refused else ():
-            assert found == expected, f"{cell}: {told}"
+        for act, found, expected in await compare(site, cell, refused) if refused else ():
+            assert found == expected, f"{cell}: {act}"
     assert await remembered(db) == before
 
 
@@ -76,8 +76,8 @@ async def test_what_is_seen(db: Database, anonymous: Member) -> None:
     site = await audience(db, anonymous)
     for cell in CELLS:
         taken = acts(*(write for write in WRITES if write.can_name(cell) and write.is_harmless(cell)))
-        for told, found, not_found in await compare(site, cell, taken) if taken and can_act(cell) else ():
-            assert found != not_found, f"{cell}: {told}"
+        for act, found, not_found in await compare(site, cell, taken) if taken and can_act(cell) else ():
+            assert found != not_found, f"{cell}: {act}"
 
 
 async def test_names_in_a_text(db: Database, anonymous: Member) -> None:

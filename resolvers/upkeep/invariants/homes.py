@@ -76,10 +76,10 @@ def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int])
     extra = [post for post in strange if post not in whole.places]
     moved = [post for post in strange if post in whole.places]
     parts = (("misses", missing), ("should not have", extra), ("misplaces", moved))
-    told = [f"{verb} {len(posts)} (such as {min(posts)})" for verb, posts in parts if posts]
-    if not told and (post := _wrong_sources(stored.sources, least.sources, whole.sources)):
-        told.append(f"sources of {post} differ")
-    return ", ".join(told)
+    differences = [f"{verb} {len(posts)} (such as {min(posts)})" for verb, posts in parts if posts]
+    if not differences and (post := _wrong_sources(stored.sources, least.sources, whole.sources)):
+        differences.append(f"sources of {post} differ")
+    return ", ".join(differences)
 
 
 def _may_stand(post: int, place: int, least: Home, whole: Home, pulled: Collection[int]) -> bool:

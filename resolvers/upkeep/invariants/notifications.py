@@ -16,14 +16,18 @@ async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
     found = [(listed.key, listed.notification) for listed in await stored.notifications(db, members)]
     users, posts, comments = await _existing(
         db,
-        users={told.actor for _, told in found},
-        posts={told.post for _, told in found},
-        comments={told.comment for _, told in found},
+        users={notification.actor for _, notification in found},
+        posts={notification.post for _, notification in found},
+        comments={notification.comment for _, notification in found},
     )
     return [
-        Finding(key, f"{told.kind.value} by {told.actor} is about what is gone", [stored.remove(key, told.id)])
-        for key, told in found
-        if told.actor not in users or told.post not in posts or told.comment not in comments
+        Finding(
+            key,
+            f"{notification.kind.value} by {notification.actor} is about what is gone",
+            [stored.remove(key, notification.id)],
+        )
+        for key, notification in found
+        if notification.actor not in users or notification.post not in posts or notification.comment not in comments
     ]
 
 

@@ -197,15 +197,15 @@ class Field:
         fill = partial(self._fill, run, rows, paths)
         if self.has_effects:
             resolve = run.once(self.key, self._resolver.bound(run.asked))
-            run.take([resolve(objects[0], self._told(run))], fill)
+            run.take([resolve(objects[0], self._lazy_info(run))], fill)
         elif self._of_root:
             run.take(map(self._of_root, objects), fill)
         elif self._is_batched:
-            answer = self._resolver.bound(run.asked)(Parents(objects), self._told(run))
+            answer = self._resolver.bound(run.asked)(Parents(objects), self._lazy_info(run))
             run.take([answer], lambda answers: fill(*answers))
         else:
             resolve, places = self._resolver.bound(run.asked), zip(objects, paths(), strict=True)
-            run.take((resolve(one, self._told(run, path)) for one, path in places), fill)
+            run.take((resolve(one, self._lazy_info(run, path)) for one, path in places), fill)
 
     def settle(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
         """Fill the rows at once. The field must depend on the objects alone."""
@@ -235,7 +235,7 @@ class Field:
             self._selections[name] = Selection(executor, parent, fields.grouped_field_set, self._grow)
         return self._selections[name].begin(run, objects, paths)
 
-    def _told(self, run: Run, above: Path | None = None) -> Any:
+    def _lazy_info(self, run: Run, above: Path | None = None) -> Any:
         return (
             LazyInfo(run.asked.context, partial(self._info, run, above))
             if self._is_declared

@@ -167,17 +167,17 @@ MENDABLE = [
         lambda s: [("HSET", keys.reposted(s.dan), s.post, GHOST)],
     ),
     Damage(
-        "told of what nobody did",
+        "notified of what nobody did",
         lambda s: keys.notifications(s.cat),
         lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{GHOST}:{s.post}:0")],
     ),
     Damage(
-        "told of a post that is gone",
+        "notified of a post that is gone",
         lambda s: keys.notifications(s.cat),
         lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"LIKE:{s.ann}:{GHOST}:0")],
     ),
     Damage(
-        "told of a comment that is gone",
+        "notified of a comment that is gone",
         lambda s: keys.notifications(s.cat),
         lambda s: [("ZADD", keys.notifications(s.cat), s.word, f"COMMENT:{s.ann}:{s.post}:{GHOST}")],
     ),

@@ -32,7 +32,7 @@ class Life:
     model: Model = field(default_factory=Model)
     people: dict[str, Member] = field(default_factory=dict)
     signed_up: int = 0
-    told: list[str] = field(default_factory=list)  # The steps done, for the report of a difference.
+    log: list[str] = field(default_factory=list)  # The steps done, for the report of a difference.
     ids: dict[int, str] = field(default_factory=dict)  # Global ids of all posts ever made.
     half: set[tuple[str, str]] = field(default_factory=set)  # Edges changed on one side only, because of a crash.
     unsure: set[frozenset[str]] = field(default_factory=set)  # Pairs who may see too little or too much, likewise.
@@ -55,7 +55,7 @@ class Life:
         self, job: Job | None, edges: set[tuple[str, str]] | None = None, unsure: set[frozenset[str]] | None = None
     ) -> None:
         calls = self.lot.randint(0, LATEST_DEATH)
-        self.told[-1] += f", crashes after {calls} calls"
+        self.log[-1] += f", crashes after {calls} calls"
         self.half |= edges or set()
         self.unsure |= unsure or set()
         if job:
@@ -71,7 +71,7 @@ class Life:
     async def _is_refused(self, me: Member, mutation: str, code: str | None, **fields: Any) -> bool:
         """If the model refuses a mutation, run it and check that it is refused."""
         if code:
-            self.told[-1] += f", and is refused: {code}"
+            self.log[-1] += f", and is refused: {code}"
             payload = await me.do(mutation, **fields)
             self.same("the refusal", [error["code"] for error in payload["userErrors"]], [code])
         return code is not None
@@ -79,9 +79,9 @@ class Life:
     def same(self, what: str, got: object, wanted: object) -> None:
         """Fail with seed and steps if an answer is not what the model says."""
         if got != wanted:
-            steps = "\n  ".join(self.told)
+            steps = "\n  ".join(self.log)
             raise AssertionError(
-                f"seed {self.seed}, step {len(self.told)}: {what}\n got:    {got}\n wanted: {wanted}\n  {steps}"
+                f"seed {self.seed}, step {len(self.log)}: {what}\n got:    {got}\n wanted: {wanted}\n  {steps}"
             )
 
     # ---- chance
@@ -98,10 +98,10 @@ class Life:
 
     def _words(self) -> str:
         tags = self.lot.sample(TAGS, self.lot.choice([0, 0, 1, 2]))
-        return " ".join([f"words {len(self.told)}", *(f"#{tag}" for tag in tags)])
+        return " ".join([f"words {len(self.log)}", *(f"#{tag}" for tag in tags)])
 
-    def _tell(self, what: str) -> None:
-        self.told.append(what)
+    def _log(self, what: str) -> None:
+        self.log.append(what)
 
 
 def tags_of(text: str) -> tuple[str, ...]:

@@ -172,13 +172,13 @@ class Model:
         barred = member in self.suspended or (member, viewer) in self.blocks
         return member in self.members and (viewer == member or not barred)
 
-    def hears(self, viewer: str, member: str) -> bool:
+    def sees_words_of(self, viewer: str, member: str) -> bool:
         """Return whether a viewer sees a member's comments and likes."""
         return self.meets(viewer, member) and (viewer, member) not in self.blocks
 
     def wants(self, viewer: str, member: str) -> bool:
         """Return whether a member's activity belongs into a viewer's timelines."""
-        return self.hears(viewer, member) and (viewer, member) not in self.mutes
+        return self.sees_words_of(viewer, member) and (viewer, member) not in self.mutes
 
     def is_let_in(self, viewer: str, member: str) -> bool:
         """Return whether a viewer sees a member's followers and follows."""
@@ -190,14 +190,14 @@ class Model:
         found = self.posts.get(post)
         if found is None or (post in self.hidden and found.author != viewer):
             return False
-        if not self.hears(viewer, found.author) or not self.is_let_in(viewer, found.author):
+        if not self.sees_words_of(viewer, found.author) or not self.is_let_in(viewer, found.author):
             return False
         return not found.is_plain or found.original is None or self.sees(viewer, found.original)
 
     def sees_comment(self, viewer: str, comment: int | None) -> bool:
         """Return whether a comment exists for a viewer."""
         found = self.remarks.get(comment or 0)
-        return found is not None and self.hears(viewer, found.author) and self.sees(viewer, found.post)
+        return found is not None and self.sees_words_of(viewer, found.author) and self.sees(viewer, found.post)
 
     @property
     def filters(self) -> bool:
@@ -266,7 +266,7 @@ class Model:
 
     def liked_by(self, post: int, viewer: str | None = None) -> list[str]:
         found = [member for member, liked in reversed(self.likes) if liked == self.stands_for(post)]
-        return [member for member in found if viewer is None or self.hears(viewer, member)]
+        return [member for member in found if viewer is None or self.sees_words_of(viewer, member)]
 
     def comments(self, post: int, viewer: str | None = None) -> list[Comment]:
         found = [c for c in self.remarks.values() if c.post == self.stands_for(post)]

@@ -14,7 +14,7 @@ class Reactions(RelationshipSteps):
         if thing := self._a_post():
             me = self._someone()
             await self._look(me.login, thing)
-            self._tell(f"{me.login} likes {thing}")
+            self._log(f"{me.login} likes {thing}")
             if not await self._is_refused(me, "like", self._unseen(me.login, thing), postId=self.ids[thing]):
                 await me.do("like", postId=self.ids[thing])
                 self.model.like(me.login, thing)
@@ -24,7 +24,7 @@ class Reactions(RelationshipSteps):
             login, thing = self.lot.choice(list(self.model.likes))
             me = self.people[login]
             await self._look(login, thing)
-            self._tell(f"{login} takes the like of {thing} back")
+            self._log(f"{login} takes the like of {thing} back")
             if not await self._is_refused(me, "unlike", self._unseen(login, thing), postId=self.ids[thing]):
                 await me.do("unlike", postId=self.ids[thing])
                 self.model.unlike(login, thing)
@@ -33,7 +33,7 @@ class Reactions(RelationshipSteps):
         if thing := self._a_post():
             me = self._someone()
             await self._look(me.login, thing)
-            self._tell(f"{me.login} favourites {thing}")
+            self._log(f"{me.login} favourites {thing}")
             if not await self._is_refused(me, "favourite", self._unseen(me.login, thing), postId=self.ids[thing]):
                 await me.do("favourite", postId=self.ids[thing])
                 self.model.favourites.setdefault((me.login, self.model.stands_for(thing)))
@@ -42,7 +42,7 @@ class Reactions(RelationshipSteps):
         if self.model.favourites:
             login, thing = self.lot.choice(list(self.model.favourites))
             me = self.people[login]
-            self._tell(f"{login} takes the favourite {thing} back, seen or not")
+            self._log(f"{login} takes the favourite {thing} back, seen or not")
             if not await self._is_refused(me, "unfavourite", self._barring(login), postId=self.ids[thing]):
                 payload = await me.do("unfavourite", postId=self.ids[thing])
                 assert not payload["userErrors"], payload
@@ -52,7 +52,7 @@ class Reactions(RelationshipSteps):
         if own := list(self.model.posts.values()):
             post = self.lot.choice(own)
             me, is_pinned = self.people[post.author], self.model.pins.get(post.author) == post.id
-            self._tell(f"{post.author} pins {post.id}")
+            self._log(f"{post.author} pins {post.id}")
             barred = "NOT_ALLOWED" if post.is_plain or (post.id in self.model.hidden and not is_pinned) else None
             await self._look(post.author, post.id)
             code = self._unseen(post.author, post.id) or barred
@@ -64,7 +64,7 @@ class Reactions(RelationshipSteps):
     async def _unpin(self) -> None:
         if self.model.pins:
             login, thing = self.lot.choice(list(self.model.pins.items()))
-            self._tell(f"{login} unpins {thing}")
+            self._log(f"{login} unpins {thing}")
             if not await self._is_refused(
                 self.people[login], "unpinPost", self._barring(login), postId=self.ids[thing]
             ):
@@ -82,9 +82,9 @@ class Reactions(RelationshipSteps):
             fields = {"postId": self.ids[thing], "text": text}
             if answers:
                 await self._meet(me.login, self.model.remarks[answers].author)
-                code = code or self._unheard(me.login, answers)
+                code = code or self._unseen_comment(me.login, answers)
                 fields["replyToId"] = f"comment_{answers:014x}"
-            self._tell(f"{me.login} comments on {thing}" + (f" answering {answers}" if answers else ""))
+            self._log(f"{me.login} comments on {thing}" + (f" answering {answers}" if answers else ""))
             if not await self._is_refused(me, "comment", code, **fields):
                 payload = await me.do("comment", "comment { id }", **fields)
                 made = number(payload["comment"]["id"])
@@ -97,8 +97,8 @@ class Reactions(RelationshipSteps):
             author = self.model.posts[comment.post].author
             by = self.people[self.lot.choice([comment.author, author])]
             await self._meet(by.login, comment.author, author)
-            self._tell(f"{by.login} deletes comment {comment.id}")
-            code = self._unseen(by.login, comment.post) or self._unheard(by.login, comment.id)
+            self._log(f"{by.login} deletes comment {comment.id}")
+            code = self._unseen(by.login, comment.post) or self._unseen_comment(by.login, comment.id)
             fields = {"commentId": f"comment_{comment.id:014x}"}
             if not await self._is_refused(by, "deleteComment", code, **fields):
                 payload = await by.do("deleteComment", **fields)
@@ -117,5 +117,5 @@ class Reactions(RelationshipSteps):
         """Return the error code for a member who may not act, or does not see a post."""
         return self._barring(login) or (None if self.model.sees(login, thing) else "NOT_FOUND")
 
-    def _unheard(self, login: str, comment: int) -> str | None:
+    def _unseen_comment(self, login: str, comment: int) -> str | None:
         return None if self.model.sees_comment(login, comment) else "NOT_FOUND"

@@ -30,7 +30,7 @@ class RelationshipSteps(Life):
             return
         self.signed_up += 1
         login = f"m{self.signed_up - 1}"
-        self._tell(f"{login} signs up")
+        self._log(f"{login} signs up")
         self.people[login] = await sign_up(self.anonymous, login)
         self.model.members.append(login)
 
@@ -38,7 +38,7 @@ class RelationshipSteps(Life):
         if len(self.people) <= LEAST_MEMBERS + len(self.model.suspended):
             return
         me = self.lot.choice(list(self.people.values()))
-        self._tell(f"{me.login} deletes the account")
+        self._log(f"{me.login} deletes the account")
         del self.people[me.login]
         if self._crashes():
             found = await accounts.credentials(self.db, number(me.id))
@@ -179,7 +179,7 @@ class RelationshipSteps(Life):
         await self._meet(me.login, *(other.login for other in others))
         if pairs & self.half:
             await self.settle()  # until then the two sides differ, and either may be read first
-        self._tell(f"{me.login}: {mutation} {' '.join(other.login for other in others)}")
+        self._log(f"{me.login}: {mutation} {' '.join(other.login for other in others)}")
         ids = [other.id for other in others]
         if await self._is_refused(me, mutation, self._barring(me.login), userIds=ids):
             return
@@ -204,7 +204,7 @@ class RelationshipSteps(Life):
         opens = me.login in self.model.private
         if any(me.login in pair for pair in self.half):
             await self.settle()  # whether an edge is a follow or a request depends on which change is first
-        self._tell(f"{me.login} is {'no longer ' if opens else ''}private")
+        self._log(f"{me.login} is {'no longer ' if opens else ''}private")
         if self._crashes():
             waiting = {edge for edge in self.model.requests if edge[1] == me.login and opens}
             job = await accounts.set_account_state(self.db, number(me.id), UserField.PRIVATE, holds=not opens)
@@ -221,7 +221,7 @@ class RelationshipSteps(Life):
         if len(self.model.suspended) == MOST_SUSPENDED:
             return
         me = self._someone()
-        self._tell(f"{me.login} is suspended")
+        self._log(f"{me.login} is suspended")
         await self._set_suspension(me, suspended=True)
         self.model.suspended.add(me.login)
         assert await me.fail("{ viewer { email } }") == "UNAUTHENTICATED"
@@ -231,7 +231,7 @@ class RelationshipSteps(Life):
     async def _restore(self) -> None:
         if self.model.suspended:
             me = self.people[self.lot.choice(sorted(self.model.suspended))]
-            self._tell(f"{me.login} is no longer suspended")
+            self._log(f"{me.login} is no longer suspended")
             await self._set_suspension(me, suspended=False)
             self.model.suspended.discard(me.login)
 
@@ -256,5 +256,5 @@ class RelationshipSteps(Life):
                 ("updateProfile", {"isPrivate": True}),
             ]
             mutation, fields = self.lot.choice(tries)
-            self._tell(f"{me.login}, suspended, tries to {mutation}")
+            self._log(f"{me.login}, suspended, tries to {mutation}")
             await self._is_refused(me, mutation, "NOT_ALLOWED", **fields)

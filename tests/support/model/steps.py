@@ -86,7 +86,7 @@ class Steps(Reactions):
         me, text, answered = self._someone(), self._words(), self.model.posts[self.model.stands_for(target)]
         root = answered.root or answered.id
         await self._look(me.login, target)
-        self._tell(f"{me.login} answers {target}")
+        self._log(f"{me.login} answers {target}")
         code, fields = self._unseen(me.login, target), {"text": text, "inReplyToId": self.ids[target]}
         if await self._is_refused(me, "post", code, **fields):
             return
@@ -103,7 +103,7 @@ class Steps(Reactions):
         me = self._someone()
         original = self.model.stands_for(target) if target else None
         await self._look(me.login, target)
-        self._tell(f"{me.login} {verb}")
+        self._log(f"{me.login} {verb}")
         code = self._unseen(me.login, target) or self._kept(me.login, original) if target else None
         if await self._is_refused(me, "repost", code, postId=self.ids.get(target or 0), text=text):
             return
@@ -118,7 +118,7 @@ class Steps(Reactions):
         self._made(Post(number(identity), me.login, text, original), identity)
 
     def _made(self, post: Post, identity: str) -> None:
-        self.told[-1] += f" as {post.id}"
+        self.log[-1] += f" as {post.id}"
         self.ids[post.id] = identity
         self.model.publish(post)
 
@@ -133,7 +133,7 @@ class Steps(Reactions):
         post = self.lot.choice(mine)
         assert post.original is not None
         await self._look(post.author, post.id)
-        self._tell(f"{post.author} takes back {post.id}")
+        self._log(f"{post.author} takes back {post.id}")
         await self._end(post, "unrepost", self.lot.choice([post.id, post.original]))
 
     def _is_hidden(self, repost: Post) -> bool:
@@ -144,7 +144,7 @@ class Steps(Reactions):
     async def _delete(self) -> None:
         if thing := self._a_post():
             await self._look(self.model.posts[thing].author, thing)
-            self._tell(f"{self.model.posts[thing].author} deletes {thing}")
+            self._log(f"{self.model.posts[thing].author} deletes {thing}")
             await self._end(self.model.posts[thing], "deletePost", thing)
 
     async def _end(self, post: Post, mutation: str, named: int) -> None:
@@ -169,7 +169,7 @@ class Steps(Reactions):
 
     async def _show(self, post: Post, *, hidden: bool) -> None:
         author, mutation = self.people[post.author], "hidePost" if hidden else "unhidePost"
-        self._tell(f"{post.author}: {mutation} {post.id}")
+        self._log(f"{post.author}: {mutation} {post.id}")
         if await self._is_refused(author, mutation, self._unseen(post.author, post.id), postId=self.ids[post.id]):
             return
         if self._crashes():
@@ -182,7 +182,7 @@ class Steps(Reactions):
 
     async def _absence(self) -> None:
         me = self._someone()
-        self._tell(f"{me.login} stays away so long that their home is let go of")
+        self._log(f"{me.login} stays away so long that their home is let go of")
         await self.db.one(*homes.drop_home(number(me.id)))
 
     async def _miss(self) -> None:
@@ -190,7 +190,7 @@ class Steps(Reactions):
         if gone:
             me, thing = self._someone(), self.lot.choice(gone)
             mutation = self.lot.choice(["deletePost", "like", "unlike", "unrepost", "repost"])
-            self._tell(f"{me.login} tries to {mutation} {thing}, which is gone")
+            self._log(f"{me.login} tries to {mutation} {thing}, which is gone")
             payload = await me.do(mutation, postId=self.ids[thing])
             assert [error["code"] for error in payload["userErrors"]] == ["NOT_FOUND"], payload
 
@@ -200,6 +200,6 @@ class Steps(Reactions):
         left = await waiting(self.db)
         if left:
             job = self.lot.choice(left)
-            self._tell(f"the worker takes {job.kind} {job.id}")
+            self._log(f"the worker takes {job.kind} {job.id}")
             await jobs.hand_over(self.db, job)
             await self.worker.run_once()

@@ -59,13 +59,13 @@ class Talk:
     async def say(self, **message: Any) -> None:
         await self.socket.send_str(json.dumps(message))
 
-    async def hear(self) -> dict[str, Any]:
+    async def receive(self) -> dict[str, Any]:
         message: dict[str, Any] = await self.socket.receive_json(timeout=PATIENCE)
         return message
 
     async def greet(self, payload: dict[str, Any] | None = None) -> Talk:
         await self.say(type="connection_init", payload=payload)
-        assert await self.hear() == {"type": "connection_ack"}
+        assert await self.receive() == {"type": "connection_ack"}
         return self
 
     async def ask(self, query: str, id_: str = "1", **rest: Any) -> None:
@@ -74,9 +74,9 @@ class Talk:
     async def answer(self, query: str, **rest: Any) -> dict[str, Any]:
         """Return the payload of the only message that answers a query."""
         await self.ask(query, **rest)
-        message = await self.hear()
+        message = await self.receive()
         if message["type"] == "next":
-            assert await self.hear() == {"id": "1", "type": "complete"}
+            assert await self.receive() == {"id": "1", "type": "complete"}
         assert message["id"] == "1"
         return {message["type"]: message["payload"]}
 

@@ -27,7 +27,7 @@ class Feed:
         async with asyncio.timeout(PATIENCE):
             return (await self.response.content.readuntil(b"\n\n")).decode().removesuffix("\n\n")
 
-    async def hear(self) -> Any:
+    async def receive(self) -> Any:
         """Return the data of the next `next` event; None for `complete`."""
         while (block := await self.block()) == COMMENT:
             pass
@@ -45,13 +45,13 @@ class Feed:
 
     async def completed(self) -> None:
         """Wait for `complete`, after which nothing may arrive."""
-        assert await self.hear() is None
+        assert await self.receive() is None
         async with asyncio.timeout(PATIENCE):
             assert await self.response.content.read() == b""
 
     async def refused(self) -> str:
         """Return the code of the one error that ends a stream; nothing else may arrive."""
-        answer = await self.hear()
+        answer = await self.receive()
         assert set(answer) == {"errors"}, answer
         await self.completed()
         return str(answer["errors"][0]["extensions"]["code"])

@@ -45,14 +45,14 @@ class Stream:
         self.socket = socket
         self.cursor = ""
 
-    async def hear(self) -> dict[str, Any]:
+    async def receive(self) -> dict[str, Any]:
         """Return the next message as it is."""
         message: dict[str, Any] = await self.socket.receive_json(timeout=PATIENCE)
         return message
 
     async def next(self) -> dict[str, Any]:
         """Return the next event, which must arrive."""
-        message = await self.hear()
+        message = await self.receive()
         assert message["type"] == "next", message
         assert "errors" not in message["payload"], message
         (event,) = message["payload"]["data"].values()
@@ -65,7 +65,7 @@ class Stream:
 
     async def code(self) -> str:
         """Return the code of the error that ends the subscription; nothing else may arrive."""
-        message = await self.hear()
+        message = await self.receive()
         assert message["type"] == "error", message
         (error,) = message["payload"]
         return str(error["extensions"]["code"])
@@ -121,7 +121,7 @@ async def subscribed(member: Member, query: str, session: Any = None, **variable
         stream = Stream(socket)
         token = {"Authorization": f"Bearer {member.token}"} if member.token else None
         await socket.send_json({"type": "connection_init", "payload": token})
-        assert await stream.hear() == {"type": "connection_ack"}
+        assert await stream.receive() == {"type": "connection_ack"}
         await socket.send_json({"id": "1", "type": "subscribe", "payload": {"query": query, "variables": variables}})
         yield stream
 
@@ -138,7 +138,7 @@ async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
 
 async def begun(db: Database, member: Member) -> None:
     """Wait until the server has subscribed a member."""
-    channel = db.channel(keys.told(number(member.id)))
+    channel = db.channel(keys.notifications_channel(number(member.id)))
     while channel not in await db.one("PUBSUB", "CHANNELS", channel):
         pass
 
@@ -211,7 +211,7 @@ async def keep_up(held: Held, stream: Stream, last: str, leave: Callable[[], boo
             return
 
 
-async def heard(db: Database) -> list[str]:
+async def subscribed_channels(db: Database) -> list[str]:
     """Return the posts whose activity channels are subscribed."""
     channels: list[str] = await db.one("PUBSUB", "CHANNELS", db.channel("activity:*"))
     return channels
@@ -220,5 +220,5 @@ async def heard(db: Database) -> list[str]:
 async def watched(db: Database, post: str) -> None:
     """Wait until a post's activity channel is subscribed."""
     async with asyncio.timeout(10):
-        while db.channel(keys.activity(number(post))) not in await heard(db):
+        while db.channel(keys.activity(number(post))) not in await subscribed_channels(db):
             pass

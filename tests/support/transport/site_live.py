@@ -33,7 +33,7 @@ async def listening(services: Services, member: Member, query: str = STREAM, **a
         yield stream
 
 
-async def told(stream: Stream) -> tuple[Any, ...]:
+async def next_event(stream: Stream) -> tuple[Any, ...]:
     """Return the parts of the next event that tests compare."""
     event = await stream.next()
     match event["__typename"]:

@@ -69,7 +69,7 @@ class PlainContext:
     def fail(self, error: RequestError) -> None:
         self.fatal = self.fatal or error
 
-    def would_have_heard(self) -> bool:
+    def was_subscribed(self) -> bool:
         return True
 
     async def close(self) -> None:

@@ -60,12 +60,12 @@ class SocketLine(Line):
         self.stream = stream
 
     async def result(self) -> dict[str, Any]:
-        message = await self.stream.hear()
+        message = await self.stream.receive()
         assert message["type"] == "next", message
         return dict(message["payload"])
 
     async def refusal(self) -> tuple[str, str]:
-        message = await self.stream.hear()
+        message = await self.stream.receive()
         assert message["type"] == "error", message
         return _only(message["payload"])
 
@@ -83,12 +83,12 @@ class FeedLine(Line):
         self.feed = feed
 
     async def result(self) -> dict[str, Any]:
-        answer = await self.feed.hear()
+        answer = await self.feed.receive()
         assert answer is not None, "the stream was completed"
         return dict(answer)
 
     async def refusal(self) -> tuple[str, str]:
-        answer = await self.feed.hear()
+        answer = await self.feed.receive()
         assert set(answer) == {"errors"}, answer
         await self.feed.completed()
         return _only(answer["errors"])

@@ -120,13 +120,13 @@ async def _things(site: Audience, state: State, admin: Member) -> None:
     site.pals[state] = pal
     await member.follow(friend, pal)
     await friend.follow(member, pal)
-    told = await member.ask("{ viewer { notifications(first: 1) { nodes { id } } } }")
+    answer = await member.ask("{ viewer { notifications(first: 1) { nodes { id } } } }")
     await pal.follow(member, friend)
     names = " ".join(f"@{viewer.login}" for viewer in signed_in(site))
     status = await member.post(f"hello {names} #tea")
     await do(member, "pinPost", postId=status)
     found: Things = {"member": member.id, "login": member.login, "pal": pal.id, "status": status}
-    found["told"] = told["notifications"]["nodes"][0]["id"]
+    found["notification"] = answer["notifications"]["nodes"][0]["id"]
     for target in TARGETS:
         post = shared[f"friend_{target}"]
         await do(member, "like", postId=post)

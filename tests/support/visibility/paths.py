@@ -84,7 +84,7 @@ def _node() -> Iterator[Path]:
         yield Path(field, query, f"status late {QUOTES} {ALL_REPLIES} {SEEN_WITH_THE_STATUS}", POSTS)
         yield Path(field, query, ALL_REPOSTS, REPOSTS)
         yield Path(field, query, ALL_COMMENTS, WORDS)
-        yield Path(field, query, "told", MEMBER, OWN)
+        yield Path(field, query, "notification", MEMBER, OWN)
     yield Path("Query.user", "user(login: $login) { id }", "member", MEMBER)
     search = EDGES.replace("(", '(prefix: "member", ')
     yield Path("Query.searchUsers", f"searchUsers{search}", "member", MEMBER)
@@ -110,11 +110,11 @@ def _notifications() -> Iterator[Path]:
         ("comment", ALL_COMMENTS, WANTED, NAMED),
         ("comment", "pals_naming", POSTS, SIGNED_IN),
     ):
-        told = (
+        query = (
             f"viewer {{ notifications{ANY} {{ edges {{ node {{ {part} {{ id }} }} }} nodes {{ {part} {{ id }} }} }} }}"
         )
-        yield Path(f"Notification.{part}", told, found, kind, only)
-        yield Path("Viewer.notifications", told, found, kind, only)
+        yield Path(f"Notification.{part}", query, found, kind, only)
+        yield Path("Viewer.notifications", query, found, kind, only)
 
 
 def _timelines() -> Iterator[Path]:
