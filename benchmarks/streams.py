@@ -74,7 +74,7 @@ class Load:
             Subscriber(self.server.port, self.tokens[i // PER_MEMBER], [FIREHOSE], self.delays, small=not reading)
             for i in range(first, first + count)
         ]
-        self.server.settle()
+        self.server.wait_until_idle()
         if reading:
             for one in made:
                 self.loop.add(one)
@@ -173,7 +173,7 @@ def stall(load: Load) -> tuple[list[Subscriber], list[list[object]]]:
     server = load.server
     witness = load.subscribe(READERS + STALLED, 1)
     load.post(LONGEST, QUEUE + 100)  # what the process remembers of the newest events is nobody's alone
-    server.settle()
+    server.wait_until_idle()
     before = server.memory
     stalled = load.subscribe(READERS, STALLED, reading=False)
     began = full = server.memory
@@ -244,10 +244,10 @@ def filters(folder: Path) -> None:
                 token = tokens[1 + i // PER_SOCKET // PER_MEMBER]
                 loop.add(Subscriber(server.port, token, operations[i : i + PER_SOCKET], array("d")))
                 if i % (PER_SOCKET * PER_MEMBER) == 0:
-                    server.settle()
+                    server.wait_until_idle()
             matching = Subscriber(server.port, tokens[0], [subscription({"follow": ids[:1]})], array("d"))
             loop.add(matching)
-            server.settle()
+            server.wait_until_idle()
             rows[count] = server, matching
         taken = {count: list[float]() for count in OTHERS}
         for _ in range(FILTER_ROUNDS + 1):

@@ -55,7 +55,7 @@ class Server:
         """Files and sockets that the process has open."""
         return len(list(Path(f"/proc/{self._process.pid}/fd").iterdir()))
 
-    def settle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until the process has nothing left to do."""
         busy = True
         while busy:

@@ -86,7 +86,7 @@ async def update(
 ) -> Job | None:
     """Change fields of a member atomically; `names` are the new login, name and e-mail among them.
 
-    Returns the job that settles the names, None when none changes.
+    Returns the job that applies the names, None when none changes.
     """
     p = partition(member)
     body = {"member": str(member), **names} if names else {}
@@ -133,7 +133,7 @@ async def set_account_state(db: Database, member: int, what: str, *, holds: bool
     return read_job(job, "privacy_change", body)
 
 
-async def settle_names(db: Database, job: Job) -> None:
+async def apply_names(db: Database, job: Job) -> None:
     """Make a member's current login and e-mail permanent, and release those given up.
 
     A login given up stays reserved for `LOGIN_RELEASE_DAYS`. An e-mail address is released at once.

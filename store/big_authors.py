@@ -24,12 +24,12 @@ async def _mark(db: Database, step: str, member: int, job: int) -> None:
     await db.call("mark_big", big=keys.big(), big_version=keys.big_version(), step=step, member=member, job=job)
 
 
-async def stands(db: Database, member: int, reach: str) -> bool:
+async def is_current(db: Database, member: int, reach: str) -> bool:
     """Return whether a member's promotion or demotion is still the newest one; `reach` is its stored text."""
     return bool(await db.one("HGET", keys.user(member), UserField.REACH) == reach)
 
 
-async def settle(db: Database, member: int, reach: str, *, big: bool) -> bool:
+async def finish(db: Database, member: int, reach: str, *, big: bool) -> bool:
     """Finish promoting or demoting a member; False when a newer change was committed."""
     p = partition(member)
     state = "big" if big else ""

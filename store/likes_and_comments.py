@@ -168,7 +168,7 @@ def comments_list(post: int) -> str:
     return keys.comments(post)
 
 
-async def comment_stands(db: Database, comment: int, post: int) -> bool:
+async def comment_exists(db: Database, comment: int, post: int) -> bool:
     """Return whether neither a comment nor its post is deleted."""
     return int(await db.one("EXISTS", keys.comment(comment), keys.status(post))) == 2  # noqa: PLR2004  both of them
 

@@ -75,11 +75,11 @@ def drop(magnitude: int, text: str) -> Command:
     )
 
 
-def settle_magnitude(member: int) -> Command:
+def update_magnitude(member: int) -> Command:
     """Return the command that adjusts a member's magnitude to their number of followers."""
     p = partition(member)
     return script(
-        "settle_magnitude",
+        "update_magnitude",
         user=keys.user(member),
         minted=keys.minted(p),
         jobs=keys.jobs(p),
@@ -88,7 +88,7 @@ def settle_magnitude(member: int) -> Command:
     )
 
 
-def stands(magnitude: int, followers: int) -> bool:
+def may_have_magnitude(magnitude: int, followers: int) -> bool:
     """Return whether a member with so many followers may have a magnitude; the same as `magnitude_of` in prelude.lua.
 
     Magnitude 1 begins at 8 followers, and each further one at twice as many. With hysteresis: a member who loses

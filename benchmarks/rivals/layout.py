@@ -61,7 +61,7 @@ def read_token(header: str) -> Viewer:
 
 
 def check(session: str | None) -> None:
-    """Raise SessionEnded unless a session as it is stored still stands."""
+    """Raise SessionEnded if a stored session has ended."""
     if session is None or json.loads(session)["expires"] <= time.time() * 1000:
         raise SessionEnded
 

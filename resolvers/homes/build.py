@@ -85,7 +85,7 @@ def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object,
 async def _compute(db: Database, member: int) -> Home:
     """Return what a member's home should be. While it reads, it keeps only as many entries as the home can hold.
 
-    Only big authors in a settled state are left out: their demotion would push to this home. A demotion under way may
+    Only big authors whose state is final are left out: their demotion would push to this home. A demotion under way may
     have passed this home by while it was absent, so its author is pulled.
     """
     big, (followed,) = await asyncio.gather(big_authors.unpushed(db), follows.followed(db, [member]))

@@ -70,10 +70,10 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
             break
         below = found[-1].id
     if floor:
-        await homes.unmerge(db, follower, member, await _standing_below(db, follower))
+        await homes.unmerge(db, follower, member, await _listed_below(db, follower))
 
 
-async def _standing_below(db: Database, follower: int) -> list[Delivery]:
+async def _listed_below(db: Database, follower: int) -> list[Delivery]:
     """Return posts whose place is at or below a home's floor while the home still holds newer reposts of them."""
     known = list(await homes.sources(db, follower))
     placed = {entry.thing for entry in await homes.home(db, follower)}

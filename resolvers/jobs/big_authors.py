@@ -18,7 +18,7 @@ async def grow(db: Database, job: Job, _: Budget) -> Outcome:
     """Promote an author: readers pull their posts, then fan-out stops pushing them."""
     member = int(text(job, "member"))
     await big_authors.mark(db, member, job.id)
-    if not await big_authors.settle(db, member, f"growing:{job.id}", big=True) and not await big_authors.is_big(
+    if not await big_authors.finish(db, member, f"growing:{job.id}", big=True) and not await big_authors.is_big(
         db, member
     ):
         await big_authors.unmark(db, member, job.id)  # demoted meanwhile, and that job may be done already
@@ -39,12 +39,12 @@ async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
             if (entry.repost or entry.post) in gone:
                 await _take_back(db, entry, [follower.thing for follower in batch])
 
-    if await big_authors.stands(db, member, state):
+    if await big_authors.is_current(db, member, state):
         if not await to_followers(db, job, member, budget, push):
             return Outcome.MORE
-        if await big_authors.stands(db, member, state):
+        if await big_authors.is_current(db, member, state):
             await big_authors.unmark(db, member, job.id)
-            await big_authors.settle(db, member, state, big=False)
+            await big_authors.finish(db, member, state, big=False)
     return Outcome.DONE
 
 

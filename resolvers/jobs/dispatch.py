@@ -49,7 +49,7 @@ async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
 
 
 async def _names(db: Database, job: Job, _: Budget) -> Outcome:
-    await accounts.settle_names(db, job)
+    await accounts.apply_names(db, job)
     await name_index.index(db, [int(text(job, "member"))])
     return Outcome.DONE
 
@@ -85,7 +85,7 @@ STEPS: dict[str, Steps] = {
     "unblock": relationships.unblock,
     "mute": relationships.mute,
     "unmute": relationships.mute,
-    "privacy_change": privacy.settle,
+    "privacy_change": privacy.apply,
     "grow": big_authors.grow,
     "shrink": big_authors.shrink,
     "delete_account": _delete_account,

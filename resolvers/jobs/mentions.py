@@ -32,7 +32,7 @@ async def notify_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
         await notifications.mention(
             db, MentionSource(comment.author, comment.post, comment.comment, private), _members(job)
         )
-    if not await likes_and_comments.comment_stands(db, comment.comment, comment.post):
+    if not await likes_and_comments.comment_exists(db, comment.comment, comment.post):
         # The comment was deleted before or during the notification, so its own withdrawal may have run too early.
         await notifications.unmention(db, comment, _members(job))
     return Outcome.DONE

@@ -73,7 +73,7 @@ async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
     score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
     if score is not None:
         commands += hashtags.count_uses_commands([(job.id, text(job, "hashtags").split())])
-    _, answers = await _settle_listings(db, _listed(job, job.id), (True, score), [*commands, *beside])
+    _, answers = await _update_listings(db, _listed(job, job.id), (True, score), [*commands, *beside])
     return answers[len(commands) :]
 
 
@@ -110,7 +110,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
 async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     """Announce that a post was hidden or is shown again. Homes keep it, and the read path decides."""
     about = _about(job, int(text(job, "post")))
-    await _settle_listings(db, _listed(job, about["post"]))
+    await _update_listings(db, _listed(job, about["post"]))
     name, author = f"{job.kind}:{job.id}", int(text(job, "author"))
     await events.append(db, name, job.kind, author, **about, **_public_fields(job))
     async for last in _log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
@@ -126,7 +126,7 @@ async def restate(db: Database, job: Job, thing: int) -> None:
     found = await posts.post(db, thing)
     if found is None:
         return
-    seen_by_all, _ = await _settle_listings(db, Listed(thing, found.author, found.hashtags))
+    seen_by_all, _ = await _update_listings(db, Listed(thing, found.author, found.hashtags))
     about = {"post": thing, **({"original": found.original_id} if isinstance(found, Repost) else {})}
     async for _ in _log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
@@ -170,7 +170,7 @@ def _reply(job: Job, thing: int) -> Reply | None:
     return Reply(thing, author, parent, whose, int(text(job, "root")))
 
 
-async def _settle_listings(
+async def _update_listings(
     db: Database, post: Listed, new: Seen | None = None, beside: Sequence[Command] = ()
 ) -> tuple[bool, list[Any]]:
     """List a post where it belongs now, or remove it from there.

@@ -14,7 +14,7 @@ REQUESTS_BATCH = 100  # requests approved per step once a member is no longer pr
 POSTS_BATCH = 100  # entries of the profile processed per step
 
 
-async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
+async def apply(db: Database, job: Job, budget: Budget) -> Outcome:
     """Approve waiting requests if a member is no longer private, and update the public lists of their posts.
 
     Each step reads the account state again. So of two changes in quick succession, the later one wins.

@@ -38,9 +38,9 @@ async def approve(db: Database, job: Job, _: Budget) -> Outcome:
 
 
 async def _let_in(db: Database, member: int, edges: Edges) -> None:
-    stand = await follows.accept(db, member, edges)
-    for (follower, edge), stands in zip(edges, stand, strict=True):
-        if stands:
+    found = await follows.accept(db, member, edges)
+    for (follower, edge), is_found in zip(edges, found, strict=True):
+        if is_found:
             await _merge(db, follower, [(member, edge)])
         else:  # withdrawn meanwhile, and posts may have been delivered already
             await follows.apply_to_followed(db, follower, [(member, edge)], "remove")

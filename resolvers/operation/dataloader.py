@@ -80,11 +80,11 @@ class DataLoader(Generic[Value]):
         return [thing for thing in missing if thing not in self._sought]
 
     def ask(self, things: list[Any], found: asyncio.Future[None]) -> list[Command]:
-        """Return the commands that read some ids. Until they are settled, other callers wait for `found`."""
+        """Return the commands that read some ids. Until their replies are received, other callers wait for `found`."""
         self._sought.update(dict.fromkeys(things, found))
         return self._ask(things)
 
-    def settle(self, things: list[Any], replies: list[Any], changed: Changed | None = None) -> None:
+    def receive(self, things: list[Any], replies: list[Any], changed: Changed | None = None) -> None:
         """Parse the replies for some ids. Cache the values, except those in `changed`; None means cache nothing."""
         try:
             values = dict(zip(things, self._read(things, replies), strict=True))
@@ -119,7 +119,7 @@ class _Reading:
         start = 0
         for loader, things, commands in self._sought:
             end = start + len(commands)
-            loader.settle(things, replies[start:end], changed)
+            loader.receive(things, replies[start:end], changed)
             start = end
 
 

@@ -61,7 +61,7 @@ class Services:
         self.passwords.close()
         await self.db.close()
 
-    async def session_stands(self, claims: Claims) -> bool:
+    async def session_is_valid(self, claims: Claims) -> bool:
         """Return whether the session is still valid; one round trip, raises ServiceUnavailable."""
         try:
             return lives(claims.session, await sessions.session_text(self.db, claims.member, claims.session))

@@ -67,8 +67,8 @@ class HomeFacts(Struct, frozen=True):
             floor=self.floor or 0,
         )
         shown = shown_sources(self.sight, existing)
-        stands = self.floor is None or merging.stands_at(place, facts)
-        if not stands or not (has_author or shown):
+        is_listed = self.floor is None or merging.is_listed_at(place, facts)
+        if not is_listed or not (has_author or shown):
             return None
         return TimelineEdge(paging.cursor("home", place), post, shown)
 

@@ -47,7 +47,7 @@ async def edges(timeline: Timeline[Facts], entries: Sequence[Entry]) -> Sequence
 
 
 class Home:
-    """A home. With `at_any_place`, a post of the home is shown wherever it stands, as in order of importance."""
+    """A home. With `at_any_place`, a post of the home is shown wherever it is listed, as in order of importance."""
 
     def __init__(self, context: Context, viewer: int, *, at_any_place: bool = False) -> None:
         self._context = context

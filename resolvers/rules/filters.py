@@ -62,7 +62,7 @@ class Filter:
         """Return whether an event matches any part of the filter."""
         return (
             facts.author in self.follow
-            or any(phrase.stands_in(facts.words) for phrase in self.track)
+            or any(phrase.is_in(facts.words) for phrase in self.track)
             or (facts.place is not None and any(box.holds(facts.place) for box in self.boxes))
         )
 

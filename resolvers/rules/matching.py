@@ -49,7 +49,7 @@ class PhraseIndex(Generic[S]):
         found: set[S] = set()
         for term in words.terms:
             for phrase in self._filed.get(term, ()):
-                if phrase.stands_in(words):
+                if phrase.is_in(words):
                     found |= self._subscribers[phrase]
         return found
 

@@ -111,7 +111,7 @@ class PlaceFacts(Struct, frozen=True):
     floor: int
 
 
-def stands_at(place: int, s: PlaceFacts) -> bool:
+def is_listed_at(place: int, s: PlaceFacts) -> bool:
     """Return whether a post is listed at one of the places where it was found.
 
     A stored place is accepted, unless a source that is not pushed gives an earlier one. While a job is unfinished, the

@@ -57,7 +57,7 @@ class Phrase:
     terms: frozenset[str]
     runs: frozenset[str]  # of three characters and more: terms suffice for shorter ones
 
-    def stands_in(self, words: TextTerms) -> bool:
+    def is_in(self, words: TextTerms) -> bool:
         """Return whether a text contains every word of the phrase."""
         return self.terms <= words.terms and all(run in words.runs for run in self.runs)
 

@@ -87,7 +87,7 @@ class Services(Protocol):
     def looks(self) -> asyncio.Semaphore:
         """Limits how many events of subscriptions read data and are rendered at the same time."""
 
-    async def session_stands(self, claims: Claims) -> bool:
+    async def session_is_valid(self, claims: Claims) -> bool:
         """Return whether a session has not ended; raises ServiceUnavailable."""
 
     async def trouble(self) -> str:

@@ -13,18 +13,18 @@ const WHO_AM_I = "{ viewer { user { login } } }";
 const storage = window.sessionStorage;
 const form = document.getElementById("session");
 const input = document.getElementById("token");
-const standing = document.getElementById("standing");
+const account = document.getElementById("account");
 
 // ---------------------------------------------------------------- viewer
 
 function show(kind, text) {
-  standing.dataset.standing = kind;
-  standing.textContent = text;
+  account.dataset.state = kind;
+  account.textContent = text;
 }
 
 let asked = 0; // how often the server was asked who the member is
 
-async function showStanding(note = "") {
+async function showAccount(note = "") {
   const turn = ++asked;
   if (!token()) return show("anonymous", "anonymous");
   const result = await postAsMember({ query: WHO_AM_I }).catch(() => undefined);
@@ -38,7 +38,7 @@ async function showStanding(note = "") {
 function useToken(value, note, refreshToken) {
   keep(value.trim().replace(/^Bearer\s+/i, ""), refreshToken);
   showToken();
-  return showStanding(note);
+  return showAccount(note);
 }
 
 function showToken() {
@@ -49,7 +49,7 @@ function showToken() {
 function takeOver(result) {
   const answered = Object.values(result.data ?? {}).find((field) => typeof field?.accessToken === "string");
   if (answered) return useToken(answered.accessToken, ": this answer's token is in use", answered.refreshToken);
-  return token() && showStanding(); // the mutation may have ended the session
+  return token() && showAccount(); // the mutation may have ended the session
 }
 
 // ---------------------------------------------------------------- operations
@@ -74,7 +74,7 @@ async function fetcher(written, { documentAST, headers } = {}) {
   if (written.operationName === "IntrospectionQuery") return post(written, headers);
   const { kind, name } = chosen(written, documentAST);
   const operation = { ...written, operationName: name, variables: filled(written.variables) };
-  if (kind === "subscription") return subscribe(operation, () => showStanding());
+  if (kind === "subscription") return subscribe(operation, () => showAccount());
   const result = await postAsMember(operation, headers);
   remember(name, result.data);
   if (kind === "mutation" || isRefused(result)) takeOver(result);

@@ -62,7 +62,7 @@ def authorization(request: web.Request) -> str | None:
     """Return the value of the `Authorization` header, or None; raises Unauthenticated when there are several."""
     values = request.headers.getall(hdrs.AUTHORIZATION, [])
     if len(values) > 1:
-        raise Unauthenticated("Authorization stands in the request more than once")
+        raise Unauthenticated("Authorization is in the request more than once")
     return values[0] if values else None
 
 

@@ -114,13 +114,13 @@ class Connection(ABC):
 
     async def _examine(self) -> Close | None:
         """Return the reason to close the connection now, or None."""
-        if self.claims is not None and not await self._session_stands(self.claims):
+        if self.claims is not None and not await self._session_is_valid(self.claims):
             return self._ending or Close.FORBIDDEN
         return self._ending
 
-    async def _session_stands(self, claims: Claims) -> bool:
+    async def _session_is_valid(self, claims: Claims) -> bool:
         try:
-            return await self._services.session_stands(claims)
+            return await self._services.session_is_valid(claims)
         except ServiceUnavailable:
             return True  # unknown: every operation checks the session itself, and the next heartbeat asks again
         except Exception:

@@ -128,5 +128,5 @@ class SocketHandler(OperationsHandler, Connection):
             raise Unauthenticated("Authorization must be `Bearer TOKEN`")
         # Set before the session is looked up. If the session ends in between, this socket is found and closed.
         self.claims = self._services.tokens.read(bearer(authorization))
-        if not await self._services.session_stands(self.claims):
+        if not await self._services.session_is_valid(self.claims):
             raise Unauthenticated("The session has ended")

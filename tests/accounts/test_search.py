@@ -12,7 +12,7 @@ from resolvers.operation.services import Services
 from store import keys
 from store.client.database import Database
 from store.keys.fields import UserField
-from store.search import settle_magnitude
+from store.search import update_magnitude
 from tests.support.people import Member, crowd, sign_up
 from tests.support.search import SEARCH, found
 from tests.support.work import number, work_off
@@ -36,7 +36,7 @@ async def be_followed(db: Database, member: Member, count: int) -> None:
     """Give a member a number of followers, as far as search can tell, and commit the job that moves their names."""
     me = number(member.id)
     await db.one("HSET", keys.user(me), UserField.FOLLOWERS, count)
-    await db.ask(settle_magnitude(me))
+    await db.ask(update_magnitude(me))
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_comments_are_counted() -> None:
         "{ user { " + "... { " * 250 + "id" + " }" * 250 + " } }",
     ],
 )
-def test_nesting_that_no_parser_stands_is_refused(query: str) -> None:
+def test_nesting_that_no_parser_survives_is_refused(query: str) -> None:
     """Endless nesting is refused as too complex."""
     assert code(query) == "QUERY_TOO_COMPLEX"
 

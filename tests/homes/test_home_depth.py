@@ -156,7 +156,7 @@ async def test_a_page_begun_before_a_trim(site: Site) -> None:
 
 
 @pytest.mark.parametrize("end", ["unfollow the author", "unfollow who passed it on", "undo the repost"])
-async def test_a_post_stands_again_at_a_newer_repost(site: Site, end: str) -> None:
+async def test_a_post_is_listed_again_at_a_newer_repost(site: Site, end: str) -> None:
     """When the source that put a post below the floor ends, the post moves up to the first repost above it."""
     author = "other" if end == "unfollow the author" else "stranger"
     post = await site.post(author)

@@ -170,7 +170,7 @@ class Checks(Steps):
 
     def _facts(self, thing: int, viewer: Member) -> dict[str, Any]:
         model, me = self.model, viewer.login
-        post, target = model.posts[thing], model.stands_for(thing)
+        post, target = model.posts[thing], model.target_of(thing)
         reposts, quotes = (model.passed_on(thing, plain=plain, viewer=me) for plain in (True, False))
         facts = {
             "id": self.ids[thing],
@@ -271,7 +271,7 @@ async def test_the_api_answers_what_the_model_says(
     for turn in range(1, STEPS + 1):
         await life.step()
         if turn % STEPS_BETWEEN_CHECKS == 0 or turn == STEPS:
-            await life.settle()
+            await life.finish_jobs()
             await life.check()
     for name, size in [*((name, 3) for name in PAGED), *(("home", size) for size in range(1, 6))]:
         await life.check_pages(name, size)

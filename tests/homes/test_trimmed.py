@@ -83,5 +83,5 @@ async def test_homes_are_what_the_model_says(
     for turn in range(1, steps + 1):
         await life.step()
         if turn % STEPS_BETWEEN_CHECKS == 0 or turn == steps:
-            await life.settle()
+            await life.finish_jobs()
             await check(life, thoroughly=turn % (3 * STEPS_BETWEEN_CHECKS) == 0 or turn == steps)

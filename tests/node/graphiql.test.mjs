@@ -99,7 +99,7 @@ function answer(page, expected) {
   return page.locator(".graphiql-response").getByText(expected).first().waitFor();
 }
 
-async function standing(page, expected) {
+async function account(page, expected) {
   await page.getByRole("status").and(page.getByText(expected, { exact: typeof expected === "string" })).waitFor();
 }
 
@@ -113,7 +113,7 @@ async function screenshot(page, name) {
 test("the page loads without a fault, knows the schema and answers a typed query", LIMIT, async (t) => {
   const { page, problems } = await visit(t);
   assert.equal(await page.title(), "Perch");
-  await standing(page, "anonymous");
+  await account(page, "anonymous");
   await run(page, "query Kind { __typename }", '"Query"');
   await page.getByRole("button", { name: "Show Documentation Explorer" }).click();
   await page.locator(".graphiql-doc-explorer").getByRole("link", { name: "Mutation" }).waitFor();
@@ -150,7 +150,7 @@ test("the examples work in the order of their tabs, and nothing has to be copied
     await runTab(page, name);
     assert.match(await responseTo(page), expected);
   }
-  await standing(page, /^signed in as @robin/);
+  await account(page, /^signed in as @robin/);
   await screenshot(page, "graphiql-examples");
   assert.deepEqual(problems, []);
 });
@@ -168,28 +168,28 @@ test("signing up takes the token over; another can be put in its place, refused 
   const input = `{ login: "${login}", name: "P", email: "${login}@example.org", password: "${crypto.randomUUID()}" }`;
   const signingUp = `mutation Joining { signUp(input: ${input}) { accessToken userErrors { message } } }`;
   await run(page, signingUp, "accessToken");
-  await standing(page, new RegExp(`^signed in as @${login}`));
+  await account(page, new RegExp(`^signed in as @${login}`));
   await run(page, "query Me { viewer { user { login } } }", `"${login}"`);
   await page.reload();
-  await standing(page, `signed in as @${login}`);
+  await account(page, `signed in as @${login}`);
 
   const other = await signUp();
   const place = page.getByLabel("Access token");
   await place.fill(other.token);
   await place.press("Enter");
-  await standing(page, `signed in as @${other.login}`);
+  await account(page, `signed in as @${other.login}`);
   await run(page, "query Other { viewer { user { login } } }", `"${other.login}"`);
 
   assert.deepEqual(problems, []);
   await place.fill("not.a.token");
   await place.press("Enter");
-  await standing(page, "token refused");
+  await account(page, "token refused");
   const schema = introspection(page);
   await page.reload();
   assert.equal((await schema).status(), 200, "the schema is there whatever the token");
-  await standing(page, "token refused");
+  await account(page, "token refused");
   await page.getByRole("button", { name: "Forget" }).click();
-  await standing(page, "anonymous");
+  await account(page, "anonymous");
   assert.equal(await place.inputValue(), "");
   assert.deepEqual(problems.filter((problem) => !REFUSED.test(problem)), []);
 });
@@ -199,7 +199,7 @@ test("a subscription started in the page shows what a followed member posts", LI
   const { page, problems } = await visit(t);
   await page.getByLabel("Access token").fill(follower.token);
   await page.getByRole("button", { name: "Use" }).click();
-  await standing(page, `signed in as @${follower.login}`);
+  await account(page, `signed in as @${follower.login}`);
   const opened = page.waitForEvent("websocket");
   await runTab(page, "LiveHome");
   const socket = await opened;
@@ -218,7 +218,7 @@ test("a subscription started in the page shows what a followed member posts", LI
   assert.deepEqual(problems, []);
 });
 
-test("on a telephone the query stands above its answer, and both are wide enough to read", LIMIT, async (t) => {
+test("on a telephone the query is above its answer, and both are wide enough to read", LIMIT, async (t) => {
   const { page, problems } = await visit(t);
   await page.setViewportSize(TELEPHONE);
   await runTab(page, "LogIn");
@@ -237,7 +237,7 @@ test("on a telephone the query stands above its answer, and both are wide enough
 test("a refused access token is refreshed once, and the operation is done all the same", LIMIT, async (t) => {
   const { page, problems } = await visit(t);
   await runTab(page, "LogIn");
-  await standing(page, /^signed in as @robin/);
+  await account(page, /^signed in as @robin/);
   const spoil = () => page.evaluate(() => sessionStorage.setItem("perch:accessToken", "not.a.token"));
   const stored = (name) => page.evaluate((key) => sessionStorage.getItem(key), `perch:${name}`);
 
@@ -257,13 +257,13 @@ test("a refused access token is refreshed once, and the operation is done all th
 
   await spoil();
   await page.reload();
-  await standing(page, "signed in as @robin");
+  await account(page, "signed in as @robin");
 
   await spoil();
   await page.evaluate(() => sessionStorage.setItem("perch:refreshToken", "not.a.token"));
   await runTab(page, "HomeTimeline");
   assert.match(await responseTo(page), /UNAUTHENTICATED/);
-  await standing(page, "token refused");
+  await account(page, "token refused");
   assert.equal(await stored("refreshToken"), null, "a refused refresh token is not sent again");
   assert.deepEqual(problems.filter((problem) => !REFUSED.test(problem)), []);
 });

@@ -230,9 +230,9 @@ async def test_many_reposts_go_after_the_answer(
         await member.repost(post)
     services.db.settings = shrunk(services.db.settings, fanout_inline=3)
     await delete(alice, post)
-    standing = [await profile(alice, member.login) for member in members]
-    assert [ids for _, ids in standing] == [[]] * 6
-    assert sum(count for count, _ in standing) == 3
+    profiles = [await profile(alice, member.login) for member in members]
+    assert [ids for _, ids in profiles] == [[]] * 6
+    assert sum(count for count, _ in profiles) == 3
     assert await worker.run_once() == 1
     assert [await profile(alice, member.login) for member in members] == [(0, [])] * 6
     assert not [key for key in await contents(db) if key.startswith(("status:", "reposts:", "progress:"))]

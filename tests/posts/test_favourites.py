@@ -89,7 +89,7 @@ async def test_pages(alice: Member, bob: Member) -> None:
         assert await alice.fail(LIST, **span) == "BAD_USER_INPUT"
 
 
-async def test_a_plain_repost_stands_for_its_original(alice: Member, bob: Member) -> None:
+async def test_a_plain_repost_acts_for_its_original(alice: Member, bob: Member) -> None:
     """A favourite of a plain repost is one of its original; a quote is a favourite of its own."""
     post = await alice.post("the original")
     plain, quote = await bob.repost(post), await bob.repost(post, "see")
@@ -207,9 +207,9 @@ async def test_races(db: Database, settings: Settings, alice: Member, bob: Membe
     turns = Turns(settings, seed)
     changes = [favourites.add, favourites.remove, favourites.add, favourites.remove]
     await turns.together(*(change(turns, me, post) for change in changes))
-    stands = await db.one("ZSCORE", keys.favourites(me), post)
+    favourite = await db.one("ZSCORE", keys.favourites(me), post)
     noted = await db.one("ZSCORE", keys.favouriters(post), me)
-    assert stands is None or noted is not None
+    assert favourite is None or noted is not None
     await assert_clean(db)
 
 

@@ -72,11 +72,11 @@ async def test_a_key_with_other_input_is_a_conflict(db: Database, alice: Member,
     assert await contents(db) == before
 
 
-async def test_a_key_is_kept_for_a_repost_that_stood_already(alice: Member, bob: Member) -> None:
+async def test_a_key_is_kept_for_a_repost_that_existed_already(alice: Member, bob: Member) -> None:
     """A plain repost answered with an existing one uses its key like any other."""
     post, other = await alice.post("original"), await alice.post("another")
-    standing = await bob.repost(post)
-    assert await keyed(bob, "plain repost", post, "", "key") == standing
+    existing = await bob.repost(post)
+    assert await keyed(bob, "plain repost", post, "", "key") == existing
     assert await keyed(bob, "plain repost", other, "", "key") == ("CONFLICT", ["idempotencyKey"])
 
 

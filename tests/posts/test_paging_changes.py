@@ -79,14 +79,14 @@ async def test_filtered_entries_never_end_a_list(db: Database, listing: Listing)
     await listing.add(36)
     newest = listing.newest_first
     await vanish(db, *newest[3:33])
-    standing = newest[:3] + newest[33:]
+    remaining = newest[:3] + newest[33:]
     for size in (1, 4, 20):
         page = await listing.read(first=size)
         ids = page.ids
         while page.has_next:
             page = await listing.read(first=size, after=page.end)
             ids += page.ids
-        assert ids == standing
+        assert ids == remaining
         if not listing.both_ways:
             continue
         page = await listing.read(last=size)
@@ -94,7 +94,7 @@ async def test_filtered_entries_never_end_a_list(db: Database, listing: Listing)
         while page.has_previous:
             page = await listing.read(last=size, before=page.start)
             ids = page.ids + ids
-        assert ids == standing
+        assert ids == remaining
     await vanish(db, *newest[:3])
     page = await listing.read(first=20)
     assert page.ids == newest[33:]

@@ -34,7 +34,7 @@ async def test_a_new_status_is_answered_whole(alice: Member) -> None:
     assert await seen(alice, made["id"]) == made
 
 
-async def test_a_status_stands_in_every_timeline_it_belongs_to(alice: Member, bob: Member, anonymous: Member) -> None:
+async def test_a_status_is_in_every_timeline_it_belongs_to(alice: Member, bob: Member, anonymous: Member) -> None:
     """A status is in its author's profile and home, in followers' homes, in public and under its tags."""
     await bob.follow(alice)
     older, newer = await alice.post("one #tag"), await alice.post("two #tag #tag")

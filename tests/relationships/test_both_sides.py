@@ -169,11 +169,11 @@ async def test_old_jobs_done_again(services: Services, alice: Member, bob: Membe
         await STEPS[step](db, follower, member)
         committed += await waiting(db)
         await work_off(db, worker)
-        stood = await _sides(db, follower, member)
+        sides = await _sides(db, follower, member)
         for job in committed:
             await dispatch.perform(db, job, Budget(float("inf")))
             await work_off(db, worker)
-            assert await _sides(db, follower, member) == stood, (step, job.kind)
+            assert await _sides(db, follower, member) == sides, (step, job.kind)
 
 
 async def test_an_approval_of_what_was_withdrawn(

@@ -17,7 +17,7 @@ from tests.support.work import dump, work_off
 NOBODY = "user_00000000000001"
 MOST_FOLLOWED = 120
 
-STANDING = """
+FOLLOWS = """
 query($login: String!) { user(login: $login) {
   followerCount followingCount viewerIsFollowing isFollowingViewer isMutual
   followers(first: 100) { edges { followedAt cursor node { login } } nodes { login } }
@@ -34,9 +34,9 @@ def settings(settings: Settings) -> Settings:
     return shrunk(settings, max_following=MOST_FOLLOWED)
 
 
-async def standing(who: Member, viewer: Member) -> Any:
+async def follows_of(who: Member, viewer: Member) -> Any:
     """Return a member's follows as somebody sees them."""
-    return await viewer.ask(STANDING, login=who.login)
+    return await viewer.ask(FOLLOWS, login=who.login)
 
 
 def logins(connection: Any) -> list[str]:
@@ -55,12 +55,14 @@ async def test_follow_and_unfollow(alice: Member, bob: Member) -> None:
     payload = await alice.do("follow", PAYLOAD, userIds=[bob.id])
     assert payload["users"] == [{"login": "bob", "followerCount": 1, "viewerIsFollowing": True}]
     assert payload["viewer"] == {"user": {"followingCount": 1, "followerCount": 0}}
-    assert logins((await standing(bob, alice))["followers"]) == ["alice"]
-    assert logins((await standing(alice, bob))["following"]) == ["bob"]
+    assert logins((await follows_of(bob, alice))["followers"]) == ["alice"]
+    assert logins((await follows_of(alice, bob))["following"]) == ["bob"]
     payload = await alice.do("unfollow", PAYLOAD, userIds=[bob.id])
     assert payload["users"] == [{"login": "bob", "followerCount": 0, "viewerIsFollowing": False}]
     assert payload["viewer"] == {"user": {"followingCount": 0, "followerCount": 0}}
-    assert logins((await standing(bob, alice))["followers"]) == logins((await standing(alice, bob))["following"]) == []
+    assert (
+        logins((await follows_of(bob, alice))["followers"]) == logins((await follows_of(alice, bob))["following"]) == []
+    )
 
 
 async def test_a_follower_removed(alice: Member, bob: Member) -> None:
@@ -70,7 +72,7 @@ async def test_a_follower_removed(alice: Member, bob: Member) -> None:
     payload = await alice.do("removeFollowers", PAYLOAD, userIds=[bob.id])
     assert payload["users"] == [{"login": "bob", "followerCount": 1, "viewerIsFollowing": True}]
     assert payload["viewer"] == {"user": {"followingCount": 1, "followerCount": 0}}
-    seen = await standing(bob, alice)
+    seen = await follows_of(bob, alice)
     assert (logins(seen["followers"]), logins(seen["following"])) == (["alice"], [])
 
 
@@ -82,16 +84,16 @@ async def test_a_hundred_at_once(anonymous: Member, alice: Member) -> None:
     assert [user["login"] for user in payload["users"]] == [member.login for member in many]
     assert all(user["followerCount"] == 1 and user["viewerIsFollowing"] for user in payload["users"])
     assert payload["viewer"]["user"]["followingCount"] == 100
-    assert logins((await standing(alice, alice))["following"]) == [member.login for member in reversed(many)]
+    assert logins((await follows_of(alice, alice))["following"]) == [member.login for member in reversed(many)]
     payload = await alice.do("unfollow", PAYLOAD, userIds=ids[10:])
     assert payload["viewer"]["user"]["followingCount"] == 10
     assert not any(user["followerCount"] or user["viewerIsFollowing"] for user in payload["users"])
-    assert set(logins((await standing(alice, alice))["following"])) == {member.login for member in many[:10]}
+    assert set(logins((await follows_of(alice, alice))["following"])) == {member.login for member in many[:10]}
     await asyncio.gather(*(member.follow(alice) for member in many))
     payload = await alice.do("removeFollowers", PAYLOAD, userIds=ids[:-1])
     assert payload["viewer"]["user"]["followerCount"] == 1
-    assert logins((await standing(alice, alice))["followers"]) == [many[-1].login]
-    assert (await standing(many[0], many[0]))["followingCount"] == 0
+    assert logins((await follows_of(alice, alice))["followers"]) == [many[-1].login]
+    assert (await follows_of(many[0], many[0]))["followingCount"] == 0
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
@@ -109,7 +111,7 @@ async def test_what_can_be_done_is_done(alice: Member, bob: Member, carol: Membe
     assert [user["login"] for user in payload["users"]] == ["bob", "carol"]
     follows = mutation == "follow"
     assert payload["viewer"]["user"] == {"followingCount": 2 * follows, "followerCount": 0}
-    assert (await standing(bob, alice))["viewerIsFollowing"] == follows
+    assert (await follows_of(bob, alice))["viewerIsFollowing"] == follows
 
 
 async def test_the_limit_on_follows(anonymous: Member, alice: Member, bob: Member) -> None:
@@ -124,7 +126,7 @@ async def test_the_limit_on_follows(anonymous: Member, alice: Member, bob: Membe
     await alice.follow(many[0])  # a member followed already takes no room
     await alice.unfollow(many[0])
     await alice.follow(bob)
-    assert (await standing(alice, alice))["followingCount"] == MOST_FOLLOWED
+    assert (await follows_of(alice, alice))["followingCount"] == MOST_FOLLOWED
 
 
 async def test_the_limit_on_follows_in_a_race(anonymous: Member, alice: Member) -> None:
@@ -134,7 +136,7 @@ async def test_the_limit_on_follows_in_a_race(anonymous: Member, alice: Member) 
     await alice.follow(*many[100:118])
     payloads = await asyncio.gather(*(alice.do("follow", userIds=[member.id]) for member in many[118:]))
     assert sum(not payload["userErrors"] for payload in payloads) == 2
-    assert (await standing(alice, alice))["followingCount"] == MOST_FOLLOWED
+    assert (await follows_of(alice, alice))["followingCount"] == MOST_FOLLOWED
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
@@ -190,7 +192,7 @@ async def test_counts_when_many_act_at_once(anonymous: Member, alice: Member, bo
             alice.do("removeFollowers", userIds=[member.id for member in many[turn : turn + 2]]),
         )
         everybody = (alice, bob, *many)
-        seen = {who.login: await standing(who, anonymous) for who in everybody}
+        seen = {who.login: await follows_of(who, anonymous) for who in everybody}
         for login, sides in seen.items():
             followers, following = logins(sides["followers"]), logins(sides["following"])
             assert (sides["followerCount"], sides["followingCount"]) == (len(followers), len(following))
@@ -204,7 +206,7 @@ async def test_order_of_followers_and_following(alice: Member, bob: Member, caro
     await alice.follow(bob)
     await alice.follow(carol)
     await carol.follow(bob)
-    mine, theirs = await standing(alice, alice), await standing(bob, alice)
+    mine, theirs = await follows_of(alice, alice), await follows_of(bob, alice)
     assert logins(mine["following"]) == ["carol", "bob"]
     assert logins(theirs["followers"]) == ["carol", "alice"]
     assert mine["following"]["edges"][1]["followedAt"] == theirs["followers"]["edges"][1]["followedAt"]
@@ -212,8 +214,8 @@ async def test_order_of_followers_and_following(alice: Member, bob: Member, caro
     assert times[0] >= times[1] >= datetime.fromisoformat(before)
     await alice.unfollow(bob)
     await alice.follow(bob)
-    assert logins((await standing(alice, alice))["following"]) == ["bob", "carol"]
-    assert logins((await standing(bob, alice))["followers"]) == ["alice", "carol"]
+    assert logins((await follows_of(alice, alice))["following"]) == ["bob", "carol"]
+    assert logins((await follows_of(bob, alice))["followers"]) == ["alice", "carol"]
 
 
 @pytest.mark.parametrize("back", [False, True])
@@ -225,8 +227,8 @@ async def test_flags(anonymous: Member, alice: Member, bob: Member, *, there: bo
     if back:
         await bob.follow(alice)
     flags = ("viewerIsFollowing", "isFollowingViewer", "isMutual")
-    seen = await standing(bob, alice)
+    seen = await follows_of(bob, alice)
     assert [seen[flag] for flag in flags] == [there, back, there and back]
     for viewer in (anonymous, bob):
-        seen = await standing(bob, viewer)
+        seen = await follows_of(bob, viewer)
         assert not any(seen[flag] for flag in flags)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from resolvers.operation.services import Services
 from tests.support.people import Member, make_private
 
-STANDING = "query($login: String!) { user(login: $login) { isPrivate viewerIsFollowing viewerHasRequestedFollow } }"
+FOLLOW_STATE = "query($login: String!) { user(login: $login) { isPrivate viewerIsFollowing viewerHasRequestedFollow } }"
 REQUESTS = "{ viewer { followRequests { nodes { login } } } }"
 
 
-async def standing(viewer: Member, who: Member) -> tuple[bool, bool]:
+async def follow_state(viewer: Member, who: Member) -> tuple[bool, bool]:
     """Return whether a viewer follows a member, and whether they have asked to."""
-    found = await viewer.ask(STANDING, login=who.login)
+    found = await viewer.ask(FOLLOW_STATE, login=who.login)
     return found["viewerIsFollowing"], found["viewerHasRequestedFollow"]
 
 
@@ -26,16 +26,16 @@ async def test_asking(alice: Member, bob: Member, carol: Member) -> None:
     secret = await bob.post("for friends")
     await alice.follow(bob)
     await carol.follow(bob)
-    assert await standing(alice, bob) == (False, True)
+    assert await follow_state(alice, bob) == (False, True)
     assert await requests(bob) == ["carol", "alice"]
     assert await alice.home() == []
     assert await alice.ask("query($id: ID!) { node(id: $id) { id } }", id=secret) is None
     payload = await bob.do("approveFollowRequests", "users { login followingCount }", userIds=[alice.id])
     assert payload == {"users": [{"login": "alice", "followingCount": 1}], "userErrors": []}
-    assert await standing(alice, bob) == (True, False)
+    assert await follow_state(alice, bob) == (True, False)
     assert await alice.home() == [secret]
     payload = await bob.do("rejectFollowRequests", userIds=[carol.id])
-    assert await standing(carol, bob) == (False, False)
+    assert await follow_state(carol, bob) == (False, False)
     assert await requests(bob) == []
     assert await carol.home() == []
 
@@ -53,9 +53,9 @@ async def test_going_public(services: Services, alice: Member, bob: Member, caro
     assert await carol.ask(tagged) is None
     assert await alice.home() == [new, old]
     await carol.follow(bob)
-    assert await standing(carol, bob) == (False, True)
+    assert await follow_state(carol, bob) == (False, True)
     await make_private(bob, private=False)
-    assert await standing(carol, bob) == (True, False)
+    assert await follow_state(carol, bob) == (True, False)
     assert await carol.home() == [new, old]
     assert await carol.ask(public) == {"nodes": [{"id": new}, {"id": old}]}
     assert await carol.ask(tagged) == {"timeline": {"nodes": [{"id": new}, {"id": old}]}}

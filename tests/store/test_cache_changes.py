@@ -55,7 +55,7 @@ async def test_sessions(services: Services, elsewhere: Elsewhere, alice: Member,
         assert code(await elsewhere(alice, query)) == "UNAUTHENTICATED"
 
 
-async def test_standing(services: Services, elsewhere: Elsewhere, alice: Member, bob: Member) -> None:
+async def test_account_state(services: Services, elsewhere: Elsewhere, alice: Member, bob: Member) -> None:
     """A suspended member can do nothing at once, and a new moderator sees at once everything moderators see."""
     write = 'mutation { post(input: { text: "hello" }) { userErrors { code } } }'
     assert (await elsewhere(alice, write))["data"]["post"]["userErrors"] == []

@@ -71,7 +71,7 @@ async def test_session_that_ends_during_the_handshake(
         services.end_session(ALICE, "phone")
         return True
 
-    monkeypatch.setattr(services, "session_stands", ends_meanwhile)
+    monkeypatch.setattr(services, "session_is_valid", ends_meanwhile)
     talk = await connect()
     await talk.say(type="connection_init", payload=token("alice-phone"))
     message = await talk.socket.receive(timeout=PATIENCE)

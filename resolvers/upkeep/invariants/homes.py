@@ -72,7 +72,7 @@ def _anew(member: int) -> list[Command]:
 def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int]) -> str:
     """Return how a home differs from the least it must hold and the most it may hold with big authors' additions."""
     missing = [post for post in least.places.keys() - stored.places.keys() if post in whole.places]
-    strange = [post for post, place in stored.places.items() if not _may_stand(post, place, least, whole, pulled)]
+    strange = [post for post, place in stored.places.items() if not _may_be_stored(post, place, least, whole, pulled)]
     extra = [post for post in strange if post not in whole.places]
     moved = [post for post in strange if post in whole.places]
     parts = (("misses", missing), ("should not have", extra), ("misplaces", moved))
@@ -82,7 +82,7 @@ def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int])
     return ", ".join(differences)
 
 
-def _may_stand(post: int, place: int, least: Home, whole: Home, pulled: Collection[int]) -> bool:
+def _may_be_stored(post: int, place: int, least: Home, whole: Home, pulled: Collection[int]) -> bool:
     """Return whether a post may be stored at a place: with or without big authors, or at a big author's repost.
 
     A repost may have added a post before its big author was followed. Readers then pull the post at its own place
@@ -90,8 +90,8 @@ def _may_stand(post: int, place: int, least: Home, whole: Home, pulled: Collecti
     """
     if post not in whole.places and post not in pulled:  # a big author's repost puts it below the floor
         return least.places.get(post) == place
-    bringing = {whole.places.get(post), *(source.repost for source in whole.sources.get(post, ()))}
-    return place in bringing and place <= least.places.get(post, place)
+    allowed = {whole.places.get(post), *(source.repost for source in whole.sources.get(post, ()))}
+    return place in allowed and place <= least.places.get(post, place)
 
 
 Sources = Mapping[int, tuple[Source, ...]]

@@ -31,10 +31,10 @@ async def _magnitudes(db: Database, members: Sequence[int]) -> list[Finding]:
         Finding(
             one.key,
             f"has magnitude {one.magnitude} with {one.followers} followers",
-            [search.settle_magnitude(one.member)],
+            [search.update_magnitude(one.member)],
         )
         for one in await stored.magnitudes(db, members)
-        if not search.stands(one.magnitude, one.followers)
+        if not search.may_have_magnitude(one.magnitude, one.followers)
     ]
 
 

@@ -103,7 +103,7 @@ class Selection:
         same = [list(map(is_, map(self._beside[key].get, addresses), column)) for key, column in columns.found.items()]
         if None in found or not all(map(all, same)):
             missing = [place for place, row in enumerate(found) if row is None or not all(one[place] for one in same)]
-            rows = self._settled(run, [objects[place] for place in missing], _some(paths, missing))
+            rows = self._steady_rows(run, [objects[place] for place in missing], _some(paths, missing))
             run.memory.take(self, found.count(None))
             for place, row in zip(missing, rows, strict=True):
                 beside = {key: column[place] for key, column in columns.found.items()}
@@ -120,7 +120,7 @@ class Selection:
         """
         missing = list({id(objects[place]): place for place, row in enumerate(found) if row is None}.values())
         new = [objects[place] for place in missing]
-        rows = self._settled(run, new, _some(paths, missing))
+        rows = self._steady_rows(run, new, _some(paths, missing))
         run.memory.take(self, len(new))
         for one, row in zip(new, rows, strict=True):
             raw = self._write(one, row)
@@ -140,16 +140,16 @@ class Selection:
             missing = [place for place, known in enumerate(found) if known is None]
             new = [objects[place] for place in missing]
             run.memory.take(self, len(new))
-            for place, one, row in zip(missing, new, self._settled(run, new, _some(paths, missing)), strict=True):
+            for place, one, row in zip(missing, new, self._steady_rows(run, new, _some(paths, missing)), strict=True):
                 found[place] = self._kept[id(one)] = row
                 self._objects[id(one)] = one
         return found
 
-    def _settled(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
+    def _steady_rows(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
         """Return new rows with the fields that depend on steady objects alone."""
         filled = Filled([self._row.copy() for _ in objects])
         for field in self._steady:
-            field.settle(run, objects, filled, paths)
+            field.fill_now(run, objects, filled, paths)
         return filled.rows
 
 
@@ -207,7 +207,7 @@ class Field:
             resolve, places = self._resolver.bound(run.asked), zip(objects, paths(), strict=True)
             run.take((resolve(one, self._lazy_info(run, path)) for one, path in places), fill)
 
-    def settle(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
+    def fill_now(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
         """Fill the rows at once. The field must depend on the objects alone."""
         resolve: Any = self._attribute or self._of_root
         values = list(map(resolve, objects))

@@ -65,7 +65,7 @@ local function magnitude_of(followers, known)
 end
 
 -- Stores a member's magnitude if it has changed, with the job that moves their names.
-local function settle_magnitude(user, stream, minted, partition, member)
+local function update_magnitude(user, stream, minted, partition, member)
   local known = tonumber(redis.call('HGET', user, UserField.MAGNITUDE) or '0')
   local is = magnitude_of(tonumber(redis.call('HGET', user, UserField.FOLLOWERS)), known)
   if is ~= known then
@@ -81,7 +81,7 @@ end
 -- to followers) or shrinking (being demoted).
 local function weigh(user, stream, minted, partition, member, followers, threshold)
   redis.call('HSET', user, UserField.FOLLOWERS, followers)
-  settle_magnitude(user, stream, minted, partition, member)
+  update_magnitude(user, stream, minted, partition, member)
   local reach = string.match(redis.call('HGET', user, UserField.REACH) or '', '%a+') or 'small'
   local is_big, kind = reach == 'growing' or reach == 'big', nil
   if not is_big and followers >= tonumber(threshold) then

@@ -40,7 +40,7 @@ class Life:
     def __post_init__(self) -> None:
         self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
 
-    async def settle(self) -> None:
+    async def finish_jobs(self) -> None:
         """Have the worker finish everything that crashed."""
         await work_off(self.db, self.worker)
         self.half.clear()
@@ -66,7 +66,7 @@ class Life:
     async def _meet(self, login: str, *others: str) -> None:
         """Check that what a member sees of others is what the model says."""
         if any(frozenset({login, other}) in self.unsure for other in others):
-            await self.settle()
+            await self.finish_jobs()
 
     async def _is_refused(self, me: Member, mutation: str, code: str | None, **fields: Any) -> bool:
         """If the model refuses a mutation, run it and check that it is refused."""
@@ -93,7 +93,7 @@ class Life:
     def _a_post(self) -> int | None:
         """Return a random post that its author does not hide. Others may or may not see it."""
         hidden = self.model.hidden
-        shown = [thing for thing in self.model.posts if not {thing, self.model.stands_for(thing)} & hidden]
+        shown = [thing for thing in self.model.posts if not {thing, self.model.target_of(thing)} & hidden]
         return self.lot.choice(shown) if shown else None
 
     def _words(self) -> str:

@@ -160,10 +160,10 @@ class Model:
         self.remarks = {c.id: c for c in self.remarks.values() if c.post != post}
 
     def like(self, member: str, post: int) -> None:
-        self.likes.setdefault((member, self.stands_for(post)))
+        self.likes.setdefault((member, self.target_of(post)))
 
     def unlike(self, member: str, post: int) -> None:
-        self.likes.pop((member, self.stands_for(post)), None)
+        self.likes.pop((member, self.target_of(post)), None)
 
     # ---- permissions
 
@@ -206,7 +206,7 @@ class Model:
 
     # ---- lists and counts; without a viewer they are complete, as they are counted
 
-    def stands_for(self, post: int) -> int:
+    def target_of(self, post: int) -> int:
         """Return the post to which actions on a post apply."""
         found = self.posts[post]
         return found.original if found.is_plain and found.original else post
@@ -265,11 +265,11 @@ class Model:
         return [post for post in self.public(viewer) if tag in self.posts[post].tags]
 
     def liked_by(self, post: int, viewer: str | None = None) -> list[str]:
-        found = [member for member, liked in reversed(self.likes) if liked == self.stands_for(post)]
+        found = [member for member, liked in reversed(self.likes) if liked == self.target_of(post)]
         return [member for member in found if viewer is None or self.sees_words_of(viewer, member)]
 
     def comments(self, post: int, viewer: str | None = None) -> list[Comment]:
-        found = [c for c in self.remarks.values() if c.post == self.stands_for(post)]
+        found = [c for c in self.remarks.values() if c.post == self.target_of(post)]
         return sorted((c for c in found if viewer is None or self.sees_comment(viewer, c.id)), key=lambda c: -c.id)
 
     def kept_by(self, member: str) -> list[int]:
@@ -278,7 +278,7 @@ class Model:
 
     def replies(self, post: int, viewer: str | None = None) -> list[int]:
         """Return the replies to a post, oldest first."""
-        answered = self.stands_for(post)
+        answered = self.target_of(post)
         found = [p.id for p in self.posts.values() if p.answers == answered and p.id not in self.hidden]
         return sorted(reply for reply in found if viewer is None or self.sees(viewer, reply))
 
@@ -290,7 +290,7 @@ class Model:
 
     def passed_on(self, post: int, *, plain: bool, viewer: str | None = None) -> list[int]:
         """Return the plain reposts or the quotes of a post, newest first."""
-        original = self.stands_for(post)
+        original = self.target_of(post)
         found = [p.id for p in self.posts.values() if p.original == original and p.is_plain == plain]
         shown = [thing for thing in found if thing not in self.hidden]
         return sorted((t for t in shown if viewer is None or self.sees(viewer, t)), reverse=True)

@@ -36,7 +36,7 @@ class Reactions(RelationshipSteps):
             self._log(f"{me.login} favourites {thing}")
             if not await self._is_refused(me, "favourite", self._unseen(me.login, thing), postId=self.ids[thing]):
                 await me.do("favourite", postId=self.ids[thing])
-                self.model.favourites.setdefault((me.login, self.model.stands_for(thing)))
+                self.model.favourites.setdefault((me.login, self.model.target_of(thing)))
 
     async def _unfavourite(self) -> None:
         if self.model.favourites:
@@ -88,7 +88,7 @@ class Reactions(RelationshipSteps):
             if not await self._is_refused(me, "comment", code, **fields):
                 payload = await me.do("comment", "comment { id }", **fields)
                 made = number(payload["comment"]["id"])
-                self.model.remarks[made] = Comment(made, self.model.stands_for(thing), me.login, text, answers)
+                self.model.remarks[made] = Comment(made, self.model.target_of(thing), me.login, text, answers)
 
     async def _delete_comment(self) -> None:
         shown = [c for c in self.model.remarks.values() if c.post not in self.model.hidden]
@@ -111,7 +111,7 @@ class Reactions(RelationshipSteps):
         """Check that a member sees a post as the model says."""
         if thing:
             found = self.model.posts
-            await self._meet(login, found[thing].author, found[self.model.stands_for(thing)].author)
+            await self._meet(login, found[thing].author, found[self.model.target_of(thing)].author)
 
     def _unseen(self, login: str, thing: int) -> str | None:
         """Return the error code for a member who may not act, or does not see a post."""

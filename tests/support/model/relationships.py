@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Container, Sequence
 from typing import Any
 
-from resolvers import accounts as standing
+from resolvers import accounts as account_mutations
 from store import accounts, blocks, follows
 from store.keys.fields import UserField
 from store.records import Job
@@ -44,7 +44,7 @@ class RelationshipSteps(Life):
             found = await accounts.credentials(self.db, number(me.id))
             assert found
             await self._die_in(await accounts.delete(self.db, number(me.id), found.password))
-            await self.settle()  # until then a deleted member's names are half free, and counts not yet lower
+            await self.finish_jobs()  # until then a deleted member's names are half free, and counts not yet lower
         else:
             payload = await me.do("deleteAccount", "deletedUserId", password=PASSWORD)
             assert payload == {"deletedUserId": me.id, "userErrors": []}
@@ -178,7 +178,7 @@ class RelationshipSteps(Life):
         pairs |= {(o.login, me.login) for o in others if inward or both}
         await self._meet(me.login, *(other.login for other in others))
         if pairs & self.half:
-            await self.settle()  # until then the two sides differ, and either may be read first
+            await self.finish_jobs()  # until then the two sides differ, and either may be read first
         self._log(f"{me.login}: {mutation} {' '.join(other.login for other in others)}")
         ids = [other.id for other in others]
         if await self._is_refused(me, mutation, self._barring(me.login), userIds=ids):
@@ -203,7 +203,7 @@ class RelationshipSteps(Life):
         me = self._someone()
         opens = me.login in self.model.private
         if any(me.login in pair for pair in self.half):
-            await self.settle()  # whether an edge is a follow or a request depends on which change is first
+            await self.finish_jobs()  # whether an edge is a follow or a request depends on which change is first
         self._log(f"{me.login} is {'no longer ' if opens else ''}private")
         if self._crashes():
             waiting = {edge for edge in self.model.requests if edge[1] == me.login and opens}
@@ -241,7 +241,7 @@ class RelationshipSteps(Life):
                 await accounts.set_account_state(self.db, number(me.id), UserField.SUSPENDED, holds=suspended)
             )
         else:
-            assert await standing.set_suspension(self.db, me.login, suspended=suspended)
+            assert await account_mutations.set_suspension(self.db, me.login, suspended=suspended)
 
     async def _barred(self) -> None:
         """Have a suspended member try something that no other step tries."""

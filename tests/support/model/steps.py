@@ -83,7 +83,7 @@ class Steps(Reactions):
     async def _reply(self) -> None:
         if not (target := self._a_post()):
             return
-        me, text, answered = self._someone(), self._words(), self.model.posts[self.model.stands_for(target)]
+        me, text, answered = self._someone(), self._words(), self.model.posts[self.model.target_of(target)]
         root = answered.root or answered.id
         await self._look(me.login, target)
         self._log(f"{me.login} answers {target}")
@@ -101,7 +101,7 @@ class Steps(Reactions):
 
     async def _publish(self, verb: str, target: int | None, text: str) -> None:
         me = self._someone()
-        original = self.model.stands_for(target) if target else None
+        original = self.model.target_of(target) if target else None
         await self._look(me.login, target)
         self._log(f"{me.login} {verb}")
         code = self._unseen(me.login, target) or self._kept(me.login, original) if target else None

@@ -113,7 +113,7 @@ class PlainServices:
     advanced: int = 0
     served: web.Application | None = None
 
-    async def session_stands(self, claims: Claims) -> bool:
+    async def session_is_valid(self, claims: Claims) -> bool:
         self.checked.set()
         if self.is_away:
             raise ServiceUnavailable("the database cannot be reached")

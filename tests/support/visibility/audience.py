@@ -93,7 +93,7 @@ async def _make(db: Database, anonymous: Member) -> Audience:
     admin = await administrator(db, anonymous)
     await asyncio.gather(*(_things(site, state, admin) for state in STATES))
     await _relate(db, site)
-    await asyncio.gather(*(_settle(db, site, state) for state in STATES))
+    await asyncio.gather(*(_apply_state(db, site, state) for state in STATES))
     return site
 
 
@@ -168,7 +168,7 @@ async def _relate(db: Database, site: Audience) -> None:
     assert await accounts.set_role(db, viewers["moderator"].login, Role.MODERATOR)
 
 
-async def _settle(db: Database, site: Audience, state: State) -> None:
+async def _apply_state(db: Database, site: Audience, state: State) -> None:
     """Make a member private, hide their posts or suspend them, as the state says."""
     member, things = site.subjects[state], site.things[state]
     if state.private:

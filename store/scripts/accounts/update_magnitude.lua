@@ -2,5 +2,5 @@
 -- KEYS: user, minted, jobs.
 -- ARGV: partition, member.
 if redis.call('EXISTS', user) == 1 then
-  settle_magnitude(user, jobs, minted, partition, member)
+  update_magnitude(user, jobs, minted, partition, member)
 end
