@@ -78,7 +78,7 @@ async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) ->
 
 def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object, ...]:
     entries = " ".join(str(post) if post == place else f"{post}:{place}" for post, place in home.places.items())
-    sources = {post: " ".join(f"{s.repost}:{s.author}" for s in bringing) for post, bringing in home.sources.items()}
+    sources = {post: " ".join(f"{s.repost}:{s.author}" for s in reposts) for post, reposts in home.sources.items()}
     return homes.write_home(db, member, changed, entries, sources, home.floor)
 
 

@@ -17,20 +17,20 @@ MERGE_CHUNK = 1_000  # entries of a profile read per step
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class Deliveries:
     """Deliveries of the posts and reposts that a member has published above a horizon."""
 
     entries: list[Delivery]
     horizon: int
 
 
-async def published(db: Database, member: int, *, above: int, trimmed: bool) -> Brought:
+async def published(db: Database, member: int, *, above: int, trimmed: bool) -> Deliveries:
     """Return the newest entries of a member's profile, with earlier reposts if homes are trimmed."""
     limit = db.settings.home_size + db.settings.home_slack
     found = await timelines.published(db, member, below=None, above=above, count=limit)
     horizon = found[-1].id if len(found) == limit else 0
     entries = [_as_delivery(member, entry) for entry in found]
-    return Brought(await _with_earlier(db, entries) if trimmed or horizon else entries, horizon)
+    return Deliveries(await _with_earlier(db, entries) if trimmed or horizon else entries, horizon)
 
 
 async def follow(db: Database, follower: int, member: int, edge: int) -> None:
@@ -38,14 +38,14 @@ async def follow(db: Database, follower: int, member: int, edge: int) -> None:
     if await big_authors.pushed_until(db, member) is None:
         floor = await homes.floor(db, follower)
         if floor is not None:
-            brought = await published(db, member, above=floor, trimmed=floor > 0)
-            await merge(db, follower, member, edge, brought)
+            deliveries = await published(db, member, above=floor, trimmed=floor > 0)
+            await merge(db, follower, member, edge, deliveries)
 
 
-async def merge(db: Database, follower: int, member: int, edge: int, brought: Brought) -> None:
+async def merge(db: Database, follower: int, member: int, edge: int, deliveries: Deliveries) -> None:
     """Merge entries of a member's profile, already read, into a follower's home."""
-    floor = max(brought.horizon, await homes.floor(db, follower) or 0)
-    entries = brought.entries
+    floor = max(deliveries.horizon, await homes.floor(db, follower) or 0)
+    entries = deliveries.entries
     if floor:
         # Another member's repost may have listed a post above the floor. It now belongs below, if the newly followed
         # member wrote or reposted it at or below the floor.
@@ -53,7 +53,7 @@ async def merge(db: Database, follower: int, member: int, edge: int, brought: Br
         old = {post for post in await timelines.published_among(db, member, known) if post <= floor}
         old |= await posts.reposted_until(db, member, known, floor)
         entries = [*entries, *(Delivery(member, post, member) for post in old)]
-    await homes.merge(db, follower, member, edge, entries, brought.horizon)
+    await homes.merge(db, follower, member, edge, entries, deliveries.horizon)
 
 
 async def unmerge(db: Database, follower: int, member: int) -> None:
@@ -90,17 +90,17 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
     merge. A repost that has not yet been deleted with its original may even add the original again.
     """
     entries = [entry.thing for entry in await homes.home(db, follower)]
-    brought = [
+    candidates = [
         (post, source)
         for post, sources in (await homes.sources(db, follower)).items()
         for source in sources
         if source.author in members
     ]
-    known = {*entries, *(post for post, _ in brought)}
-    gone = await posts.gone(db, [*known, *(source.repost for _, source in brought)])
+    known = {*entries, *(post for post, _ in candidates)}
+    gone = await posts.gone(db, [*known, *(source.repost for _, source in candidates)])
     for post in known & gone:
         await homes.retract(db, Delivery(follower, post, follower), [follower])
-    for post, source in brought:
+    for post, source in candidates:
         if source.repost in gone and (found := await posts.post(db, post)):
             undone = Delivery(source.author, post, found.author, source.repost)
             await homes.retract(db, await with_earlier(db, undone, ended=True), [follower])

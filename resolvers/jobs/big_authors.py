@@ -30,12 +30,12 @@ async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
     member, state = int(text(job, "member")), f"shrinking:{job.id}"
 
     async def push(batch: list[Entry]) -> None:
-        brought = await merge.published(db, member, above=0, trimmed=True)
+        deliveries = await merge.published(db, member, above=0, trimmed=True)
         for follower in batch:
-            await merge.merge(db, follower.thing, member, follower.place, brought)
+            await merge.merge(db, follower.thing, member, follower.place, deliveries)
         # A delete made during this push may have retracted the post from homes before the push added it.
-        gone = await posts.gone(db, [entry.repost or entry.post for entry in brought.entries])
-        for entry in brought.entries:
+        gone = await posts.gone(db, [entry.repost or entry.post for entry in deliveries.entries])
+        for entry in deliveries.entries:
             if (entry.repost or entry.post) in gone:
                 await _take_back(db, entry, [follower.thing for follower in batch])
 

@@ -53,13 +53,13 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
         return Outcome.DONE
     delivery = await _delivery(db, job, job.id)
 
-    async def bring(after: int, count: int) -> tuple[int, int]:
+    async def deliver_batch(after: int, count: int) -> tuple[int, int]:
         step = homes.deliver(db, delivery, after, count)
         # The announcement is sent together with the first delivery step.
         (reply,) = await (db.ask(step) if after else _announce(db, job, step))
         return homes.read_delivered(reply)
 
-    reached = await in_batches(db, job, budget, bring, homes.at_once(delivery))
+    reached = await in_batches(db, job, budget, deliver_batch, homes.at_once(delivery))
     return Outcome.DONE if reached else Outcome.MORE
 
 

@@ -73,10 +73,10 @@ class HomeFacts(Struct, frozen=True):
         return TimelineEdge(paging.cursor("home", place), post, shown)
 
     def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
-        def brings(source: Source) -> bool:
+        def is_source(source: Source) -> bool:
             return (source.repost, post.id) in self.plain_reposts and self.relationships[source.author].follows
 
-        return merging.sources_of(sources, brings=brings)
+        return merging.sources_of(sources, is_source=is_source)
 
 
 async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], floor: int | None) -> HomeFacts:
@@ -97,9 +97,11 @@ async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], fl
     else:
         records = await hydrate.records(context, ids, (load.sources, ids))
         sources, stored = load.sources.known(ids), places
-    bringing = set(chain.from_iterable(sources))
-    reposts = [source.repost for source in bringing]
-    sight = await hydrate.sight_of_posts(context, records, [source.author for source in bringing], (load.post, reposts))
+    all_sources = set(chain.from_iterable(sources))
+    reposts = [source.repost for source in all_sources]
+    sight = await hydrate.sight_of_posts(
+        context, records, [source.author for source in all_sources], (load.post, reposts)
+    )
     plain_reposts = frozenset(
         [
             (repost.id, repost.original_id)
@@ -157,18 +159,18 @@ class Placed(Struct, frozen=True):
 
 
 async def placed(
-    context: Context, following: set[int], thing: int, brought: tuple[Source, ...], scanned: int
+    context: Context, following: set[int], thing: int, required: tuple[Source, ...], scanned: int
 ) -> Placed:
     """Return a post's place in the viewer's home, without relying on the stored home; three round trips.
 
-    There is no edge for a post that the viewer does not see, or has muted. `brought` are reposts that must be
+    There is no edge for a post that the viewer does not see, or has muted. `required` are reposts that must be
     considered. Other reposts are searched among the post's oldest `scanned` and the sources stored at home.
     """
     viewer = context.viewer or 0  # authenticated by the first round trip
     record, (post,), (sources, sight) = await asyncio.gather(
         context.load.post.load(thing),
         hydrate.timeline_posts(context, [thing]),
-        _sources(context, following, thing, brought, scanned),
+        _sources(context, following, thing, required, scanned),
     )
     if record is None:
         return Placed(None, None)
@@ -182,23 +184,23 @@ async def placed(
 
 
 async def _sources(
-    context: Context, following: set[int], thing: int, brought: tuple[Source, ...], scanned: int
+    context: Context, following: set[int], thing: int, required: tuple[Source, ...], scanned: int
 ) -> tuple[tuple[Source, ...], Sight]:
     """Return the sources of a post for the viewer, and the facts that decide which of them the viewer sees."""
     (reply,), stored = await asyncio.gather(
         context.batcher.run([posts.first_reposts(thing, scanned)]), context.load.sources.load(thing)
     )
     existing = set(posts.read_reposts(reply))
-    reposts = {*existing, *stored, *brought}
+    reposts = {*existing, *stored, *required}
     unsure = [source for source in reposts - existing if source.author in following]
-    bringers = {source.author for source in reposts if source.author in following}
+    reposters = {source.author for source in reposts if source.author in following}
     records, sight = await asyncio.gather(
-        context.load.post.load_many([source.repost for source in unsure]), hydrate.sight_of(context, bringers)
+        context.load.post.load_many([source.repost for source in unsure]), hydrate.sight_of(context, reposters)
     )
-    there = {user.id for user in context.load.user.known(bringers) if user}
+    there = {user.id for user in context.load.user.known(reposters) if user}
     existing |= {source for source, record in zip(unsure, records, strict=True) if record}
 
-    def brings(source: Source) -> bool:
+    def is_source(source: Source) -> bool:
         return source.author in there and source in existing
 
-    return merging.sources_of(reposts, brings=brings), sight
+    return merging.sources_of(reposts, is_source=is_source), sight

@@ -12,12 +12,12 @@ from store.records import Published, Source
 EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for one at or below the floor.
 
 
-def sources_of(sources: Iterable[Source], *, brings: Callable[[Source], bool]) -> tuple[Source, ...]:
+def sources_of(sources: Iterable[Source], *, is_source: Callable[[Source], bool]) -> tuple[Source, ...]:
     """Return the plain reposts that add a post to a home, oldest first and each once.
 
-    `brings` tells whether a repost still exists and its author is followed.
+    `is_source` says whether a repost still exists and its author is followed.
     """
-    return tuple(source for source in sorted(set(sources), key=lambda s: s.repost) if brings(source))
+    return tuple(source for source in sorted(set(sources), key=lambda s: s.repost) if is_source(source))
 
 
 def place(post: int, author: int, member: int, following: Collection[int], sources: Sequence[Source]) -> int | None:
@@ -28,8 +28,8 @@ def place(post: int, author: int, member: int, following: Collection[int], sourc
     """
     if author == member or author in following:
         return post
-    bringing = [source.repost for source in sources if source.author in following]
-    return min(bringing, default=None)
+    reposts = [source.repost for source in sources if source.author in following]
+    return min(reposts, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,12 @@ class Home:
     def above(self, floor: int) -> Home:
         """Return the home with a higher floor."""
         floor = max(self.floor, floor)
-        sources = {post: tuple(s for s in bringing if s.repost > floor) for post, bringing in self.sources.items()}
+        sources = {
+            post: tuple(s for s in post_sources if s.repost > floor) for post, post_sources in self.sources.items()
+        }
         return Home(
             {post: place for post, place in self.places.items() if place > floor},
-            {post: bringing for post, bringing in sources.items() if bringing},
+            {post: post_sources for post, post_sources in sources.items() if post_sources},
             floor,
         )
 
@@ -77,12 +79,12 @@ def pull(
             elif author != member and entry.original_author is not None:
                 reposts.setdefault(entry.original, []).append(Source(entry.id, author))
                 whose[entry.original] = entry.original_author
-    sources = {post: tuple(sorted(bringing, key=lambda s: s.repost)) for post, bringing in reposts.items()}
-    for post, bringing in sources.items():
+    sources = {post: tuple(sorted(post_sources, key=lambda s: s.repost)) for post, post_sources in reposts.items()}
+    for post, post_sources in sources.items():
         if whose[post] in profiles:
             places[post] = post
         elif whose[post] not in following:
-            places[post] = bringing[0].repost
+            places[post] = post_sources[0].repost
     kept = sorted(places.values(), reverse=True)
     floor = horizon if size is None or len(kept) <= size else max(kept[size], horizon)
     return Home(places, sources, 0).above(floor)
@@ -91,11 +93,11 @@ def pull(
 def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int) -> int:
     """Return an id above which these profiles alone add `size` posts to a home; 0 if they have no more posts."""
     entries = [e for author, found in profiles.items() for e in found if e.original is None or author != member]
-    brought: set[int] = set()
+    added: set[int] = set()
     for entry in sorted(entries, key=lambda e: e.id, reverse=True):
-        if len(brought) == size and (entry.original or entry.id) not in brought:
+        if len(added) == size and (entry.original or entry.id) not in added:
             return entry.id
-        brought.add(entry.original or entry.id)
+        added.add(entry.original or entry.id)
     return 0
 
 

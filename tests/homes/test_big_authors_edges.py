@@ -58,7 +58,7 @@ async def test_a_follow_takes_an_old_post_below_the_floor(site: Site) -> None:
     await site.verify()
 
 
-async def test_the_end_of_the_repost_that_brought_an_old_post(site: Site) -> None:
+async def test_the_end_of_the_repost_that_listed_an_old_post(site: Site) -> None:
     """A post that a repost added before its big author was followed is removed with its reposts, one by one."""
     await site.sign_up("pal")
     await site.follow("reader", "pal")

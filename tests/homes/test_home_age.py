@@ -83,7 +83,7 @@ async def test_older_entries_go_with_the_next_delivery(site: Site) -> None:
     await site.verify()
 
 
-async def test_older_entries_are_not_brought(site: Site) -> None:
+async def test_older_entries_are_not_merged(site: Site) -> None:
     """Neither a follow nor building a home adds what is too old."""
     old = await published(site, "other", hours_ago=25)
     young = await published(site, "other", hours_ago=23)

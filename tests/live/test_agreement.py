@@ -148,7 +148,7 @@ async def test_a_repost_among_many(
 
 
 @pytest.mark.parametrize("settings", [{"home_size": 10, "home_slack": 1}], indirect=True)
-async def test_a_follow_of_whom_reposts_had_brought(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+async def test_a_follow_of_whom_reposts_had_listed(db: Database, alice: Member, bob: Member, carol: Member) -> None:
     """A post that a repost had added moves to its own place, however far down, when its author is followed."""
     await carol.follow(alice)
     post = await bob.post("old")

@@ -90,7 +90,7 @@ async def test_the_seam_between_past_and_present(db: Database, alice: Member, bo
     assert all(task.result() == came[0].result() for task in came)
 
 
-async def test_resuming_amid_what_one_follow_has_brought(db: Database, alice: Member, bob: Member) -> None:
+async def test_resuming_amid_what_one_follow_has_added(db: Database, alice: Member, bob: Member) -> None:
     """A subscriber who leaves after the first of many posts that a follow adds resumes there and gets the rest."""
     posts = {await alice.post(f"{i}") for i in range(5)}
     before = await now(db)

@@ -200,7 +200,7 @@ async def test_a_delete_that_a_crash_has_cut_short_shows_nothing(
 
 
 @pytest.mark.parametrize("text", ["", "see"], ids=["plain", "quote"])
-async def test_late_work_brings_no_repost_back(
+async def test_late_work_restores_no_repost(
     db: Database, heir: Worker, alice: Member, bob: Member, carol: Member, text: str
 ) -> None:
     """A process that keeps delivering a deleted repost leaves nothing of it, neither shown nor stored."""

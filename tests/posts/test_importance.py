@@ -250,7 +250,7 @@ async def test_of_a_home_the_newest(alice: Member, bob: Member) -> None:
     assert await ids(alice, "home") == [made[1], *made[:1:-1]]
 
 
-async def test_who_brought_it(alice: Member, bob: Member, carol: Member) -> None:
+async def test_who_reposted_it(alice: Member, bob: Member, carol: Member) -> None:
     """A home names the reposters of a post in this order too."""
     await alice.follow(bob)
     post = await carol.post("passed on")

@@ -59,9 +59,9 @@ def test_the_rule(cell: Cell) -> None:
     kinds = (MEMBER, WORDS, LISTS, REPOSTS, WANTED)
     assert facts.of(MEMBER_ID) == Permissions(*(kind.is_seen(cell) for kind in kinds))
     quote = repost(12, MEMBER_ID, theirs, "words", hidden=cell.state.hidden)
-    brought = repost(13, OTHER_ID, mine)
+    plain = repost(13, OTHER_ID, mine)
     answers = [comment(14, MEMBER_ID, mine), comment(15, OTHER_ID, mine)]
-    hangs_on_it: list[Status | Comment] = [mine, quote, brought, *answers]
+    hangs_on_it: list[Status | Comment] = [mine, quote, plain, *answers]
     for thing in hangs_on_it:
         assert sees(facts, thing) == POSTS.is_seen(cell)
     page = [theirs, mine, None, quote]

@@ -49,16 +49,16 @@ def home(member: str, following: Collection[str], posts: Iterable[Post]) -> list
             sources[post.original].append(post)
     lines = []
     for post in posts:
-        brought = sources[post.id]
+        post_sources = sources[post.id]
         if post.is_plain:
             continue
         if post.author == member or post.author in following:
             place = post.id
-        elif brought:
-            place = brought[0].id
+        elif post_sources:
+            place = post_sources[0].id
         else:
             continue
-        lines.append(Line(post.id, place, tuple(repost.author for repost in brought)))
+        lines.append(Line(post.id, place, tuple(repost.author for repost in post_sources)))
     return sorted(lines, key=lambda line: -line.place)
 
 
@@ -221,8 +221,8 @@ class Model:
         shown = []
         for line in home(member, self.following(member), self.posts.values()):
             author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
-            is_brought = author == member or (member, author) in self.follows or bool(sources)
-            if is_brought and self.sees(member, line.post) and self.wants(member, author):
+            is_listed = author == member or (member, author) in self.follows or bool(sources)
+            if is_listed and self.sees(member, line.post) and self.wants(member, author):
                 shown.append(replace(line, sources=sources))
         return shown
 

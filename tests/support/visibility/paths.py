@@ -52,7 +52,7 @@ FOR_ALL = Only(
 )
 SHOWN = Only("a hidden post is in no list of quotes, replies or a conversation", lambda cell: not cell.state.hidden)
 SIGNED_IN = Only("an anonymous request has no home, and nothing of its own", lambda cell: cell.relation != ANONYMOUS)
-BROUGHT = Only("a source is a member whom the viewer follows", lambda cell: cell.relation in FOLLOWING)
+FOLLOWED_SOURCES = Only("a source is a member whom the viewer follows", lambda cell: cell.relation in FOLLOWING)
 FOLLOWED = Only("nobody passes it on", lambda cell: cell.relation in {*FOLLOWING, SELF})
 OWN = Only("shows the viewer", lambda cell: cell.relation == SELF)
 BLOCKED = Only("shows whom the viewer blocks", lambda cell: cell.relation == "blocking")
@@ -128,7 +128,7 @@ def _timelines() -> Iterator[Path]:
     trends = f"trendingHashtags(first: 10) {{ timeline{ANY} {ENTRIES} }}"
     yield Path("Query.trendingHashtags", trends, f"status late {QUOTES}", TIMELINE, FOR_ALL)
     sources = f"homeTimeline{ANY} {{ edges {{ repostedBy(first: 100) {{ user {{ id }} }} }} }}"
-    yield Path("TimelineEdge.repostedBy", sources, "member", WANTED, BROUGHT)
+    yield Path("TimelineEdge.repostedBy", sources, "member", WANTED, FOLLOWED_SOURCES)
     profile = _on("User", "$member", f"timeline{ANY} {ENTRIES}")
     yield Path("User.timeline", profile, f"status late {QUOTES} {ALL_REPLIES}", POSTS)
     yield Path("User.timeline", profile, ALL_REPOSTS, REPOSTS)
