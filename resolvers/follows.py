@@ -155,7 +155,7 @@ async def _common(
     key = list_of(user.id)
 
     async def edges(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
-        users = await hydrate.users(context, [entry.thing for entry in entries])
+        users = await hydrate.users(context, [entry.entity for entry in entries])
         return [
             None if user is None else NodeEdge(paging.cursor(kind, entry.place), user, entry.place)
             for entry, user in zip(entries, users, strict=True)
@@ -178,8 +178,8 @@ def _fetch_shared(context: Context, key: str, other: str) -> Fetch:
             batch = await fetch_own(Slice(part.above, part.below, part.newest_first, context.settings.max_page))
             if not batch:
                 return found
-            shared = await _in_set(context, other, [entry.thing for entry in batch])
-            found += [entry for entry in batch if entry.thing in shared]
+            shared = await _in_set(context, other, [entry.entity for entry in batch])
+            found += [entry for entry in batch if entry.entity in shared]
             scanned += len(batch)
             part = Slice(part.above, batch[-1].place, part.newest_first, part.count)
             if len(batch) < context.settings.max_page:

@@ -59,9 +59,9 @@ async def comment(
         idempotency_key=key,
         digest=digest,
     )
-    thing = await _commit(context, draft)
+    created = await _commit(context, draft)
     context.forget()
-    made = await hydrate.comment(context, thing)
+    made = await hydrate.comment(context, created)
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, "the comment has been deleted since")
     return CommentPayload(comment=made, post=await hydrate.post(context, post.id))
@@ -71,7 +71,7 @@ async def _commit(context: Context, draft: CommentDraft) -> int:
     """Commit a comment and run its job; returns its id. Raises Refused."""
     if draft.idempotency_key and not await likes_and_comments.claim_comment_key(context.db, draft):
         raise _conflict()
-    outcome, thing, job = await likes_and_comments.create_comment(context.db, draft)
+    outcome, created, job = await likes_and_comments.create_comment(context.db, draft)
     if outcome == "conflict":
         raise _conflict()
     if outcome == "gone":
@@ -82,21 +82,21 @@ async def _commit(context: Context, draft: CommentDraft) -> int:
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     if job:
         await dispatch.finish(context.db, job, context.batcher)
-    return thing
+    return created
 
 
 async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:
     """Delete a comment; only its author and the author of the post may."""
     viewer = await context.member()
-    thing = global_ids.expect(comment_id, ("comment",), "commentId")
-    found = await hydrate.comment(context, thing)
+    number = global_ids.expect(comment_id, ("comment",), "commentId")
+    found = await hydrate.comment(context, number)
     if found is None:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     post = await hydrate.post(context, found.post_id)
     if viewer not in {found.author, post.author if post else found.author}:
         message = "commentId: only its author and the author of the post can delete a comment"
         raise refuse(UserErrorCode.NOT_ALLOWED, message, "commentId")
-    there, job = await likes_and_comments.delete_comment(context.db, thing, found.post_id)
+    there, job = await likes_and_comments.delete_comment(context.db, number, found.post_id)
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     if job:

@@ -143,7 +143,7 @@ async def _changes(context: Context, viewer: int, position: int) -> list[Change]
     if not found.floor <= position <= found.newest:  # trimmed, or the store has lost its last writes
         return [(found.newest, None)]
     changes: list[Change] = [(notification.id, notification) for notification in found.came]
-    changes += [(entry.place, entry.thing) for entry in found.withdrawn]
+    changes += [(entry.place, entry.entity) for entry in found.withdrawn]
     return sorted(changes, key=lambda change: change[0])[:READ_COUNT]
 
 

@@ -170,22 +170,22 @@ async def _made_before(context: Context, mutation: str, key: str | None, digest:
 
 
 async def _publish(context: Context, draft: Draft, kind: str) -> Post:
-    outcome, thing, job = await posts.create(context.db, draft)
+    outcome, created, job = await posts.create(context.db, draft)
     if outcome == "conflict":
         message = "idempotencyKey: this key was used with other input"
         raise refuse(UserErrorCode.CONFLICT, message, "idempotencyKey")
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    made = await hydrate.post(context, thing)
+    made = await hydrate.post(context, created)
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")
     return made
 
 
-async def node(context: Context, thing: str) -> Post | User | object | None:
+async def node(context: Context, global_id: str) -> Post | User | object | None:
     """Return the object that a global id names; None if it does not exist or the viewer does not see it."""
-    kind, number = global_ids.expect_argument(thing, "id")
+    kind, number = global_ids.expect_argument(global_id, "id")
     if kind == "user":
         return await hydrate.user(context, number)
     if kind == "promotion":
@@ -198,7 +198,7 @@ async def node(context: Context, thing: str) -> Post | User | object | None:
         (viewer,) = await hydrate.viewers(context, [number])
         return viewer
     found = await (hydrate.comment if kind == "comment" else hydrate.post)(context, number)
-    return found if global_ids.is_of(thing, found) else None
+    return found if global_ids.is_of(global_id, found) else None
 
 
 async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
@@ -228,13 +228,13 @@ async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | 
 
     No round trip if `hydrate.posts` has read the reposts.
     """
-    things = [repost.original_id for repost in reposts]
-    sight = await hydrate.sight_of(context, [repost.original_author for repost in reposts], things)
-    found = [sight.posts[thing] for thing in things]
+    ids = [repost.original_id for repost in reposts]
+    sight = await hydrate.sight_of(context, [repost.original_author for repost in reposts], ids)
+    found = [sight.posts[original] for original in ids]
     return [post if visibility.sees(sight, post) else None for post in found]
 
 
-async def stand_for(context: Context, posts: Sequence[Post]) -> list[Post]:
+async def targets(context: Context, posts: Sequence[Post]) -> list[Post]:
     """Return the posts whose counts and lists are shown for some posts: for a plain repost, its original."""
     found = await context.load.post.load_many([hydrate.acts_for(post) for post in posts if is_plain_repost(post)])
     originals = iter(found)

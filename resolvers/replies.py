@@ -43,7 +43,7 @@ async def conversation(context: Context, status: Status, first: int | None, afte
         return await goes_on_listed() or own.place <= (asked.after or 0)
 
     async def present(entries: Sequence[Entry]) -> list[NodeEdge[Post] | None]:
-        found = await hydrate.posts(context, [entry.thing for entry in entries])
+        found = await hydrate.posts(context, [entry.entity for entry in entries])
         return [
             None if post is None else NodeEdge(paging.cursor(asked.kind, entry.place), post, entry.place)
             for entry, post in zip(entries, found, strict=True)

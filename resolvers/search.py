@@ -32,7 +32,7 @@ async def users(context: Context, prefix: str, first: int | None, after: str | N
         return [user.id for user in found[:MOST]]
 
     async def show(entries: Sequence[Entry]) -> list[NodeEdge[User] | None]:
-        found = await matching([entry.thing for entry in entries])
+        found = await matching([entry.entity for entry in entries])
         return [None if user is None else NodeEdge("", user, user.id) for user in found]
 
     return await snapshots.page(context, snapshots.Listing("users", wanted, rank, show), first, after)

@@ -85,16 +85,16 @@ async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEd
         return read_mentions(reply)
 
     async def present(entries: Sequence[Mentioned]) -> list[TimelineEdge | None]:
-        comments = [entry.thing for entry in entries if entry.below]
-        things = [entry.thing for entry in entries if not entry.below]
+        comments = [entry.entity for entry in entries if entry.below]
+        post_ids = [entry.entity for entry in entries if not entry.below]
         said, posts, _ = await asyncio.gather(
             hydrate.timeline_comments(context, comments),
-            hydrate.timeline_posts(context, things),
+            hydrate.timeline_posts(context, post_ids),
             context.load.post.load_many([entry.below for entry in entries if entry.below]),  # in the same round trip
         )
-        found = {**dict(zip(things, posts, strict=True)), **dict(zip(comments, said, strict=True))}
+        found = {**dict(zip(post_ids, posts, strict=True)), **dict(zip(comments, said, strict=True))}
         return [
-            TimelineEdge(paging.cursor("mentions", entry.place), node) if (node := found[entry.thing]) else None
+            TimelineEdge(paging.cursor("mentions", entry.place), node) if (node := found[entry.entity]) else None
             for entry in entries
         ]
 

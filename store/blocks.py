@@ -153,7 +153,7 @@ async def forget(db: Database, member: int, count: int) -> bool:
         ("ZRANGE", keys.blocked(member), 0, count - 1, "WITHSCORES"),
         ("ZRANGE", keys.blocked_by(member), 0, count - 1),
     )
-    blocks = [(entry.thing, entry.place) for entry in read_entries(blocked)]
+    blocks = [(entry.entity, entry.place) for entry in read_entries(blocked)]
     await apply_to_blocked(db, member, blocks, ended=True)
     await db.ask(*(("ZREM", keys.blocked(int(other)), member) for other in by))
     steps = [(keys.blocked(member), [other for other, _ in blocks]), (keys.blocked_by(member), by)]

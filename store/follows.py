@@ -228,7 +228,9 @@ async def followed(db: Database, members: Sequence[int]) -> list[set[int]]:
 
 async def following(db: Database, member: int) -> dict[int, int]:
     """Return the edge of each member that a member follows; at most `MAX_FOLLOWING`."""
-    return {e.thing: e.place for e in read_entries(await db.one("ZRANGE", keys.following(member), 0, -1, "WITHSCORES"))}
+    return {
+        e.entity: e.place for e in read_entries(await db.one("ZRANGE", keys.following(member), 0, -1, "WITHSCORES"))
+    }
 
 
 def following_list(member: int) -> str:

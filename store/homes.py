@@ -180,7 +180,7 @@ def home_slice(part: Slice, waiting: str | None, listed: Sequence[str]) -> list[
     texts = [*listed, *(waiting or "").split()[1:]]
     plain = [int(text) for text in texts if ":" not in text]  # almost all entries are plain ids
     found = dict(zip(plain, plain, strict=True))
-    found |= {entry.place: entry.thing for entry in home_entries([text for text in texts if ":" in text])}
+    found |= {entry.place: entry.entity for entry in home_entries([text for text in texts if ":" in text])}
     above, below = part.above or 0, part.below or LARGEST + 1
     places = sorted([place for place in found if above < place < below], reverse=part.newest_first)
     return [Entry(found[place], place) for place in places[: part.count]]

@@ -15,19 +15,19 @@ _EPOCH_MS = int(EPOCH.timestamp() * 1000)
 _CLOCK_SHIFT = _SEQUENCE_BITS + _PARTITION_BITS
 
 
-def partition(thing: int) -> int:
+def partition(entity_id: int) -> int:
     """Return the partition of an id, 0 to 255. The entity and all its keys lie in it."""
-    return thing >> _SEQUENCE_BITS & (PARTITIONS - 1)
+    return entity_id >> _SEQUENCE_BITS & (PARTITIONS - 1)
 
 
-def instant(thing: int) -> datetime:
+def instant(entity_id: int) -> datetime:
     """Return the creation time of an id, in UTC to the millisecond."""
-    return datetime.fromtimestamp(made_at(thing) / 1000, UTC)
+    return datetime.fromtimestamp(made_at(entity_id) / 1000, UTC)
 
 
-def made_at(thing: int) -> int:
+def made_at(entity_id: int) -> int:
     """Return the creation time of an id, in ms since 1970."""
-    return _EPOCH_MS + (thing >> _CLOCK_SHIFT)
+    return _EPOCH_MS + (entity_id >> _CLOCK_SHIFT)
 
 
 def of_tick(tick: int, part: int) -> int:

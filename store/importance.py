@@ -53,10 +53,10 @@ async def finish(db: Database, due: Sequence[Due]) -> None:
     await db.ask(*(script("finish_rescores", rescore=keys.rescore(p), leases=leases) for p, leases in groups.items()))
 
 
-async def posts(db: Database, things: Sequence[int]) -> list[Post]:
+async def posts(db: Database, ids: Sequence[int]) -> list[Post]:
     """Return the existing posts among some ids."""
-    replies = await db.ask(*(("HGETALL", keys.status(thing)) for thing in things))
-    found = [read_post(thing, read_pairs(reply)) for thing, reply in zip(things, replies, strict=True)]
+    replies = await db.ask(*(("HGETALL", keys.status(post_id)) for post_id in ids))
+    found = [read_post(post_id, read_pairs(reply)) for post_id, reply in zip(ids, replies, strict=True)]
     return [post for post in found if post]
 
 

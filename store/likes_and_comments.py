@@ -175,9 +175,9 @@ async def comment_exists(db: Database, comment: int, post: int) -> bool:
 
 async def oldest_comments(db: Database, post: int, count: int) -> list[Comment]:
     """Return the oldest comments on a post."""
-    things = [int(thing) for thing in await db.one("ZRANGE", keys.comments(post), 0, count - 1)]
-    replies = await db.ask(*(("HGETALL", keys.comment(thing)) for thing in things))
-    found = (Comment.read(thing, read_pairs(reply)) for thing, reply in zip(things, replies, strict=True))
+    ids = [int(comment_id) for comment_id in await db.one("ZRANGE", keys.comments(post), 0, count - 1)]
+    replies = await db.ask(*(("HGETALL", keys.comment(comment_id)) for comment_id in ids))
+    found = (Comment.read(comment_id, read_pairs(reply)) for comment_id, reply in zip(ids, replies, strict=True))
     return [comment for comment in found if comment]
 
 

@@ -122,7 +122,7 @@ async def newest(db: Database, member: int) -> int:
 async def changes_after(db: Database, member: int, last: int, count: int) -> Changes:
     """Return the changes to a member's notifications after an id, at most `count` of each kind."""
     newest, floor, came, gone = await db.call("notification_changes", **_logs(member), after=last, limit=count)
-    withdrawn = [Entry(int(thing), int(score)) for thing, score in zip(gone[::2], gone[1::2], strict=True)]
+    withdrawn = [Entry(int(entity), int(score)) for entity, score in zip(gone[::2], gone[1::2], strict=True)]
     return Changes(int(newest), int(floor), read_notifications(came), withdrawn)
 
 
@@ -203,5 +203,5 @@ class Mentioned(Entry, frozen=True):
 
 
 def _read_mention(text: str, place: int) -> Mentioned:
-    thing, _, below = text.partition(":")
-    return Mentioned(int(thing), place, int(below or 0))
+    entity, _, below = text.partition(":")
+    return Mentioned(int(entity), place, int(below or 0))

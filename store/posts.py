@@ -170,9 +170,9 @@ def _listing(db: Database, original: int, repost: int, author: int, *, plain: bo
     }
 
 
-async def post(db: Database, thing: int) -> Post | None:
+async def post(db: Database, post_id: int) -> Post | None:
     """Return one post."""
-    return read_post(thing, read_pairs(await db.one("HGETALL", keys.status(thing))))
+    return read_post(post_id, read_pairs(await db.one("HGETALL", keys.status(post_id))))
 
 
 def post_command(post: int) -> Command:
@@ -180,22 +180,22 @@ def post_command(post: int) -> Command:
     return ("HGETALL", keys.status(post))
 
 
-def with_author_commands(thing: int, author: int) -> list[Command]:
+def with_author_commands(post_id: int, author: int) -> list[Command]:
     """Return the commands that read one post and its author."""
-    return [("HGETALL", keys.status(thing)), ("HGETALL", keys.user(author))]
+    return [("HGETALL", keys.status(post_id)), ("HGETALL", keys.user(author))]
 
 
 def read_with_author(
-    thing: int, author: int, post: Sequence[str], user: Sequence[str]
+    post_id: int, author: int, post: Sequence[str], user: Sequence[str]
 ) -> tuple[Post | None, User | None]:
     """Return one post and its author from the replies to `with_author_commands`."""
-    return read_post(thing, read_pairs(post)), User.read(author, read_pairs(user))
+    return read_post(post_id, read_pairs(post)), User.read(author, read_pairs(user))
 
 
-async def gone(db: Database, things: Sequence[int]) -> set[int]:
+async def gone(db: Database, ids: Sequence[int]) -> set[int]:
     """Return those of some posts that no longer exist."""
-    found = await db.ask(*(("EXISTS", keys.status(thing)) for thing in things))
-    return {thing for thing, exists in zip(things, found, strict=True) if not exists}
+    found = await db.ask(*(("EXISTS", keys.status(post_id)) for post_id in ids))
+    return {post_id for post_id, exists in zip(ids, found, strict=True) if not exists}
 
 
 async def reposts_before(db: Database, original: int, repost: int | None, count: int) -> tuple[Source, ...]:

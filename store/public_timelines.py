@@ -18,9 +18,9 @@ def hashtag_lists(tag: str) -> tuple[str, str]:
     return keys.hashtag(tag), keys.important_hashtag(tag)
 
 
-def add_commands(db: Database, thing: int, hashtags: Sequence[str], score: float) -> list[Command]:
+def add_commands(db: Database, post: int, hashtags: Sequence[str], score: float) -> list[Command]:
     """Return the commands that add a post to the public timeline, to those of its tags, and to their rankings."""
-    return [list_command(db, listed, [(thing, score)]) for listed in keys.ranked_lists(hashtags)]
+    return [list_command(db, listed, [(post, score)]) for listed in keys.ranked_lists(hashtags)]
 
 
 def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[int, float]]) -> Command:
@@ -36,6 +36,6 @@ def list_command(db: Database, listed: tuple[str, str], scored: Iterable[tuple[i
     )
 
 
-def remove_commands(thing: int, hashtags: Sequence[str]) -> list[Command]:
+def remove_commands(post: int, hashtags: Sequence[str]) -> list[Command]:
     """Return the commands that remove a post from the public timeline and its ranking, then from each tag's."""
-    return [("ZREM", key, thing) for listed in keys.ranked_lists(hashtags) for key in listed]
+    return [("ZREM", key, post) for listed in keys.ranked_lists(hashtags) for key in listed]

@@ -228,7 +228,7 @@ def read_pairs(reply: Sequence[str]) -> dict[str, str]:
 def read_entries(reply: Sequence[str]) -> list[Entry]:
     """Return the entries of a sorted set from a reply WITHSCORES."""
     parts = iter(reply)
-    return [Entry(int(thing.partition(":")[0]), int(place)) for thing, place in zip(parts, parts, strict=True)]
+    return [Entry(int(entity.partition(":")[0]), int(place)) for entity, place in zip(parts, parts, strict=True)]
 
 
 def read_sources(text: str | None) -> tuple[Source, ...]:
@@ -252,7 +252,7 @@ def read_published(text: str) -> Published:
 class Entry(Struct, frozen=True):
     """An entry of a sorted list: the id that is listed, and the id it is sorted by."""
 
-    thing: int
+    entity: int
     place: int
 
 

@@ -32,7 +32,7 @@ def keep(at: Snapshot, ranked: Sequence[int]) -> Command:
 
 
 def _text(ranked: Sequence[int]) -> str:
-    return "".join(f"{thing:0{_DIGITS}x}" for thing in ranked)
+    return "".join(f"{entity:0{_DIGITS}x}" for entity in ranked)
 
 
 def kept(at: Snapshot, start: int, count: int) -> tuple[Command, Command]:

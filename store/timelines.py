@@ -20,9 +20,9 @@ class Slice(Struct, frozen=True):
     count: int
 
 
-def look_up(key: str, things: Sequence[int]) -> Command:
+def look_up(key: str, ids: Sequence[int]) -> Command:
     """Return the command that reads the places of some entries in a list, None for those that it lacks."""
-    return ("ZMSCORE", key, *things)
+    return ("ZMSCORE", key, *ids)
 
 
 def newest_of(count: int) -> Slice:

@@ -76,7 +76,7 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
 async def _listed_below(db: Database, follower: int) -> list[Delivery]:
     """Return posts whose place is at or below a home's floor while the home still holds newer reposts of them."""
     known = list(await homes.sources(db, follower))
-    placed = {entry.thing for entry in await homes.home(db, follower)}
+    placed = {entry.entity for entry in await homes.home(db, follower)}
     found = [await posts.post(db, post) for post in known if post not in placed]
     below = [Delivery(post.author, post.id, post.author) for post in found if post]
     return await _with_earlier(db, below, ended=True, all_of_them=True)
@@ -89,7 +89,7 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
     before the follow is applied or after the follow has ended. It also misses it between the read and the write of a
     merge. A repost that has not yet been deleted with its original may even add the original again.
     """
-    entries = [entry.thing for entry in await homes.home(db, follower)]
+    entries = [entry.entity for entry in await homes.home(db, follower)]
     candidates = [
         (post, source)
         for post, sources in (await homes.sources(db, follower)).items()

@@ -32,12 +32,12 @@ async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
     async def push(batch: list[Entry]) -> None:
         deliveries = await merge.published(db, member, above=0, trimmed=True)
         for follower in batch:
-            await merge.merge(db, follower.thing, member, follower.place, deliveries)
+            await merge.merge(db, follower.entity, member, follower.place, deliveries)
         # A delete made during this push may have retracted the post from homes before the push added it.
         gone = await posts.gone(db, [entry.repost or entry.post for entry in deliveries.entries])
         for entry in deliveries.entries:
             if (entry.repost or entry.post) in gone:
-                await _take_back(db, entry, [follower.thing for follower in batch])
+                await _take_back(db, entry, [follower.entity for follower in batch])
 
     if await big_authors.is_current(db, member, state):
         if not await to_followers(db, job, member, budget, push):

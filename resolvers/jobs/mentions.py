@@ -11,16 +11,16 @@ from store.notifications import MentionSource
 from store.records import Comment, Job
 
 
-async def notify_of_post(db: Database, job: Job, thing: int) -> None:
+async def notify_of_post(db: Database, job: Job, post: int) -> None:
     """Notify the members whom a new post mentions."""
     if members := _members(job):
         author = int(text(job, "author"))
-        await notifications.mention(db, MentionSource(author, thing, private=await _private(db, author)), members)
+        await notifications.mention(db, MentionSource(author, post, private=await _private(db, author)), members)
 
 
-async def end_of_post(db: Database, job: Job, thing: int) -> None:
+async def end_of_post(db: Database, job: Job, post: int) -> None:
     """Withdraw the notifications of a deleted post's mentions."""
-    await notifications.unmention(db, MentionSource(int(text(job, "author")), thing), _members(job))
+    await notifications.unmention(db, MentionSource(int(text(job, "author")), post), _members(job))
 
 
 async def notify_of_comment(db: Database, job: Job, _: Budget) -> Outcome:

@@ -79,26 +79,26 @@ async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
 
 async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     """Remove a deleted post everywhere, with its plain reposts, likes, comments and favourites."""
-    thing, author = int(text(job, "post")), int(text(job, "author"))
+    post, author = int(text(job, "post")), int(text(job, "author"))
     original, plain = text(job, "original"), bool(job.body["plain"])
     if job.cursor in {"", AGAIN} and not plain:
-        await db.ask(*public_timelines.remove_commands(thing, text(job, "hashtags").split()))
-        await end_of_post(db, job, thing)
-        await notifications.withdraw_about(db, author, thing)
+        await db.ask(*public_timelines.remove_commands(post, text(job, "hashtags").split()))
+        await end_of_post(db, job, post)
+        await notifications.withdraw_about(db, author, post)
     if not job.cursor:
         if original:
             whose = int(text(job, "original_author"))
-            await posts.unlist_repost(db, int(original), thing, author, plain=plain, whose=whose)
-        if reply := _reply(job, thing):
+            await posts.unlist_repost(db, int(original), post, author, plain=plain, whose=whose)
+        if reply := _reply(job, post):
             await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
-        await events.append(db, f"delete:{thing}", kind, author, **_about(job, thing), **_public_fields(job))
-    if job.cursor != CASCADE and not await _retract(db, job, thing, budget):
+        await events.append(db, f"delete:{post}", kind, author, **_about(job, post), **_public_fields(job))
+    if job.cursor != CASCADE and not await _retract(db, job, post, budget):
         return Outcome.MORE
-    if not await _cascade(db, thing, author, budget):
+    if not await _cascade(db, post, author, budget):
         await jobs.checkpoint(db, job, CASCADE)
         return Outcome.MORE
-    await _clear(db, job, thing)
+    await _clear(db, job, post)
     if job.body["overtook"] and job.cursor != AGAIN:
         # The delete overtook a delivery, and one of its batches may have run after the retraction. So a worker goes
         # over the homes once more, after a lease in which that batch has ended.
@@ -118,16 +118,16 @@ async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     return Outcome.DONE
 
 
-async def restate(db: Database, job: Job, thing: int) -> None:
+async def restate(db: Database, job: Job, post: int) -> None:
     """List a post publicly, or remove it from public lists, after its author's account state has changed.
 
     Followers see the same as before. Live homes that have the post only from a repost get an event.
     """
-    found = await posts.post(db, thing)
+    found = await posts.post(db, post)
     if found is None:
         return
-    seen_by_all, _ = await _update_listings(db, Listed(thing, found.author, found.hashtags))
-    about = {"post": thing, **({"original": found.original_id} if isinstance(found, Repost) else {})}
+    seen_by_all, _ = await _update_listings(db, Listed(post, found.author, found.hashtags))
+    about = {"post": post, **({"original": found.original_id} if isinstance(found, Repost) else {})}
     async for _ in _log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
 
@@ -147,7 +147,7 @@ async def _log_for_reposters(
 class Listed:
     """A status or quote, with the lists that it can be in."""
 
-    thing: int
+    id: int
     author: int
     hashtags: Sequence[str]
     quoted: tuple[int, int] | None = None  # Original and its author.
@@ -157,17 +157,17 @@ class Listed:
 Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, and the score of a public post.
 
 
-def _listed(job: Job, thing: int) -> Listed:
+def _listed(job: Job, post: int) -> Listed:
     quoted = (int(text(job, "original")), int(text(job, "original_author"))) if text(job, "original") else None
-    return Listed(thing, int(text(job, "author")), text(job, "hashtags").split(), quoted, _reply(job, thing))
+    return Listed(post, int(text(job, "author")), text(job, "hashtags").split(), quoted, _reply(job, post))
 
 
-def _reply(job: Job, thing: int) -> Reply | None:
+def _reply(job: Job, post: int) -> Reply | None:
     """Return a post as a reply, with its parent and root; None when it answers no post."""
     if not job.body.get("reply_to"):
         return None
     author, parent, whose = (int(text(job, field)) for field in ("author", "reply_to", "reply_to_author"))
-    return Reply(thing, author, parent, whose, int(text(job, "root")))
+    return Reply(post, author, parent, whose, int(text(job, "root")))
 
 
 async def _update_listings(
@@ -181,7 +181,7 @@ async def _update_listings(
     If the post changes between the look and the steps, the next look finds that. It is made by this job, or by the
     job of the change.
     """
-    look = posts.with_author_commands(post.thing, post.author)
+    look = posts.with_author_commands(post.id, post.author)
     seen = new or _seen(post, await db.ask(*look))
     first: list[Any] | None = None
     while True:
@@ -198,17 +198,17 @@ def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Co
     """Return the commands that list a post where it belongs, or remove it from there."""
     shown, score = seen
     if score is None:
-        steps = public_timelines.remove_commands(post.thing, post.hashtags)
+        steps = public_timelines.remove_commands(post.id, post.hashtags)
     else:
-        steps = public_timelines.add_commands(db, post.thing, post.hashtags, score)
+        steps = public_timelines.add_commands(db, post.id, post.hashtags, score)
     if post.quoted:
         original, whose = post.quoted
         if not shown:
-            steps.append(posts.unlist_repost_command(db, original, post.thing, post.author, plain=False, whose=whose))
+            steps.append(posts.unlist_repost_command(db, original, post.id, post.author, plain=False, whose=whose))
         elif is_new:
-            steps.append(posts.list_repost_command(db, original, post.thing, post.author, plain=False))
+            steps.append(posts.list_repost_command(db, original, post.id, post.author, plain=False))
         else:
-            steps += posts.relist_quote_commands(db, original, post.thing, post.author)
+            steps += posts.relist_quote_commands(db, original, post.id, post.author)
     if post.reply:
         change = replies.remove_commands if not shown else replies.add_commands if is_new else replies.relist_commands
         steps += change(db, post.reply)
@@ -217,20 +217,20 @@ def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Co
 
 def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
     """Return who sees a post, from the replies about it and its author."""
-    found, author = posts.read_with_author(post.thing, post.author, *replies)
+    found, author = posts.read_with_author(post.id, post.author, *replies)
     if found is None or author is None or found.is_hidden:
         return False, None
     return True, None if author.is_private or author.is_suspended else ranking.score_of(found)
 
 
-async def _retract(db: Database, job: Job, thing: int, budget: Budget) -> bool:
+async def _retract(db: Database, job: Job, post: int, budget: Budget) -> bool:
     author = int(text(job, "author"))
     pushed_until = await big_authors.pushed_until(db, author)
-    if pushed_until is not None and instant(thing) > instant(pushed_until) + BUILDING:
+    if pushed_until is not None and instant(post) > instant(pushed_until) + BUILDING:
         return True  # the post was never pushed to any home
-    delivery = await _delivery(db, job, thing, retracting=True)
+    delivery = await _delivery(db, job, post, retracting=True)
     return await to_followers(
-        db, job, author, budget, lambda batch: homes.retract(db, delivery, [entry.thing for entry in batch])
+        db, job, author, budget, lambda batch: homes.retract(db, delivery, [entry.entity for entry in batch])
     )
 
 
@@ -249,32 +249,32 @@ async def _cascade(db: Database, original: int, whose: int, budget: Budget) -> b
     return True
 
 
-async def _clear(db: Database, job: Job, thing: int) -> None:
+async def _clear(db: Database, job: Job, post: int) -> None:
     """Remove the lists of a deleted post."""
-    await _end_comments(db, thing)
-    while not await likes_and_comments.clear(db, thing, CLEAR_CHUNK):
+    await _end_comments(db, post)
+    while not await likes_and_comments.clear(db, post, CLEAR_CHUNK):
         await jobs.checkpoint(db, job, CASCADE)
-        await _end_comments(db, thing)
-    while not await favourites.clear(db, thing, CLEAR_CHUNK):
+        await _end_comments(db, post)
+    while not await favourites.clear(db, post, CLEAR_CHUNK):
         await jobs.checkpoint(db, job, CASCADE)
-    await posts.clear(db, thing)
+    await posts.clear(db, post)
 
 
-async def _end_comments(db: Database, thing: int) -> None:
-    await end_of_comments(db, await likes_and_comments.oldest_comments(db, thing, CLEAR_CHUNK))
+async def _end_comments(db: Database, post: int) -> None:
+    await end_of_comments(db, await likes_and_comments.oldest_comments(db, post, CLEAR_CHUNK))
 
 
-async def _delivery(db: Database, job: Job, thing: int, *, retracting: bool = False) -> Delivery:
+async def _delivery(db: Database, job: Job, post: int, *, retracting: bool = False) -> Delivery:
     author = int(text(job, "author"))
     if not job.body["plain"]:
-        return Delivery(author, thing, author)
+        return Delivery(author, post, author)
     original, whose = int(text(job, "original")), int(text(job, "original_author"))
     if not retracting:
-        return await merge.with_earlier(db, Delivery(author, original, whose, thing))
+        return await merge.with_earlier(db, Delivery(author, original, whose, post))
     if await posts.gone(db, [original]):
         # A late repost may have added the deleted original to homes again: then the original itself is retracted.
         return Delivery(author, original, whose)
-    return await merge.with_earlier(db, Delivery(author, original, whose, thing), ended=True)
+    return await merge.with_earlier(db, Delivery(author, original, whose, post), ended=True)
 
 
 def _public_fields(job: Job) -> dict[str, int | str]:
@@ -284,11 +284,11 @@ def _public_fields(job: Job) -> dict[str, int | str]:
     return {"is_public": 1, **{field: str(job.body.get(field) or "") for field in ("text", "latitude", "longitude")}}
 
 
-def _about(job: Job, thing: int) -> dict[str, int]:
+def _about(job: Job, post: int) -> dict[str, int]:
     if not text(job, "original"):
-        return {"post": thing}
+        return {"post": post}
     return {
-        "post": thing,
+        "post": post,
         "original": int(text(job, "original")),
         "original_author": int(text(job, "original_author")),
         **({"of_quote": 1} if job.body.get("of_quote") else {}),

@@ -76,8 +76,8 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
 
 async def _target(context: Context, post_id: str) -> Post:
     """Return the post whose counts a post shows: for a plain repost, its original. Raises BadUserInput."""
-    kind, thing = global_ids.expect_argument(post_id, "postId")
-    found = await hydrate.post(context, thing) if kind in global_ids.POSTS else None
+    kind, number = global_ids.expect_argument(post_id, "postId")
+    found = await hydrate.post(context, number) if kind in global_ids.POSTS else None
     target = await hydrate.post(context, hydrate.acts_for(found)) if found else None
     if target is None or not global_ids.is_of(post_id, found):
         raise BadUserInput("postId: there is no such post")

@@ -30,15 +30,15 @@ class DataLoader(Generic[Value]):
         self._sought: dict[Any, asyncio.Future[None]] = {}
         self._has_failed = False
 
-    async def load(self, thing: Any) -> Value:
+    async def load(self, entity_id: Any) -> Value:
         """Return the value of one id; raises the error of reading it."""
-        (found,) = await self.load_many((thing,))
+        (found,) = await self.load_many((entity_id,))
         return found
 
-    async def load_many(self, things: Sequence[Any]) -> list[Value]:
+    async def load_many(self, ids: Sequence[Any]) -> list[Value]:
         """Return values in the order of their ids; raises the first error among them."""
-        await fetch(self._reader, (self, things))
-        return self.known(things)
+        await fetch(self._reader, (self, ids))
+        return self.known(ids)
 
     @property
     def found(self) -> Mapping[Any, Any]:
@@ -49,23 +49,25 @@ class DataLoader(Generic[Value]):
         """Add values that were read in another way."""
         self._known |= values
 
-    def known(self, things: Collection[Any]) -> list[Value]:
+    def known(self, ids: Collection[Any]) -> list[Value]:
         """Return loaded values in the order of their ids, without I/O; raises the first error among them."""
-        found = list(map(self._known.__getitem__, things))
+        found = list(map(self._known.__getitem__, ids))
         if self._has_failed:
             for value in found:
                 if isinstance(value, Exception):
                     raise value
         return found
 
-    def missing(self, things: Iterable[Any]) -> list[Any]:
+    def missing(self, ids: Iterable[Any]) -> list[Any]:
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
         known = self._known
-        missing = [thing for thing in things if thing not in known] if known else list(things)
+        missing = [entity_id for entity_id in ids if entity_id not in known] if known else list(ids)
         if missing and self.cached and self._reader.is_current:
             found = self.cached.find(missing)
             known |= found
-            missing = [thing for thing in missing if thing not in found] if len(found) < len(missing) else []
+            missing = (
+                [entity_id for entity_id in missing if entity_id not in found] if len(found) < len(missing) else []
+            )
         return list(dict.fromkeys(missing)) if missing else missing
 
     def kept(self, missing: Sequence[Any]) -> Mapping[Any, Any]:
@@ -76,32 +78,32 @@ class DataLoader(Generic[Value]):
         """Return the ids that no caller reads yet. For the others, add the futures to wait for to `waits`."""
         if not self._sought:
             return missing
-        waits.update(self._sought[thing] for thing in missing if thing in self._sought)
-        return [thing for thing in missing if thing not in self._sought]
+        waits.update(self._sought[entity_id] for entity_id in missing if entity_id in self._sought)
+        return [entity_id for entity_id in missing if entity_id not in self._sought]
 
-    def ask(self, things: list[Any], found: asyncio.Future[None]) -> list[Command]:
+    def ask(self, ids: list[Any], found: asyncio.Future[None]) -> list[Command]:
         """Return the commands that read some ids. Until their replies are received, other callers wait for `found`."""
-        self._sought.update(dict.fromkeys(things, found))
-        return self._ask(things)
+        self._sought.update(dict.fromkeys(ids, found))
+        return self._ask(ids)
 
-    def receive(self, things: list[Any], replies: list[Any], changed: Changed | None = None) -> None:
+    def receive(self, ids: list[Any], replies: list[Any], changed: Changed | None = None) -> None:
         """Parse the replies for some ids. Cache the values, except those in `changed`; None means cache nothing."""
         try:
-            values = dict(zip(things, self._read(things, replies), strict=True))
+            values = dict(zip(ids, self._read(ids, replies), strict=True))
         except Exception as error:  # noqa: BLE001  every caller of one of these ids gets it
-            values = dict.fromkeys(things, error)
+            values = dict.fromkeys(ids, error)
         self._known |= values
         if any(issubclass(kind, Exception) for kind in set(map(type, values.values()))):
             self._has_failed = True
-            values = {thing: value for thing, value in values.items() if not isinstance(value, Exception)}
+            values = {entity_id: value for entity_id, value in values.items() if not isinstance(value, Exception)}
         if self.cached and changed is not None:
             self.cached.keep(values, changed)
-        self.leave(things)
+        self.leave(ids)
 
-    def leave(self, things: Iterable[Any]) -> None:
+    def leave(self, ids: Iterable[Any]) -> None:
         """Mark ids as no longer being read: they have arrived, or their caller was cancelled."""
-        for thing in things:
-            self._sought.pop(thing, None)
+        for entity_id in ids:
+            self._sought.pop(entity_id, None)
 
 
 Lookup = tuple[DataLoader[Any], Sequence[Any]]
@@ -117,9 +119,9 @@ class _Reading:
 
     def take(self, replies: list[Any], changed: Changed | None = None) -> None:
         start = 0
-        for loader, things, commands in self._sought:
+        for loader, ids, commands in self._sought:
             end = start + len(commands)
-            loader.receive(things, replies[start:end], changed)
+            loader.receive(ids, replies[start:end], changed)
             start = end
 
 
@@ -133,10 +135,10 @@ async def fetch(batcher: Batcher, *wanted: Lookup) -> None:
         waits: set[asyncio.Future[None]] = set()
         sought: list[tuple[DataLoader[Any], list[Any]]] = []
         is_kept = False
-        for loader, things in wanted:
-            missing = loader.missing(things)
+        for loader, ids in wanted:
+            missing = loader.missing(ids)
             if missing and not batcher.is_current and (kept := loader.kept(missing)):
-                missing, is_kept = [thing for thing in missing if thing not in kept], True
+                missing, is_kept = [entity_id for entity_id in missing if entity_id not in kept], True
             if missing and (new := loader.seek(missing, waits)):
                 sought.append((loader, new))
         if sought:
@@ -153,10 +155,10 @@ async def fetch(batcher: Batcher, *wanted: Lookup) -> None:
 async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[Any]]]) -> None:
     found: asyncio.Future[None] = batcher.loop.create_future()
     try:
-        await _ask(batcher, [(loader, things, loader.ask(things, found)) for loader, things in sought])
+        await _ask(batcher, [(loader, ids, loader.ask(ids, found)) for loader, ids in sought])
     except asyncio.CancelledError:
-        for loader, things in sought:
-            loader.leave(things)
+        for loader, ids in sought:
+            loader.leave(ids)
         found.set_result(None)
         raise
     except BaseException as error:

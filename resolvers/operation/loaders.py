@@ -210,19 +210,19 @@ def _records(
     read: Callable[[int, dict[str, str]], Value | None],
     cached: CachedValues | None = None,
 ) -> DataLoader[Value | None]:
-    def record(thing: int, reply: Any) -> Value | Exception | None:
+    def record(entity_id: int, reply: Any) -> Value | Exception | None:
         # A broken record fails for the callers that ask for it, and not for the rest of the batch.
         try:
             if isinstance(reply, Exception):
                 return reply
-            return read(thing, reply if type(reply) is dict else read_pairs(reply))
+            return read(entity_id, reply if type(reply) is dict else read_pairs(reply))
         except Exception as error:  # noqa: BLE001  the data loader raises it
             return error
 
-    def records(things: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
-        return map(record, things, replies)
+    def records(ids: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
+        return map(record, ids, replies)
 
-    return DataLoader(batcher, lambda things: list(map(command, things)), records, cached)
+    return DataLoader(batcher, lambda ids: list(map(command, ids)), records, cached)
 
 
 def _the_one(
@@ -236,7 +236,7 @@ def _flags(batcher: Batcher, command: Callable[[int, list[int]], Command], viewe
     def flags(_: list[int], replies: list[Any]) -> list[bool]:
         return [reply is not None for reply in sound(replies)[0]]
 
-    return DataLoader(batcher, lambda things: [command(viewer, things)], flags)
+    return DataLoader(batcher, lambda ids: [command(viewer, ids)], flags)
 
 
 def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:

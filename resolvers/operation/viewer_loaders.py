@@ -20,25 +20,25 @@ class Relationships(DataLoader[Relationship]):
     """
 
     def __init__(self, batcher: Batcher, viewer: int, cached: CachedValues) -> None:
-        def ask(things: list[int]) -> list[Command]:
-            members = [thing for thing in things if thing != ANY]
-            whole = blocks.related_commands(viewer, RELATIONS_KEPT + 1) if ANY in things else []
+        def ask(ids: list[int]) -> list[Command]:
+            members = [entity_id for entity_id in ids if entity_id != ANY]
+            whole = blocks.related_commands(viewer, RELATIONS_KEPT + 1) if ANY in ids else []
             return [*whole, *(blocks.relationship_commands(viewer, members) if members else [])]
 
-        def read(things: list[int], replies: list[Any]) -> list[Any]:
+        def read(ids: list[int], replies: list[Any]) -> list[Any]:
             found = sound(replies)
-            whole = _whole(found[: blocks.RELATIONSHIP_SETS]) if ANY in things else None
-            columns = found[-blocks.RELATIONSHIP_SETS :] if things != [ANY] else []
+            whole = _whole(found[: blocks.RELATIONSHIP_SETS]) if ANY in ids else None
+            columns = found[-blocks.RELATIONSHIP_SETS :] if ids != [ANY] else []
             relationships = iter(
                 [_relationship([score is not None for score in row]) for row in zip(*columns, strict=True)]
             )
-            return [whole if thing == ANY else next(relationships) for thing in things]
+            return [whole if entity_id == ANY else next(relationships) for entity_id in ids]
 
         super().__init__(batcher, ask, read, cached)
 
-    def missing(self, things: Iterable[int]) -> list[int]:
+    def missing(self, ids: Iterable[int]) -> list[int]:
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
-        missing = super().missing(things)
+        missing = super().missing(ids)
         if not missing or not self._reader.keeps:
             return missing
         if super().missing((ANY,)):
@@ -87,25 +87,25 @@ class Sources(DataLoader[tuple[Source, ...]]):
     """
 
     def __init__(self, batcher: Batcher, owner: int, cached: CachedValues) -> None:
-        def ask(things: list[int]) -> list[Command]:
-            return homes.sources_commands(owner, [thing for thing in things if thing != ANY])
+        def ask(ids: list[int]) -> list[Command]:
+            return homes.sources_commands(owner, [entity_id for entity_id in ids if entity_id != ANY])
 
-        def read(things: list[int], replies: list[Any]) -> list[Any]:
+        def read(ids: list[int], replies: list[Any]) -> list[Any]:
             exists, *texts = sound(replies)
             found = map(read_sources, texts[0]) if texts else iter(())
-            return [bool(exists) if thing == ANY else next(found) for thing in things]
+            return [bool(exists) if entity_id == ANY else next(found) for entity_id in ids]
 
         super().__init__(batcher, ask, read, cached)
 
-    def missing(self, things: Iterable[int]) -> list[int]:
+    def missing(self, ids: Iterable[int]) -> list[int]:
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
         unsure = super().missing((ANY,))
-        missing = [] if self._has_none else super().missing(things)
+        missing = [] if self._has_none else super().missing(ids)
         return [*missing, *unsure] if missing else []
 
-    def known(self, things: Collection[int]) -> list[tuple[Source, ...]]:
+    def known(self, ids: Collection[int]) -> list[tuple[Source, ...]]:
         """Return the sources of loaded posts, in the order of their ids; raises the first error among them."""
-        return [()] * len(things) if self._has_none else super().known(things)
+        return [()] * len(ids) if self._has_none else super().known(ids)
 
     @property
     def _has_none(self) -> bool:

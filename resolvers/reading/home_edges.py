@@ -86,7 +86,7 @@ async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], fl
     followed big authors, whose posts are not stored: `found` has their entries too. With `floor=None`, a post is shown
     at any place.
     """
-    load, ids, places = context.load, [entry.thing for entry in found], [entry.place for entry in found]
+    load, ids, places = context.load, [entry.entity for entry in found], [entry.place for entry in found]
     if big or min(places, default=LARGEST) <= (floor or 0):
         more, records = await asyncio.gather(
             _not_stored(context, found, big, floor or 0),
@@ -129,7 +129,7 @@ async def _first_reposts(
     """
     counts = {e: (REPOSTS_SHOWN, None) if e.place <= floor else (EARLIER_REPOSTS, floor + 1) for e in found}
     asked = [entry for entry in found if floor and (big or entry.place <= floor)]
-    replies = await context.batcher.run([posts.first_reposts(e.thing, *counts[e]) for e in asked]) if asked else []
+    replies = await context.batcher.run([posts.first_reposts(e.entity, *counts[e]) for e in asked]) if asked else []
     return {entry: posts.read_reposts(reply) for entry, reply in zip(asked, replies, strict=True)}
 
 
@@ -138,7 +138,7 @@ async def _reposts_by(
 ) -> dict[Entry, tuple[Source, ...]]:
     if not authors:
         return {}
-    replies = await context.batcher.run([posts.reposts_by_command(entry.thing, authors) for entry in found])
+    replies = await context.batcher.run([posts.reposts_by_command(entry.entity, authors) for entry in found])
     return {
         entry: tuple(Source(int(repost), a) for a, repost in zip(authors, scores, strict=True) if repost is not None)
         for entry, scores in zip(found, replies, strict=True)
@@ -159,7 +159,7 @@ class Placed(Struct, frozen=True):
 
 
 async def placed(
-    context: Context, following: set[int], thing: int, required: tuple[Source, ...], scanned: int
+    context: Context, following: set[int], post_id: int, required: tuple[Source, ...], scanned: int
 ) -> Placed:
     """Return a post's place in the viewer's home, without relying on the stored home; three round trips.
 
@@ -168,9 +168,9 @@ async def placed(
     """
     viewer = context.viewer or 0  # authenticated by the first round trip
     record, (post,), (sources, sight) = await asyncio.gather(
-        context.load.post.load(thing),
-        hydrate.timeline_posts(context, [thing]),
-        _sources(context, following, thing, required, scanned),
+        context.load.post.load(post_id),
+        hydrate.timeline_posts(context, [post_id]),
+        _sources(context, following, post_id, required, scanned),
     )
     if record is None:
         return Placed(None, None)
@@ -184,11 +184,11 @@ async def placed(
 
 
 async def _sources(
-    context: Context, following: set[int], thing: int, required: tuple[Source, ...], scanned: int
+    context: Context, following: set[int], post_id: int, required: tuple[Source, ...], scanned: int
 ) -> tuple[tuple[Source, ...], Sight]:
     """Return the sources of a post for the viewer, and the facts that decide which of them the viewer sees."""
     (reply,), stored = await asyncio.gather(
-        context.batcher.run([posts.first_reposts(thing, scanned)]), context.load.sources.load(thing)
+        context.batcher.run([posts.first_reposts(post_id, scanned)]), context.load.sources.load(post_id)
     )
     existing = set(posts.read_reposts(reply))
     reposts = {*existing, *stored, *required}

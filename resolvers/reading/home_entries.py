@@ -121,7 +121,7 @@ class HomeEntries:
         for reply in replies:
             # A stored entry at the same place is the same post: places are ids, and each is taken once.
             found |= {place: post for post, place in _published(reply, reposts=True)}
-        found |= {entry.place: entry.thing for entry in high}
+        found |= {entry.place: entry.entity for entry in high}
         return _first(part, (Entry(post, place) for place, post in found.items()), part.count)
 
     # ---- below the floor

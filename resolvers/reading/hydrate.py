@@ -137,9 +137,9 @@ def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> li
     return [(getattr(context.load, loader), ids) for field, loader in flags.items() if context.wants(field)]
 
 
-async def post(context: Context, thing: int) -> Post | None:
+async def post(context: Context, post_id: int) -> Post | None:
     """Return one post as the viewer sees it."""
-    (found,) = await posts(context, [thing])
+    (found,) = await posts(context, [post_id])
     return found
 
 
@@ -194,17 +194,17 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     said = dict(zip(remarks, load.comment.known(remarks), strict=True))
 
     def shown(notification: Notification) -> bool:
-        things = ([sight.posts[notification.post]] if notification.post else []) + (
+        subjects = ([sight.posts[notification.post]] if notification.post else []) + (
             [said[notification.comment]] if notification.comment else []
         )
-        return visibility.notifies(sight, notification.actor, *things)
+        return visibility.notifies(sight, notification.actor, *subjects)
 
     return [notification if notification and shown(notification) else None for notification in found]
 
 
-async def comment(context: Context, thing: int) -> Comment | None:
+async def comment(context: Context, comment_id: int) -> Comment | None:
     """Return one comment as the viewer sees it."""
-    (found,) = await comments(context, [thing])
+    (found,) = await comments(context, [comment_id])
     return found
 
 
@@ -226,8 +226,8 @@ def acts_for(post: Post) -> int:
 
 async def acted_on(context: Context, post_id: str, field: str = "postId") -> Post:
     """Return the post that an action applies to: for a plain repost, its original. Raises Refused if it is not seen."""
-    thing = global_ids.expect(post_id, global_ids.POSTS, field)
-    found = await post(context, thing)
+    number = global_ids.expect(post_id, global_ids.POSTS, field)
+    found = await post(context, number)
     target = await post(context, acts_for(found)) if found else None
     if target is None or not global_ids.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, f"{field}: there is no such post", field)

@@ -192,7 +192,7 @@ async def read_list(
     """Return a page of a sorted set whose members, or with `by_place` whose scores, are the ids to present."""
 
     async def edges(entries: Sequence[Entry]) -> list[NodeEdge[Node] | None]:
-        nodes = await present([entry.place if by_place else entry.thing for entry in entries])
+        nodes = await present([entry.place if by_place else entry.entity for entry in entries])
         return [
             None if node is None else NodeEdge(cursor(asked.kind, entry.place), node, entry.place)
             for entry, node in zip(entries, nodes, strict=True)

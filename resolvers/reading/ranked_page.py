@@ -22,7 +22,7 @@ def newest(context: Context, fetch: paging.Fetch) -> Candidates:
 
     async def candidates() -> list[int]:
         part = Slice(above=None, below=None, newest_first=True, count=context.settings.important_home)
-        return [entry.thing for entry in await fetch(part)]
+        return [entry.entity for entry in await fetch(part)]
 
     return candidates
 

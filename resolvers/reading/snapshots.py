@@ -59,7 +59,7 @@ async def _first_page(context: Context, listing: Listing[Edge], count: int) -> P
 
     async def fetch(part: Slice) -> list[Entry]:
         start = _start(part)
-        return [Entry(thing, place) for place, thing in enumerate(ranked[start : start + part.count], start)]
+        return [Entry(entity, place) for place, entity in enumerate(ranked[start : start + part.count], start)]
 
     # A list that fits on one page has no next page, so it needs no snapshot.
     keep = [snapshots.keep(listing.at(digest), ranked)] if len(ranked) > count else []
@@ -95,10 +95,10 @@ async def _read(listing: Listing[Edge], digest: str, count: int, after: int | No
 def _kept(context: Context, at: Snapshot) -> paging.Fetch:
     async def fetch(part: Slice) -> list[Entry]:
         start = _start(part)
-        things = snapshots.read_kept(*await context.batcher.run(snapshots.kept(at, start, part.count)))
-        if things is None:
+        entities = snapshots.read_kept(*await context.batcher.run(snapshots.kept(at, start, part.count)))
+        if entities is None:
             raise BadUserInput("after: the ranking this cursor belongs to has expired; begin with the first page again")
-        return [Entry(thing, place) for place, thing in enumerate(things, start)]
+        return [Entry(entity, place) for place, entity in enumerate(entities, start)]
 
     return fetch
 

@@ -73,7 +73,7 @@ class Posts:
         self.goes_on = partial(paging.beyond, context, key)
 
     async def records(self, entries: Sequence[Entry]) -> PostFacts:
-        return await hydrate.post_facts(self._context, [entry.thing for entry in entries])
+        return await hydrate.post_facts(self._context, [entry.entity for entry in entries])
 
     def rules(self, entries: Sequence[Entry], facts: PostFacts) -> list[TimelineEdge | None]:
         # A profile shows its member's posts also to viewers who mute the member.

@@ -70,19 +70,19 @@ class Sight(Struct, frozen=True):
         return self.permissions.get(member, UNSEEN)
 
 
-def sees(sight: Sight, thing: User | Post | Comment | None) -> bool:
+def sees(sight: Sight, entity: User | Post | Comment | None) -> bool:
     """Return whether the viewer sees a member, post or comment."""
-    match thing:
+    match entity:
         case Status():  # includes Repost, a subclass
-            if thing.is_hidden and thing.author != sight.viewer and not sight.is_moderator:
+            if entity.is_hidden and entity.author != sight.viewer and not sight.is_moderator:
                 return False
-            if isinstance(thing, Repost) and thing.is_plain and not sees(sight, sight.posts.get(thing.original_id)):
+            if isinstance(entity, Repost) and entity.is_plain and not sees(sight, sight.posts.get(entity.original_id)):
                 return False
-            return sight.of(thing.author).posts
+            return sight.of(entity.author).posts
         case User():
-            return sight.of(thing.id).member
+            return sight.of(entity.id).member
         case Comment():
-            return sight.of(thing.author).words and sees(sight, sight.posts.get(thing.post_id))
+            return sight.of(entity.author).words and sees(sight, sight.posts.get(entity.post_id))
         case _:
             return False
 
@@ -111,4 +111,4 @@ def notifies(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
 
     The viewer must have neither muted nor blocked the member, and must see all of the posts and comments.
     """
-    return sight.of(actor).is_wanted and all(sees(sight, thing) for thing in about)
+    return sight.of(actor).is_wanted and all(sees(sight, entity) for entity in about)

@@ -34,23 +34,23 @@ def _mentions(roots: list[records.Post], info: Info) -> Awaitable[Any]:
 
 
 async def _like_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.like_count for shown in await posts.stand_for(info.context, roots)]
+    return [shown.like_count for shown in await posts.targets(info.context, roots)]
 
 
 async def _repost_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.repost_count for shown in await posts.stand_for(info.context, roots)]
+    return [shown.repost_count for shown in await posts.targets(info.context, roots)]
 
 
 async def _quote_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.quote_count for shown in await posts.stand_for(info.context, roots)]
+    return [shown.quote_count for shown in await posts.targets(info.context, roots)]
 
 
 async def _comment_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.comment_count for shown in await posts.stand_for(info.context, roots)]
+    return [shown.comment_count for shown in await posts.targets(info.context, roots)]
 
 
 async def _reply_count(roots: list[records.Post], info: Info) -> list[int]:
-    return [shown.reply_count for shown in await posts.stand_for(info.context, roots)]
+    return [shown.reply_count for shown in await posts.targets(info.context, roots)]
 
 
 def _viewer_has_liked(roots: list[records.Post], info: Info) -> Awaitable[list[bool]]:

@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 class CachedValues(Protocol):
     """A cache of values by id."""
 
-    def find(self, things: Iterable[Any]) -> dict[Any, Any]:
+    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the cached values among some ids."""
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
@@ -76,23 +76,23 @@ class Records:
         self._most = most
         self._kept: OrderedDict[Owner, Any] = OrderedDict()
 
-    def find(self, things: Iterable[Any]) -> dict[Any, Any]:
+    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the cached records among some ids."""
         kept = self._kept
-        return {thing: kept[thing] for thing in things if thing in kept}
+        return {entity_id: kept[entity_id] for entity_id in ids if entity_id in kept}
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache records that were read, except those that have changed since."""
         kept = self._kept
-        for thing, value in values.items():
-            if (self._kind, thing) not in changed:
-                kept[thing] = value
+        for entity_id, value in values.items():
+            if (self._kind, entity_id) not in changed:
+                kept[entity_id] = value
         while len(kept) > self._most:
             kept.popitem(last=False)
 
-    def drop(self, thing: Owner) -> None:
+    def drop(self, owner: Owner) -> None:
         """Drop the record of a changed key."""
-        self._kept.pop(thing, None)
+        self._kept.pop(owner, None)
 
     def clear(self) -> None:
         """Drop everything."""
@@ -112,10 +112,10 @@ class Relations:
         """Return the cache of one owner's relations."""
         return _Own(self, owner)
 
-    def find(self, owner: Owner, things: Iterable[Any]) -> dict[Any, Any]:
+    def find(self, owner: Owner, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the owner's cached relations among some ids."""
         kept = self._kept.get(owner)
-        return {thing: kept[thing] for thing in things if thing in kept} if kept else {}
+        return {entity_id: kept[entity_id] for entity_id in ids if entity_id in kept} if kept else {}
 
     def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache relations that were read, unless one of the owner's keys has changed since."""
@@ -142,8 +142,8 @@ class _Own:
         self._relations = relations
         self._owner = owner
 
-    def find(self, things: Iterable[Any]) -> dict[Any, Any]:
-        return self._relations.find(self._owner, things)
+    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
+        return self._relations.find(self._owner, ids)
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         self._relations.keep(self._owner, values, changed)

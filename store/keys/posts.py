@@ -55,9 +55,9 @@ def commenters(post: int) -> str:
     return f"commenters:{{{partition(post)}}}:{post}"
 
 
-def comment(thing: int) -> str:
+def comment(comment: int) -> str:
     """hash: a comment; in the partition of its post"""
-    return f"comment:{{{partition(thing)}}}:{thing}"
+    return f"comment:{{{partition(comment)}}}:{comment}"
 
 
 def commented(post: int, member: int, key: str) -> str:

@@ -20,9 +20,9 @@ def public() -> str:
     return "public"
 
 
-def promotion(thing: int) -> str:
+def promotion(promotion: int) -> str:
     """hash: a promotion: its sponsor, what it shows, and when it ends; it stays when it has ended"""
-    return promotion_prefix() + str(thing)
+    return promotion_prefix() + str(promotion)
 
 
 def promotion_prefix() -> str:

@@ -37,7 +37,7 @@ class Listed(Struct, frozen=True):
 
     kind: Kind
     post: int
-    thing: int
+    entity: int
     place: int
     exists: bool
 
@@ -52,13 +52,14 @@ async def entries(db: Database, kind: Kind, posts: Sequence[int]) -> list[Listed
     of = _LISTS[kind]
     replies = await db.ask(*(("ZRANGE", kind.key(post), 0, -1, "WITHSCORES") for post in posts))
     found = [
-        (post, int(thing), int(place))
+        (post, int(entity), int(place))
         for post, reply in zip(posts, replies, strict=True)
-        for thing, place in read_pairs(reply).items()
+        for entity, place in read_pairs(reply).items()
     ]
-    exists = await existing(db, of.entries, {place if of.is_by_place else thing for _, thing, place in found})
+    exists = await existing(db, of.entries, {place if of.is_by_place else entity for _, entity, place in found})
     return [
-        Listed(kind, post, thing, place, (place if of.is_by_place else thing) in exists) for post, thing, place in found
+        Listed(kind, post, entity, place, (place if of.is_by_place else entity) in exists)
+        for post, entity, place in found
     ]
 
 
@@ -66,7 +67,7 @@ def remove(entry: Listed) -> list[Command]:
     """Return the commands that remove an entry from its list, and recount the list."""
     counter = _LISTS[entry.kind].counter
     recount = counters.recount_post(entry.post, counter) if counter else []
-    return [("ZREM", entry.key, entry.thing), *recount]
+    return [("ZREM", entry.key, entry.entity), *recount]
 
 
 async def without_post(db: Database, kind: Kind, posts: Sequence[int]) -> list[str]:

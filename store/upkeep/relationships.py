@@ -51,7 +51,7 @@ async def edges(db: Database, kind: Kind, members: Sequence[int]) -> list[Edge]:
     there = _OTHER_SIDE[kind]
     replies = await db.ask(*(("ZRANGE", kind.key(member), 0, -1, "WITHSCORES") for member in members))
     found = [
-        (member, entry.thing, entry.place)
+        (member, entry.entity, entry.place)
         for member, reply in zip(members, replies, strict=True)
         for entry in read_entries(reply)
     ]

@@ -47,7 +47,7 @@ async def published(site: Site, login: str, *, hours_ago: int, turn: int = 0) ->
         ("ZADD", keys.public(), post, post),
     )
     for home in owners:
-        await write_home(site.db, home, {*(e.thing for e in await homes.home(site.db, home)), post})
+        await write_home(site.db, home, {*(e.entity for e in await homes.home(site.db, home)), post})
     return f"status_{post:014x}"
 
 
@@ -75,7 +75,7 @@ async def test_older_entries_go_with_the_next_delivery(site: Site) -> None:
     young = await published(site, "one", hours_ago=23)
     new = await site.post("one")
     reader = number(site.people["reader"].id)
-    assert [entry.thing for entry in await homes.home(site.db, reader)] == [number(new), number(young)]
+    assert [entry.entity for entry in await homes.home(site.db, reader)] == [number(new), number(young)]
     floor = await homes.floor(site.db, reader)
     assert floor is not None
     assert number(old) < floor < number(young)

@@ -33,7 +33,7 @@ async def fill(author: Member, count: int, text: str = "post") -> list[str]:
 
 async def kept(member: Member, db: Database) -> list[str]:
     """Return the posts listed above the home's floor, newest first; all are statuses."""
-    return [f"status_{entry.thing:014x}" for entry in await homes.home(db, number(member.id))]
+    return [f"status_{entry.entity:014x}" for entry in await homes.home(db, number(member.id))]
 
 
 async def assert_clean(db: Database) -> None:
@@ -71,7 +71,7 @@ async def test_a_late_delivery_below_the_floor(services: Services, alice: Member
     made = await fill(bob, SIZE + SLACK + 1)
     await work_off(services.db, worker)
     assert await kept(alice, services.db) == made[: -SIZE - 1 : -1]
-    assert late not in {entry.thing for entry in await homes.home(services.db, number(alice.id))}
+    assert late not in {entry.entity for entry in await homes.home(services.db, number(alice.id))}
     await assert_clean(services.db)
 
 

@@ -116,7 +116,7 @@ async def test_absent_building_and_empty(db: Database, alice: Member, bob: Membe
     await drop(db, alice)
     assert await db.one(*homes.begin_home(number(alice.id))) is not None
     new = await bob.post("new")
-    assert [entry.thing for entry in await homes.home(db, number(alice.id))] == [number(new)]
+    assert [entry.entity for entry in await homes.home(db, number(alice.id))] == [number(new)]
     assert await alice.home() == [new, old]
     assert await db.one(*homes.begin_home(number(alice.id))) is None
     assert await db.one("HEXISTS", keys.home_state(number(alice.id)), HomeField.BUILDING) == 0
@@ -133,7 +133,7 @@ async def test_a_live_subscription(db: Database, alice: Member, bob: Member) -> 
         post = await bob.post("hello")
         assert await stream.brief() == ("put", post)
         assert await is_there(db, alice)
-        assert [entry.thing for entry in await homes.home(db, number(alice.id))] == [number(post)]
+        assert [entry.entity for entry in await homes.home(db, number(alice.id))] == [number(post)]
 
 
 async def test_a_builder_that_dies(services: Services, alice: Member, bob: Member, carol: Member) -> None:

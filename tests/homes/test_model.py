@@ -118,7 +118,7 @@ class Checks(Steps):
         self.same(f"home of {login}", got, wanted)
         self.same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
         # Stored homes depend on follows alone: posts invisible now may become visible again.
-        stored = [(e.thing, e.place) for e in await homes.home(self.db, number(self.people[login].id))]
+        stored = [(e.entity, e.place) for e in await homes.home(self.db, number(self.people[login].id))]
         whole = home(login, self.model.following(login), self.model.posts.values())
         self.same(f"stored home of {login}", stored, [(line.post, line.place) for line in whole])
 

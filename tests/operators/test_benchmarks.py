@@ -54,7 +54,7 @@ async def test_homes_are_cut(db: Database, alice: Member, bob: Member) -> None:
     posts = [number(await bob.post(f"post {i}")) for i in range(6)]
     assert await db.one("EXISTS", keys.newest(number(alice.id)))
     await homes.cut(db, [number(alice.id)], 4)
-    assert [entry.thing for entry in await stored_homes.home(db, number(alice.id))] == posts[:1:-1]
+    assert [entry.entity for entry in await stored_homes.home(db, number(alice.id))] == posts[:1:-1]
     assert not await db.one("EXISTS", keys.newest(number(alice.id)))
 
 

@@ -26,7 +26,7 @@ async def fill(anonymous: Member) -> tuple[Member, list[str]]:
 
 async def stored(db: Database, member: Member) -> list[int]:
     """Return the entries of a home, newest first."""
-    return [entry.thing for entry in await homes.home(db, number(member.id))]
+    return [entry.entity for entry in await homes.home(db, number(member.id))]
 
 
 async def test_a_home_is_rebuilt(tmp_path: Path) -> None:

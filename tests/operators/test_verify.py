@@ -165,7 +165,7 @@ async def test_a_repair_that_comes_too_late(db: Database, site: Site) -> None:
     assert await verify.repair(db, report.findings)
     assert not await db.one("EXISTS", keys.home(site.ann))
     await build.read(db, site.ann)
-    assert {post, site.word} <= {entry.thing for entry in await homes.home(db, site.ann)}
+    assert {post, site.word} <= {entry.entity for entry in await homes.home(db, site.ann)}
     assert (await look(db)).clean
 
 

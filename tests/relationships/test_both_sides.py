@@ -190,7 +190,7 @@ async def test_an_approval_of_what_was_withdrawn(
     assert approval
     assert withdrawal
     post = number(await bob.post("for friends"))
-    assert [entry.thing for entry in await homes.home(db, follower)] == [post]  # though alice does not see it
+    assert [entry.entity for entry in await homes.home(db, follower)] == [post]  # though alice does not see it
     await dispatch.finish(db, approval)
     assert await homes.home(db, follower) == []
     await dispatch.finish(db, withdrawal)

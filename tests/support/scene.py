@@ -84,4 +84,4 @@ async def assert_agreed(db: Database, members: list[int]) -> None:
     for member in members:
         following = [str(followed) for followed in await follows.following(db, member)]
         wanted = [(line.post, line.place) for line in model.home(str(member), following, facts)]
-        assert [(entry.thing, entry.place) for entry in await homes.home(db, member)] == wanted
+        assert [(entry.entity, entry.place) for entry in await homes.home(db, member)] == wanted

@@ -33,7 +33,7 @@ async def favourites(db: Database, members: Sequence[int]) -> list[Finding]:
 async def favouriters(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each member in a post's favourites index exists."""
     return [
-        Finding(entry.key, f"{entry.thing} does not exist", lists.remove(entry))
+        Finding(entry.key, f"{entry.entity} does not exist", lists.remove(entry))
         for entry in await lists.entries(db, Kind.FAVOURITERS, posts)
         if not entry.exists
     ]

@@ -49,7 +49,7 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
         content = await homes.content(db, member)
         if content is None:
             continue
-        home = Home({entry.thing: entry.place for entry in content.entries}, content.sources, content.floor)
+        home = Home({entry.entity: entry.place for entry in content.entries}, content.sources, content.floor)
         least, whole, pulled = await build.above(db, member, home.floor, set(big))
         message = _difference(home.above(whole.floor), least.above(whole.floor), whole, pulled)
         if message or not _in_order(content):
@@ -61,7 +61,7 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
 def _in_order(content: HomeContent) -> bool:
     """Return whether the list of a home is in order and the home has each post once."""
     in_order = all(one.place < other.place for one, other in itertools.pairwise(content.listed))
-    return in_order and len({entry.thing for entry in content.entries}) == len(content.entries)
+    return in_order and len({entry.entity for entry in content.entries}) == len(content.entries)
 
 
 def _anew(member: int) -> list[Command]:

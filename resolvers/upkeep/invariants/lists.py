@@ -26,7 +26,7 @@ def listed(kind: Kind) -> Check:
 
     async def check(db: Database, posts: Sequence[int]) -> list[Finding]:
         return [
-            Finding(entry.key, f"{entry.thing} is gone", lists.remove(entry))
+            Finding(entry.key, f"{entry.entity} is gone", lists.remove(entry))
             for entry in await lists.entries(db, kind, posts)
             if not entry.exists
         ]
@@ -37,16 +37,16 @@ def listed(kind: Kind) -> Check:
 async def reposts(db: Database, posts: Sequence[int]) -> list[Finding]:
     """Each listed plain repost exists."""
     return [
-        Finding(entry.key, f"{entry.place} by {entry.thing} is gone", lists.remove(entry))
+        Finding(entry.key, f"{entry.place} by {entry.entity} is gone", lists.remove(entry))
         for entry in await lists.entries(db, Kind.REPOSTS, posts)
         if not entry.exists
     ]
 
 
-async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
+async def comments(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each comment is listed at its post."""
     found: list[Finding] = []
-    for comment in await stored_comments.places(db, things):
+    for comment in await stored_comments.places(db, ids):
         if not comment.is_listed:
             mend = stored_comments.relist(comment) if comment.post_exists else [stored_comments.drop(comment)]
             found.append(Finding(comment.key, f"is not listed at {comment.post}", mend))

@@ -36,13 +36,13 @@ async def mentions(db: Database, members: Sequence[int]) -> list[Finding]:
     found = [(listed.key, listed.mention) for listed in await stored.mentions(db, members)]
     _, posts, comments = await _existing(
         db,
-        posts={named.below or named.thing for _, named in found},
-        comments={named.thing for _, named in found if named.below},
+        posts={named.below or named.entity for _, named in found},
+        comments={named.entity for _, named in found if named.below},
     )
     return [
-        Finding(key, f"{named.thing} is gone", [stored.remove(key, named.place)])
+        Finding(key, f"{named.entity} is gone", [stored.remove(key, named.place)])
         for key, named in found
-        if (named.below or named.thing) not in posts or (named.below and named.thing not in comments)
+        if (named.below or named.entity) not in posts or (named.below and named.entity not in comments)
     ]
 
 

@@ -14,9 +14,9 @@ from store.upkeep import posts as stored_posts
 from store.upkeep.kinds import Kind, existing
 
 
-async def posts(db: Database, things: Sequence[int]) -> list[Finding]:
+async def posts(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each post's author exists. The repair deletes the post, and a worker runs the job of that."""
-    authors = await stored_posts.authors(db, things)
+    authors = await stored_posts.authors(db, ids)
     exists = await existing(db, Kind.USER, set(authors.values()))
     return [
         Finding(
@@ -29,19 +29,19 @@ async def posts(db: Database, things: Sequence[int]) -> list[Finding]:
     ]
 
 
-async def likes(db: Database, things: Sequence[int]) -> list[Finding]:
+async def likes(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each member who likes a post exists."""
     return [
-        Finding(entry.key, f"{entry.thing}, who likes it, does not exist", lists.remove(entry))
-        for entry in await lists.entries(db, Kind.LIKES, things)
+        Finding(entry.key, f"{entry.entity}, who likes it, does not exist", lists.remove(entry))
+        for entry in await lists.entries(db, Kind.LIKES, ids)
         if not entry.exists
     ]
 
 
-async def comments(db: Database, things: Sequence[int]) -> list[Finding]:
+async def comments(db: Database, ids: Sequence[int]) -> list[Finding]:
     """Each comment's author exists, and the author's index leads to the comment."""
     found: list[Finding] = []
-    for comment in await stored_comments.authors(db, things):
+    for comment in await stored_comments.authors(db, ids):
         if not comment.author_exists:
             gone = [likes_and_comments.delete_command(db, comment.id, comment.post)]
             found.append(Finding(comment.key, f"its author {comment.author} does not exist", gone))

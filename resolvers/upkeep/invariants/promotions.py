@@ -12,10 +12,10 @@ from store.upkeep.scanning import KeyBatch
 
 async def promotions(db: Database, found: KeyBatch) -> list[Finding]:
     """Each running promotion is listed, and each listed promotion exists and is listed with its end."""
-    things = set(found.promotions)
+    ids = set(found.promotions)
     if found.has_running_promotions:
-        things |= await stored.listed(db)
-    findings = [_finding(facts) for facts in await stored.facts(db, things)]
+        ids |= await stored.listed(db)
+    findings = [_finding(facts) for facts in await stored.facts(db, ids)]
     return [finding for finding in findings if finding]
 
 
