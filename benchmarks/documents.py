@@ -169,7 +169,7 @@ def _with_size(clock: Clock, text: str) -> tuple[float, int, str]:
 
 
 def _mixed(random: Random) -> str:
-    """Return a document of fragments, each of several things at once, of about as many tokens as are allowed."""
+    """Return a document of fragments, each of several parts at once, of about as many tokens as are allowed."""
     count = random.randint(5, 120)
     parts = [
         "id", "name", "...on Node{id}", "...on User{bio login}", "followerCount @skip(if:$b)", "...F#", "...F#",

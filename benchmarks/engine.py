@@ -100,7 +100,7 @@ class Site:
         for _, _, job in made:
             assert job
             await self.db.ask(jobs.finish(job))
-        return [thing for _, thing, _ in made]
+        return [entity_id for _, entity_id, _ in made]
 
     async def ask(self, member: str, query: str) -> dict[str, Any]:
         """Return the response to a query over HTTP."""
@@ -252,12 +252,12 @@ async def log(url: str) -> None:
 
 
 async def _happen(db: Database, number: int, words: str) -> None:
-    thing = (60_000_000_000 + number) << 12  # as long as ids are
+    entity_id = (60_000_000_000 + number) << 12  # as long as ids are
     if words:
-        facts: dict[str, int | str] = {"post": thing, "is_public": 1, "text": words}
-        await events.append(db, f"post:{thing}", "post", thing, **facts)
+        facts: dict[str, int | str] = {"post": entity_id, "is_public": 1, "text": words}
+        await events.append(db, f"post:{entity_id}", "post", entity_id, **facts)
     else:
-        await events.append(db, f"follow:{thing}", "follow", thing, member=thing)
+        await events.append(db, f"follow:{entity_id}", "follow", entity_id, member=entity_id)
 
 
 async def _log_memory(db: Database) -> list[object]:

@@ -126,8 +126,8 @@ def _author(member: int, record: Hash) -> Json:
     return {"id": f"user_{member:014x}", "login": record[UserField.LOGIN], "name": record[UserField.NAME]}
 
 
-def _instant(thing: int) -> str:
-    return (EPOCH + timedelta(milliseconds=thing >> 12)).isoformat(timespec="milliseconds")[:-6] + "Z"
+def _instant(entity_id: int) -> str:
+    return (EPOCH + timedelta(milliseconds=entity_id >> 12)).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def main() -> None:

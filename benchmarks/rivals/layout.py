@@ -115,7 +115,7 @@ async def hashes(db: redis.Redis, names: Sequence[str]) -> list[Hash]:
     return found
 
 
-Entries = list[tuple[str, int]]  # Thing and place.
+Entries = list[tuple[str, int]]  # Entity and place.
 
 
 def read_home(waiting: str | None, listed: Sequence[str], first: int) -> Entries:
@@ -128,4 +128,4 @@ def read_home(waiting: str | None, listed: Sequence[str], first: int) -> Entries
 
 def read_entries(reply: Sequence[Sequence[Any]]) -> Entries:
     """Return the entries of a sorted set."""
-    return [(thing, int(place)) for thing, place in reply]
+    return [(entity, int(place)) for entity, place in reply]

@@ -68,7 +68,7 @@ def log() -> Iterator[io.StringIO]:
 
 
 @pytest.fixture
-async def things(alice: Member, bob: Member, db: Database) -> dict[str, str]:
+async def ids(alice: Member, bob: Member, db: Database) -> dict[str, str]:
     """Real ids for the ids in the inputs. Everything exists, and alice may act on it."""
     await accounts.update(db, number(alice.id), credentials={CredentialsField.ROLE: Role.ADMIN.value})
     post = await alice.post("hello")
@@ -85,12 +85,12 @@ async def hashes(db: Database) -> list[str]:
 
 @pytest.mark.parametrize("name", FIELDS)
 async def test_no_secret_is_shown(
-    name: str, services: Services, db: Database, alice: Member, things: dict[str, str], log: io.StringIO
+    name: str, services: Services, db: Database, alice: Member, ids: dict[str, str], log: io.StringIO
 ) -> None:
     """A mutation fails at its first call, its second and so on: no log line and no answer contains a secret."""
     assert isinstance(services.db, Failing)
     text = json.dumps(fields_of(name, alice))
-    for placeholder, real in {**things, CURRENT: PASSWORD}.items():
+    for placeholder, real in {**ids, CURRENT: PASSWORD}.items():
         text = text.replace(placeholder, real)
     used = [PASSWORD, NEXT, NEWCOMERS, SECRET, str(alice.token), alice.refresh_token, *await hashes(db)]
     failed = 0

@@ -36,7 +36,7 @@ QUERIES = [
         "fragment B on Cat { friends { late number } number }"
     ),
     "{ animals { number } animals { ...on Animal { late } } }",
-    "{ things { __typename ... on Stone { mass } ... on Animal { number keeper } } }",
+    "{ exhibits { __typename ... on Stone { mass } ... on Animal { number keeper } } }",
     "{ animals { number @skip(if: true) late @include(if: false) weight @include(if: true) } }",
     "{ animals { double(times: 5) x: double(wish: {atLeast: 4, colour: RED}) y: double(wish: null) } }",
     '{ animals(name: "steady") { name number tags grid keeper late ... on Cat { friends { name number } } } }',

@@ -168,41 +168,41 @@ class Checks(Steps):
         pinned = self.model.pins.get(login)
         return {"id": self.ids[pinned]} if pinned and self.model.sees(viewer, pinned) else None
 
-    def _facts(self, thing: int, viewer: Member) -> dict[str, Any]:
+    def _facts(self, post_id: int, viewer: Member) -> dict[str, Any]:
         model, me = self.model, viewer.login
-        post, target = model.posts[thing], model.target_of(thing)
-        reposts, quotes = (model.passed_on(thing, plain=plain, viewer=me) for plain in (True, False))
+        post, target = model.posts[post_id], model.target_of(post_id)
+        reposts, quotes = (model.passed_on(post_id, plain=plain, viewer=me) for plain in (True, False))
         facts = {
-            "id": self.ids[thing],
+            "id": self.ids[post_id],
             "text": post.text,
             "hashtags": post.tags,
-            "likeCount": len(model.liked_by(thing)),
-            "repostCount": len(model.passed_on(thing, plain=True)),
-            "quoteCount": len(model.passed_on(thing, plain=False)),
-            "commentCount": len(model.comments(thing)),
-            "replyCount": len(model.replies(thing)),
-            "viewerHasLiked": me in model.liked_by(thing),
+            "likeCount": len(model.liked_by(post_id)),
+            "repostCount": len(model.passed_on(post_id, plain=True)),
+            "quoteCount": len(model.passed_on(post_id, plain=False)),
+            "commentCount": len(model.comments(post_id)),
+            "replyCount": len(model.replies(post_id)),
+            "viewerHasLiked": me in model.liked_by(post_id),
             "viewerHasReposted": model.repost_of(me, target) is not None,
             "viewerHasFavourited": (me, target) in model.favourites,
             "author": {"login": post.author},
-            "replies": self._nodes(model.replies(thing, me)),
-            "likedBy": {"nodes": [{"login": member} for member in model.liked_by(thing, me)]},
+            "replies": self._nodes(model.replies(post_id, me)),
+            "likedBy": {"nodes": [{"login": member} for member in model.liked_by(post_id, me)]},
             "reposts": self._nodes(reposts),
             "quotes": self._nodes(quotes),
-            "comments": {"nodes": [self._remark(comment, me) for comment in model.comments(thing, me)]},
+            "comments": {"nodes": [self._remark(comment, me) for comment in model.comments(post_id, me)]},
         }
         if post.original:
             facts["original"] = self._seen(post.original, me)
         else:
             facts["inReplyTo"] = self._seen(post.answers, me)
-            facts["conversation"] = self._nodes(model.conversation(thing, me))
+            facts["conversation"] = self._nodes(model.conversation(post_id, me))
         return facts
 
-    def _nodes(self, things: Iterable[int]) -> dict[str, Any]:
-        return {"nodes": [{"id": self.ids[thing]} for thing in things]}
+    def _nodes(self, ids: Iterable[int]) -> dict[str, Any]:
+        return {"nodes": [{"id": self.ids[post_id]} for post_id in ids]}
 
-    def _seen(self, thing: int | None, viewer: str) -> dict[str, Any] | None:
-        return {"id": self.ids[thing]} if thing and self.model.sees(viewer, thing) else None
+    def _seen(self, post_id: int | None, viewer: str) -> dict[str, Any] | None:
+        return {"id": self.ids[post_id]} if post_id and self.model.sees(viewer, post_id) else None
 
     def _remark(self, comment: Comment, viewer: str) -> dict[str, Any]:
         sees = self.model.sees_comment(viewer, comment.answers)

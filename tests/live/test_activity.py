@@ -71,19 +71,19 @@ async def test_what_changes_no_number(db: Database, alice: Member, bob: Member) 
 async def test_a_burst(db: Database, alice: Member) -> None:
     """Of a burst of changes only the latest counts are sent, not each change."""
     post = await alice.post("watch me")
-    thing = number(post)
-    p = partition(thing)
+    post_id = number(post)
+    p = partition(post_id)
     likes = [
         script(
             "like",
             minted=keys.minted(p),
-            status=keys.status(thing),
-            likes=keys.likes(thing),
+            status=keys.status(post_id),
+            likes=keys.likes(post_id),
             rescore=keys.rescore(p),
             partition=p,
             member=fan,
-            channel=db.channel(keys.activity(thing)),
-            post=thing,
+            channel=db.channel(keys.activity(post_id)),
+            post=post_id,
             mailboxes="",
         )
         for fan in range(1, 101)

@@ -165,7 +165,7 @@ async def test_pages_of_mentions(db: Database, anonymous: Member, alice: Member,
     """Posts and comments are in one order, newest first; pages join to the whole, in either direction."""
     await busy(alice, await crowd(anonymous, 3))
     whole = await named(alice)
-    assert [thing.partition("_")[0] for thing in whole] == ["comment", "status"] * 3
+    assert [entity_id.partition("_")[0] for entity_id in whole] == ["comment", "status"] * 3
     found: list[str] = []
     after = None
     while True:

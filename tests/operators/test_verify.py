@@ -44,9 +44,9 @@ async def site(anonymous: Member, db: Database) -> Site:
     secret = await fay.post("a secret #tea")
     await ben.follow(fay)
     await fay.do("block", userIds=[dan.id])
-    things = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret]
+    ids = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret]
     await db.ask(*(homes.trim_home(db, number(member.id)) for member in (ann, ben)))
-    return Site(*map(number, things))
+    return Site(*map(number, ids))
 
 
 async def mended(db: Database) -> Report:

@@ -45,15 +45,15 @@ async def test_from_anywhere(db: Database, tree: list[str], anonymous: Member, b
     """Every post of a conversation lists all of it, from its root, oldest first; other posts are not in it."""
     other = await bob.post("of something else")
     for viewer in (anonymous, bob):
-        assert [await read(viewer, thing, "conversation") for thing in tree] == [tree] * len(tree)
+        assert [await read(viewer, post_id, "conversation") for post_id in tree] == [tree] * len(tree)
         assert await read(viewer, other, "conversation") == [other]
     await assert_clean(db)
 
 
 async def test_pages(tree: list[str], anonymous: Member) -> None:
     """Pages of a conversation joined are the whole, from any of its posts and with cursors of any of them."""
-    for thing in tree:
-        assert await walk(anonymous, thing, "conversation", 2) == [tree[:2], tree[2:4], tree[4:]]
+    for post_id in tree:
+        assert await walk(anonymous, post_id, "conversation", 2) == [tree[:2], tree[2:4], tree[4:]]
     start = await page(anonymous, tree[3], "conversation", 3)
     rest = await page(anonymous, tree[0], "conversation", 3, start["pageInfo"]["endCursor"])
     assert [node["id"] for node in rest["nodes"]] == tree[3:]
@@ -86,12 +86,12 @@ async def test_not_listed_yet(db: Database, alice: Member, bob: Member) -> None:
     _, early, early_job = await posts.create(db, draft)
     later = await alice.post("two", inReplyToId=root)
     assert early_job
-    thing = f"status_{early:014x}"
+    post_id = f"status_{early:014x}"
     for first in (1, 2, 3):
-        joined = [each for found in await walk(bob, thing, "conversation", first) for each in found]
-        assert joined == sorted([root, thing, later], key=number)
+        joined = [each for found in await walk(bob, post_id, "conversation", first) for each in found]
+        assert joined == sorted([root, post_id, later], key=number)
     await dispatch.finish(db, early_job)
-    assert await read(bob, root, "conversation") == sorted([root, thing, later], key=number)
+    assert await read(bob, root, "conversation") == sorted([root, post_id, later], key=number)
 
 
 @pytest.mark.parametrize("gone", range(5))
@@ -100,10 +100,10 @@ async def test_a_deleted_post(
 ) -> None:
     """A deleted post, even the root, is left out, and the replies below it stay."""
     await delete((alice, bob, carol, alice, bob)[gone], tree[gone])
-    left = [thing for thing in tree if thing != tree[gone]]
-    for thing in left:
-        assert await read(carol, thing, "conversation") == left
-        joined = [each for found in await walk(carol, thing, "conversation", 1) for each in found]
+    left = [post_id for post_id in tree if post_id != tree[gone]]
+    for post_id in left:
+        assert await read(carol, post_id, "conversation") == left
+        joined = [each for found in await walk(carol, post_id, "conversation", 1) for each in found]
         assert joined == left
     await assert_clean(db)
 
@@ -116,9 +116,9 @@ async def test_a_hidden_post(
     author = (alice, bob, carol, alice, bob)[hidden]
     other = carol if author is not carol else alice
     await hide(author, tree[hidden])
-    left = [thing for thing in tree if thing != tree[hidden]]
-    for thing in left:
-        assert await read(other, thing, "conversation") == left
+    left = [post_id for post_id in tree if post_id != tree[hidden]]
+    for post_id in left:
+        assert await read(other, post_id, "conversation") == left
     assert await read(author, tree[hidden], "conversation") == tree
     await assert_clean(db)
     await unhide(author, tree[hidden])
@@ -133,8 +133,8 @@ async def test_the_thread_goes_with_its_last_post(
     await delete(alice, tree[0])
     last = await carol.post("still here", inReplyToId=tree[4])
     assert await read(bob, last, "conversation") == [*tree[1:], last]
-    for author, thing in zip((bob, carol, alice, bob, carol), [*tree[1:], last], strict=True):
-        await delete(author, thing)
+    for author, post_id in zip((bob, carol, alice, bob, carol), [*tree[1:], last], strict=True):
+        await delete(author, post_id)
     assert not await db.one("KEYS", "thread:*")
     assert not await db.one("KEYS", "replies:*")
     await assert_clean(db)
@@ -159,7 +159,7 @@ async def _conversation(db: Database, authors: list[Member], count: int) -> list
         assert job
         await dispatch.finish(db, job)
         made.append(parent)
-    return [f"status_{thing:014x}" for thing in made]
+    return [f"status_{post_id:014x}" for post_id in made]
 
 
 async def test_round_trips(services: Services, alice: Member, bob: Member, carol: Member) -> None:
@@ -167,17 +167,17 @@ async def test_round_trips(services: Services, alice: Member, bob: Member, carol
     await alice.follow(bob)
     costs = []
     short, long = [await _conversation(services.db, [alice, bob, carol], count) for count in (10, LONG)]
-    for things, first in ((short, 10), (long, 10), (long, LONG)):
-        for thing in (things[0], things[len(things) // 2], things[-1]):
+    for ids, first in ((short, 10), (long, 10), (long, LONG)):
+        for post_id in (ids[0], ids[len(ids) // 2], ids[-1]):
             services.db.round_trips = 0
-            found = (await alice.ask(QUERY, id=thing, first=first))["conversation"]
+            found = (await alice.ask(QUERY, id=post_id, first=first))["conversation"]
             trips = services.db.round_trips
-            assert [edge["node"]["id"] for edge in found["edges"]] == things[:first]
+            assert [edge["node"]["id"] for edge in found["edges"]] == ids[:first]
             costs.append(trips)
             services.db.round_trips = 0
             after = found["edges"][4]["cursor"]
-            found = (await alice.ask(QUERY, id=thing, first=5, after=after))["conversation"]
-            assert [edge["node"]["id"] for edge in found["edges"]] == things[5:10]
+            found = (await alice.ask(QUERY, id=post_id, first=5, after=after))["conversation"]
+            assert [edge["node"]["id"] for edge in found["edges"]] == ids[5:10]
             assert all(edge["node"]["inReplyTo"] for edge in found["edges"])
             costs.append(services.db.round_trips)
     assert all(cost <= first for cost, first in zip(costs, costs[:2] * 9, strict=True))

@@ -28,9 +28,9 @@ async def heir(settings: Settings) -> AsyncIterator[Worker]:
     await database.close()
 
 
-def number(thing: str) -> int:
+def number(post_id: str) -> int:
     """Return the number in a global id."""
-    found = global_ids.read(thing)
+    found = global_ids.read(post_id)
     assert found
     return found[1]
 
@@ -81,7 +81,7 @@ async def test_quotes_outlive_their_original(alice: Member, bob: Member, carol: 
     repost = await carol.repost(quote)
     assert await counts(carol, quote) == (1, 1, 0, 0)
     await delete(bob, quote)
-    assert [await seen(carol, thing) for thing in (quote, repost)] == [None, None]
+    assert [await seen(carol, post_id) for post_id in (quote, repost)] == [None, None]
     assert await profile(carol, "bob") == await profile(carol, "carol") == (0, [])
 
 
@@ -118,10 +118,10 @@ async def test_deleting_a_plain_repost_equals_unrepost(db: Database, alice: Memb
 async def test_only_the_author_deletes(db: Database, alice: Member, bob: Member) -> None:
     """Nobody deletes what another member posted, quoted or reposted, and the attempt writes nothing."""
     post = await alice.post("hello")
-    things = [post, await alice.repost(post), await alice.repost(post, "see")]
+    ids = [post, await alice.repost(post), await alice.repost(post, "see")]
     before = await contents(db)
-    for thing in things:
-        payload = await bob.do("deletePost", "deletedPostId author { id }", postId=thing)
+    for post_id in ids:
+        payload = await bob.do("deletePost", "deletedPostId author { id }", postId=post_id)
         assert (payload["deletedPostId"], payload["author"]) == (None, None)
         assert [(e["code"], e["field"]) for e in payload["userErrors"]] == [("NOT_ALLOWED", ["postId"])]
     assert await contents(db) == before

@@ -110,8 +110,8 @@ async def test_refusals(db: Database, alice: Member, bob: Member, mutation: str)
     await delete(bob, gone)
     await hide(bob, hidden)
     before = await contents(db)
-    for thing in (gone, hidden, plain, f"repost_{number(post):014x}", bob.id, f"status_{1:014x}"):
-        assert await alice.refused(mutation, postId=thing) == ("NOT_FOUND", ["postId"])
+    for post_id in (gone, hidden, plain, f"repost_{number(post):014x}", bob.id, f"status_{1:014x}"):
+        assert await alice.refused(mutation, postId=post_id) == ("NOT_FOUND", ["postId"])
     assert await alice.refused(mutation, postId="nonsense") == ("INVALID", ["postId"])
     assert await contents(db) == before
     query = f"mutation($input: PostIdInput!) {{ {mutation}(input: $input) {{ post {{ id }} }} }}"

@@ -85,7 +85,7 @@ async def test_a_key_belongs_to_one_member_and_mutation(alice: Member, bob: Memb
     post = await alice.post("original")
     kinds = ("post", "quote", "comment")
     made = [await keyed(member, kind, post, "hello", "key") for member in (alice, bob) for kind in kinds]
-    assert all(isinstance(thing, str) for thing in made)
+    assert all(isinstance(entity_id, str) for entity_id in made)
     assert len(set(made)) == 6
 
 

@@ -43,17 +43,26 @@ async def one_of_each(alice: Member) -> dict[str, str]:
 
 async def test_node_gives_each_type(alice: Member, anonymous: Member) -> None:
     """Every id leads to its own entity, for anybody."""
-    for kind, thing in (await one_of_each(alice)).items():
+    for kind, entity_id in (await one_of_each(alice)).items():
         typename = "Repost" if kind == "quote" else kind
-        assert await anonymous.ask(NODE, id=thing) == {"__typename": typename, "id": thing}
+        assert await anonymous.ask(NODE, id=entity_id) == {"__typename": typename, "id": entity_id}
 
 
 async def test_nodes_keep_the_order_of_their_ids(alice: Member, anonymous: Member) -> None:
     """`nodes` answers in the order asked, repeated ids repeatedly, with null for missing entities."""
-    things = list((await one_of_each(alice)).values())
-    ids = [*things[::-1], "status_00000000000001", *things, things[0], "user_00000000000001", "comment_00000000000001"]
+    entities = list((await one_of_each(alice)).values())
+    ids = [
+        *entities[::-1],
+        "status_00000000000001",
+        *entities,
+        entities[0],
+        "user_00000000000001",
+        "comment_00000000000001",
+    ]
     found = await anonymous.ask(NODES, ids=ids)
-    assert [node and node["id"] for node in found] == [thing if thing in things else None for thing in ids]
+    assert [node and node["id"] for node in found] == [
+        entity_id if entity_id in entities else None for entity_id in ids
+    ]
 
 
 async def test_no_ids_are_no_nodes(anonymous: Member) -> None:
@@ -63,44 +72,44 @@ async def test_no_ids_are_no_nodes(anonymous: Member) -> None:
 
 async def test_ids_are_unique_across_types(alice: Member, bob: Member) -> None:
     """No two entities share an id, and the number of one under another type's name leads nowhere."""
-    things = [*(await one_of_each(alice)).values(), *(await one_of_each(bob)).values()]
-    assert len(set(things)) == len(things)
-    for thing in things:
-        kind, _, digits = thing.partition("_")
+    entities = [*(await one_of_each(alice)).values(), *(await one_of_each(bob)).values()]
+    assert len(set(entities)) == len(entities)
+    for entity_id in entities:
+        kind, _, digits = entity_id.partition("_")
         others = [f"{other}_{digits}" for other in ("user", "status", "repost", "comment") if other != kind]
-        assert await alice.ask(NODES, ids=others) == [None, None, None], thing
+        assert await alice.ask(NODES, ids=others) == [None, None, None], entity_id
         for other in others:
             assert await alice.ask(NODE, id=other) is None
 
 
 async def test_what_is_gone_is_null(alice: Member) -> None:
     """A deleted entity is answered exactly like one that never was."""
-    things = await one_of_each(alice)
-    await alice.do("deleteComment", commentId=things["Comment"])
+    entities = await one_of_each(alice)
+    await alice.do("deleteComment", commentId=entities["Comment"])
     for kind in ("quote", "Repost", "Status"):
-        await alice.do("deletePost", postId=things[kind])
-    del things["User"]
-    assert await alice.ask(NODES, ids=list(things.values())) == [None] * 4
-    assert [await alice.ask(NODE, id=thing) for thing in things.values()] == [None] * 4
+        await alice.do("deletePost", postId=entities[kind])
+    del entities["User"]
+    assert await alice.ask(NODES, ids=list(entities.values())) == [None] * 4
+    assert [await alice.ask(NODE, id=entity_id) for entity_id in entities.values()] == [None] * 4
 
 
 MALFORMED: dict[str, Callable[[str], str]] = {
     "empty": lambda _: "",
     "nonsense": lambda _: "nonsense",
     "a number": lambda _: "42",
-    "another type's name": lambda thing: thing.replace("status", "post"),
-    "no type": lambda thing: thing.partition("_")[2],
-    "truncated": lambda thing: thing[:-1],
+    "another type's name": lambda entity_id: entity_id.replace("status", "post"),
+    "no type": lambda entity_id: entity_id.partition("_")[2],
+    "truncated": lambda entity_id: entity_id[:-1],
     "a type alone": lambda _: "status_",
-    "too long": lambda thing: thing + "0",
-    "upper case": lambda thing: thing.upper(),
-    "space before": lambda thing: " " + thing,
-    "line feed after": lambda thing: thing + "\n",
+    "too long": lambda entity_id: entity_id + "0",
+    "upper case": lambda entity_id: entity_id.upper(),
+    "space before": lambda entity_id: " " + entity_id,
+    "line feed after": lambda entity_id: entity_id + "\n",
     "negative": lambda _: "status_-0000000000001",
     "too large": lambda _: "status_ffffffffffffff",
-    "other digits": lambda thing: thing[:-1] + "\u0661",
-    "NUL": lambda thing: thing[:-1] + "\0",
-    "very long": lambda thing: thing * 1000,
+    "other digits": lambda entity_id: entity_id[:-1] + "\u0661",
+    "NUL": lambda entity_id: entity_id[:-1] + "\0",
+    "very long": lambda entity_id: entity_id * 1000,
 }
 
 
@@ -145,12 +154,12 @@ FOREIGN: dict[str, Callable[[dict[str, str]], str]] = {
     "never made": lambda _: "status_00000000000001",
     "zero": lambda _: "status_00000000000000",
     "the largest": lambda _: "repost_1fffffffffffff",
-    "a member": lambda things: things["User"],
-    "a comment": lambda things: things["Comment"],
-    "a status named a repost": lambda things: things["Status"].replace("status", "repost"),
-    "a repost named a status": lambda things: things["Repost"].replace("repost", "status"),
-    "a quote named a status": lambda things: things["quote"].replace("repost", "status"),
-    "a member named a status": lambda things: things["User"].replace("user", "status"),
+    "a member": lambda entities: entities["User"],
+    "a comment": lambda entities: entities["Comment"],
+    "a status named a repost": lambda entities: entities["Status"].replace("status", "repost"),
+    "a repost named a status": lambda entities: entities["Repost"].replace("repost", "status"),
+    "a quote named a status": lambda entities: entities["quote"].replace("repost", "status"),
+    "a member named a status": lambda entities: entities["User"].replace("user", "status"),
 }
 
 
@@ -159,19 +168,19 @@ async def test_an_id_of_no_post_is_not_found(
     db: Database, alice: Member, choose: Callable[[dict[str, str]], str]
 ) -> None:
     """An id that names no post is refused as NOT_FOUND, the field is named, and nothing is written."""
-    thing = choose(await one_of_each(alice))
+    entity_id = choose(await one_of_each(alice))
     before = await contents(db)
     for mutation, fields in ON_POSTS.items():
-        assert await alice.refused(mutation, postId=thing, **fields) == ("NOT_FOUND", ["postId"]), mutation
+        assert await alice.refused(mutation, postId=entity_id, **fields) == ("NOT_FOUND", ["postId"]), mutation
     assert await contents(db) == before
 
 
 @pytest.mark.parametrize("kind", ["Status", "Repost", "quote", "User", "never made"])
 async def test_an_id_of_no_comment_is_not_found(db: Database, alice: Member, kind: str) -> None:
     """Only a comment's id can be deleted as a comment."""
-    things = await one_of_each(alice) | {"never made": "comment_00000000000001"}
+    entities = await one_of_each(alice) | {"never made": "comment_00000000000001"}
     before = await contents(db)
-    assert await alice.refused("deleteComment", commentId=things[kind]) == ("NOT_FOUND", ["commentId"])
+    assert await alice.refused("deleteComment", commentId=entities[kind]) == ("NOT_FOUND", ["commentId"])
     assert await contents(db) == before
 
 

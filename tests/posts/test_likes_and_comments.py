@@ -14,12 +14,12 @@ LIKED = "post { id likeCount viewerHasLiked }"
 COMMENT = "__typename id text createdAt author { login } post { id commentCount } replyTo { id text }"
 
 
-async def seen(member: Member, thing: str, selection: str) -> Any:
+async def seen(member: Member, entity_id: str, selection: str) -> Any:
     """Return a post or a comment as a member sees it, None if there is none."""
     query = f"query($id: ID!) {{ node(id: $id) {{ ... on Post {{ {selection} }} }} }}"
-    if thing.startswith("comment"):
+    if entity_id.startswith("comment"):
         query = f"query($id: ID!) {{ node(id: $id) {{ ... on Comment {{ {selection} }} }} }}"
-    return await member.ask(query, id=thing)
+    return await member.ask(query, id=entity_id)
 
 
 async def likers(member: Member, post: str) -> tuple[int, list[str]]:
@@ -38,8 +38,8 @@ async def say(member: Member, post: str, text: str = "yes", **fields: Any) -> st
     """Comment on a post; returns the comment's id."""
     payload = await member.do("comment", "comment { id }", postId=post, text=text, **fields)
     assert not payload["userErrors"], payload
-    thing: str = payload["comment"]["id"]
-    return thing
+    comment_id: str = payload["comment"]["id"]
+    return comment_id
 
 
 # ---- likes
@@ -190,9 +190,9 @@ async def test_what_cannot_be_answered_is_refused(
         "nonsense": "INVALID",
         elsewhere[:-1]: "INVALID",
     }
-    for thing, code in table.items():
-        found = await bob.refused("comment", postId=post, text="answer", replyToId=thing, **key)
-        assert found == (code, ["replyToId"]), thing
+    for entity_id, code in table.items():
+        found = await bob.refused("comment", postId=post, text="answer", replyToId=entity_id, **key)
+        assert found == (code, ["replyToId"]), entity_id
     assert await contents(db) == before
     assert await say(bob, post, "answer", **key)
 

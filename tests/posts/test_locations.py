@@ -137,8 +137,8 @@ async def test_the_steps_after_a_commit_know_text_and_place(
 ) -> None:
     """The jobs that deliver and that delete a status carry its text and its place, which a filter needs."""
     author = number(alice.id)
-    _, thing, made = await posts.create(db, Draft(author, 'über "all"\n数据', location=place))
-    gone = await posts.delete(db, thing, author)
+    _, post_id, made = await posts.create(db, Draft(author, 'über "all"\n数据', location=place))
+    gone = await posts.delete(db, post_id, author)
     for job in (made, gone):
         assert job
         assert job.body["text"] == 'über "all"\n数据'

@@ -11,10 +11,10 @@ from tests.support.listings import Listing, Page, timelines_only
 listing = listings.listing
 
 
-async def vanish(db: Database, *things: str) -> None:
+async def vanish(db: Database, *ids: str) -> None:
     """Delete records behind the lists' back, as if a job had not removed them from the lists yet."""
     key_of = {"user": keys.user, "status": keys.status, "repost": keys.status, "comment": keys.comment}
-    found = [global_ids.read(thing) for thing in things]
+    found = [global_ids.read(entity_id) for entity_id in ids]
     await db.one("DEL", *(key_of[name[0]](name[1]) for name in found if name))
 
 

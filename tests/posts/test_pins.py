@@ -79,10 +79,10 @@ async def test_refusals(db: Database, alice: Member, bob: Member, mutation: str)
     await hide(bob, hidden)
     await delete(bob, gone)
     before = await contents(db)
-    for thing in (theirs, plain, own_plain):
-        assert await alice.refused(mutation, postId=thing) == ("NOT_ALLOWED", ["postId"])
-    for thing in (hidden, gone, bob.id, f"repost_{number(post):014x}", f"status_{1:014x}"):
-        assert await alice.refused(mutation, postId=thing) == ("NOT_FOUND", ["postId"])
+    for post_id in (theirs, plain, own_plain):
+        assert await alice.refused(mutation, postId=post_id) == ("NOT_ALLOWED", ["postId"])
+    for post_id in (hidden, gone, bob.id, f"repost_{number(post):014x}", f"status_{1:014x}"):
+        assert await alice.refused(mutation, postId=post_id) == ("NOT_FOUND", ["postId"])
     assert await alice.refused(mutation, postId="nonsense") == ("INVALID", ["postId"])
     assert await contents(db) == before
     query = f"mutation($input: PostIdInput!) {{ {mutation}(input: $input) {{ post {{ id }} }} }}"

@@ -86,7 +86,7 @@ async def test_every_cursor(admin: Member, alice: Member, posts: list[str]) -> N
     assert page.promoted == [10, 20]
     for place, cursor in enumerate(page.cursors, 1):
         seen = page.ids[:place]
-        passed = len([thing for thing in seen if thing in posts])
+        passed = len([post for post in seen if post in posts])
         assert (await read(alice, TIMELINES["home"], f'first: 9, after: "{cursor}"')).posts == posts[passed:][:9]
         above = posts[: passed - 1]
         assert (await read(alice, TIMELINES["home"], f'last: 9, before: "{cursor}"')).posts == above[-9:]

@@ -114,10 +114,10 @@ async def test_all_refusals_at_once(admin: Member) -> None:
 async def test_only_statuses(admin: Member, alice: Member, bob: Member) -> None:
     """Reposts, under any id, and deleted posts cannot be promoted."""
     post = await alice.post("hello")
-    things = [await bob.repost(post), await bob.repost(post, "look"), await alice.post("bye")]
-    await alice.do("deletePost", postId=things[2])
-    for thing in [*things, things[1].replace("repost", "status")]:
-        fields = {"sponsorId": alice.id, "subject": {"statusId": thing}, "endsAt": instant(days=1)}
+    ids = [await bob.repost(post), await bob.repost(post, "look"), await alice.post("bye")]
+    await alice.do("deletePost", postId=ids[2])
+    for entity_id in [*ids, ids[1].replace("repost", "status")]:
+        fields = {"sponsorId": alice.id, "subject": {"statusId": entity_id}, "endsAt": instant(days=1)}
         assert await admin.refused("createPromotion", **fields) == ("NOT_FOUND", ["subject", "statusId"])
 
 
@@ -182,12 +182,12 @@ async def test_end(admin: Member, alice: Member, db: Database) -> None:
 
 async def test_end_of_none(admin: Member, alice: Member) -> None:
     """Only a promotion can be ended."""
-    for thing, code in (
+    for entity_id, code in (
         ("promotion_00000000000fff", "NOT_FOUND"),
         (alice.id, "NOT_FOUND"),
         ("promotion_fff", "INVALID"),
     ):
-        assert await admin.refused("endPromotion", promotionId=thing) == (code, ["promotionId"])
+        assert await admin.refused("endPromotion", promotionId=entity_id) == (code, ["promotionId"])
 
 
 async def test_node(admin: Member, alice: Member, bob: Member, anonymous: Member, db: Database) -> None:

@@ -34,7 +34,11 @@ async def test_a_reply(db: Database, alice: Member, bob: Member, carol: Member, 
     for viewer in (alice, bob, anonymous):
         assert await read(viewer, post, "replies") == replies
         assert await reply_count(viewer, post) == 3
-        assert [await answered(viewer, thing) for thing in (post, *replies, below)] == [None, *[post] * 3, replies[0]]
+        assert [await answered(viewer, post_id) for post_id in (post, *replies, below)] == [
+            None,
+            *[post] * 3,
+            replies[0],
+        ]
     assert await read(bob, replies[0], "replies") == [below]
     assert (await profile(bob, "bob"))[1] == [replies[0]]
     assert await public(bob) == [below, *replies[::-1], post]
@@ -48,7 +52,7 @@ async def test_pages(alice: Member, bob: Member) -> None:
     replies = [await bob.post(f"answer {i}", inReplyToId=post) for i in range(5)]
     assert await walk(bob, post, "replies", 2) == [replies[:2], replies[2:4], replies[4:]]
     await delete(bob, replies[1])
-    assert [thing for page in await walk(bob, post, "replies", 2) for thing in page] == [replies[0], *replies[2:]]
+    assert [post_id for page in await walk(bob, post, "replies", 2) for post_id in page] == [replies[0], *replies[2:]]
 
 
 async def test_a_plain_repost_is_answered_as_its_original(db: Database, alice: Member, bob: Member) -> None:
@@ -57,11 +61,11 @@ async def test_a_plain_repost_is_answered_as_its_original(db: Database, alice: M
     plain, quote = await bob.repost(post), await bob.repost(post, "see")
     reply = await alice.post("an answer", inReplyToId=plain)
     other = await alice.post("not to the question", inReplyToId=quote)
-    for thing in (post, plain):
-        assert await read(bob, thing, "replies") == [reply]
-        assert await reply_count(bob, thing) == 1
+    for post_id in (post, plain):
+        assert await read(bob, post_id, "replies") == [reply]
+        assert await reply_count(bob, post_id) == 1
     assert await read(bob, quote, "replies") == [other]
-    assert [await answered(bob, thing) for thing in (reply, other)] == [post, quote]
+    assert [await answered(bob, post_id) for post_id in (reply, other)] == [post, quote]
     assert await read(bob, other, "conversation") == [quote, other]
     await assert_clean(db)
 
@@ -75,8 +79,8 @@ async def test_refusals(db: Database, alice: Member, bob: Member) -> None:
     before = await contents(db)
     missing = ("NOT_FOUND", ["inReplyToId"])
     other_kind = f"repost_{number(post):014x}"
-    for thing in (gone, hidden, plain, other_kind, bob.id, f"status_{1:014x}"):
-        assert await alice.refused("post", text="yes", inReplyToId=thing, idempotencyKey="key") == missing
+    for post_id in (gone, hidden, plain, other_kind, bob.id, f"status_{1:014x}"):
+        assert await alice.refused("post", text="yes", inReplyToId=post_id, idempotencyKey="key") == missing
     assert await bob.refused("post", text="yes", inReplyToId=hidden) == ("NOT_ALLOWED", ["inReplyToId"])
     assert await alice.refused("post", text="yes", inReplyToId="nonsense") == ("INVALID", ["inReplyToId"])
     assert await alice.refused("post", text=" ", inReplyToId=post) == ("BLANK", ["text"])
@@ -157,9 +161,9 @@ async def test_a_parent_deleted_meanwhile(db: Database, alice: Member, bob: Memb
         await die_in(db, job, 2)
     await delete(alice, f"status_{parent:014x}")
     await dispatch.finish(db, job)
-    thing = f"status_{reply:014x}"
-    assert await answered(bob, thing) is None
-    assert await read(bob, thing, "conversation") == [thing]
+    post_id = f"status_{reply:014x}"
+    assert await answered(bob, post_id) is None
+    assert await read(bob, post_id, "conversation") == [post_id]
     assert await db.one("ZRANGE", keys.thread(parent), 0, -1) == [str(reply)]
     await assert_clean(db)
 
@@ -186,8 +190,8 @@ async def test_a_crash(db: Database, worker: Worker, alice: Member, bob: Member,
     assert job
     await die_in(db, job, calls)
     await work_off(db, worker)
-    post, thing = f"status_{parent:014x}", f"status_{reply:014x}"
-    assert await read(alice, post, "replies") == [thing]
+    post, post_id = f"status_{parent:014x}", f"status_{reply:014x}"
+    assert await read(alice, post, "replies") == [post_id]
     assert await reply_count(alice, post) == 1
     await assert_clean(db)
     job = await posts.delete(db, reply, number(bob.id))
@@ -210,7 +214,7 @@ async def test_a_deleted_account(db: Database, worker: Worker, alice: Member, bo
     assert await reply_count(carol, post) == 0
     assert await read(carol, below, "conversation") == [post, below]
     assert await read(carol, under, "conversation") == [under]
-    assert [await answered(carol, thing) for thing in (below, under)] == [None, None]
+    assert [await answered(carol, post_id) for post_id in (below, under)] == [None, None]
     await assert_clean(db)
 
 

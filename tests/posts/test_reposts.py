@@ -68,9 +68,9 @@ async def test_members_reposting_at_once_are_all_counted(anonymous: Member, alic
     assert await listed(alice, post, "quotes") == sorted(made[20:], key=placed, reverse=True)
 
 
-def placed(thing: str) -> str:
+def placed(post_id: str) -> str:
     """Return the sort key that orders ids of one kind by time: they have equally many digits."""
-    return thing.partition("_")[2]
+    return post_id.partition("_")[2]
 
 
 async def test_reposts_and_their_undoing_at_once_end_counted(anonymous: Member, alice: Member) -> None:

@@ -39,9 +39,9 @@ async def due(db: Database, post: int) -> float | None:
     return None if found is None else float(found)
 
 
-async def a_second_passes(db: Database, *things: int) -> None:
+async def a_second_passes(db: Database, *ids: int) -> None:
     """Make scores due now that would be due a second later."""
-    for post in things:
+    for post in ids:
         await db.one("ZADD", keys.rescore(partition(post)), "XX", 0, post)
 
 
@@ -146,19 +146,19 @@ async def test_a_worker_that_dies(db: Database, alice: Member, bob: Member) -> N
 async def test_the_best_are_kept(db: Database, alice: Member, bob: Member, key: str) -> None:
     """A full ranking drops its lowest post, takes it back once it is better, and only has posts of its timeline."""
     made = [await alice.post(f"post {i} #tea") for i in range(RANKED + 1)]
-    things = [number(post) for post in made]
-    assert await ranked(db, key) == things[:0:-1]
+    ids = [number(post) for post in made]
+    assert await ranked(db, key) == ids[:0:-1]
     await bob.do("like", postId=made[0])
-    await a_second_passes(db, things[0])
+    await a_second_passes(db, ids[0])
     await rescoring.run_once(db)
-    assert await ranked(db, key) == [things[0], things[3], things[2]]
+    assert await ranked(db, key) == [ids[0], ids[3], ids[2]]
     for i in range(LISTED):
         await alice.post(f"later {i} #tea")
-    assert things[0] not in await ranked(db, key)
+    assert ids[0] not in await ranked(db, key)
     await bob.do("like", postId=made[1])
-    await a_second_passes(db, things[1])
+    await a_second_passes(db, ids[1])
     await rescoring.run_once(db)
-    assert things[1] not in await ranked(db, key)
+    assert ids[1] not in await ranked(db, key)
 
 
 async def test_a_deleted_post(db: Database, alice: Member, bob: Member) -> None:

@@ -22,16 +22,16 @@ VIEWERS = {"self": MEMBER_ID, "anonymous": None}
 OTHER = User(OTHER_ID, "other", "Other", "", 0, 0, 0)
 
 
-def status(thing: int, author: int, *, hidden: bool = False) -> Status:
-    return Status(thing, author, "words", (), (), 0, 0, 0, 0, 0, hidden, None, None, None)
+def status(entity: int, author: int, *, hidden: bool = False) -> Status:
+    return Status(entity, author, "words", (), (), 0, 0, 0, 0, 0, hidden, None, None, None)
 
 
-def repost(thing: int, author: int, original: Status, text: str = "", *, hidden: bool = False) -> Repost:
-    return Repost(thing, author, text, (), (), 0, 0, 0, 0, 0, hidden, None, None, None, original.id, original.author)
+def repost(entity: int, author: int, original: Status, text: str = "", *, hidden: bool = False) -> Repost:
+    return Repost(entity, author, text, (), (), 0, 0, 0, 0, 0, hidden, None, None, None, original.id, original.author)
 
 
-def comment(thing: int, author: int, post: Status) -> Comment:
-    return Comment(thing, author, "words", post.id, None)
+def comment(entity: int, author: int, post: Status) -> Comment:
+    return Comment(entity, author, "words", post.id, None)
 
 
 def member(cell: Cell) -> User:
@@ -62,8 +62,8 @@ def test_the_rule(cell: Cell) -> None:
     plain = repost(13, OTHER_ID, mine)
     answers = [comment(14, MEMBER_ID, mine), comment(15, OTHER_ID, mine)]
     hangs_on_it: list[Status | Comment] = [mine, quote, plain, *answers]
-    for thing in hangs_on_it:
-        assert sees(facts, thing) == POSTS.is_seen(cell)
+    for entity in hangs_on_it:
+        assert sees(facts, entity) == POSTS.is_seen(cell)
     page = [theirs, mine, None, quote]
     assert seen(facts, page) == (page if POSTS.is_seen(cell) else [theirs, None, None, None])
     assert timeline(facts, page) == (page if TIMELINE.is_seen(cell) else [theirs, None, None, None])

@@ -32,10 +32,10 @@ STEPS = 150
 class Reading:
     """Commands that read records, and the replies, which it caches."""
 
-    def __init__(self, cached: Records, *things: int, also: tuple[Any, ...] = ()) -> None:
-        self._shelf = cached
-        self._things = things
-        self.commands = [("HGETALL", keys.user(thing)) for thing in things]
+    def __init__(self, cached: Records, *ids: int, also: tuple[Any, ...] = ()) -> None:
+        self._cached = cached
+        self._ids = ids
+        self.commands = [("HGETALL", keys.user(post_id)) for post_id in ids]
         if also:
             self.commands.insert(1, also)
         self.replies: list[Any] = []
@@ -43,7 +43,7 @@ class Reading:
     def take(self, replies: list[Any], changed: Changed | None) -> None:
         self.replies = [reply for reply in replies if isinstance(reply, dict)]
         if changed is not None:
-            self._shelf.keep(dict(zip(self._things, self.replies, strict=True)), changed)
+            self._cached.keep(dict(zip(self._ids, self.replies, strict=True)), changed)
 
 
 @pytest.fixture
@@ -236,11 +236,11 @@ async def test_processes_agree(
     small, none = shrunk(settings, records_kept=50), shrunk(settings, records_kept=0)
     members = [alice, bob, carol]
     dice = random.Random(7)  # noqa: S311  as much at random as can be done again
-    things = [await member.post("first") for member in members]
+    ids = [await member.post("first") for member in members]
     async with process(small) as keeping, process(small, Waiting) as waiting, process(none) as bare:
         for i in range(STEPS):
             actor, another = dice.sample(members, 2)
-            await _act(dice, actor, another, things, i)
+            await _act(dice, actor, another, ids, i)
             for member in members:
                 kept = await keeping(member, HOME)
                 assert "errors" not in kept
@@ -248,15 +248,15 @@ async def test_processes_agree(
     assert services.db.cache.is_on
 
 
-async def _act(dice: random.Random, actor: Member, another: Member, things: list[str], i: int) -> None:
+async def _act(dice: random.Random, actor: Member, another: Member, ids: list[str], i: int) -> None:
     """Do a random act; a refused one changes nothing, which is fine, too."""
-    thing = dice.choice(things)
+    post_id = dice.choice(ids)
     acts: list[Callable[[], Any]] = [
-        lambda: actor.do("like", postId=thing),
-        lambda: actor.do("unlike", postId=thing),
-        lambda: actor.do("comment", postId=thing, text="so it is"),
-        lambda: actor.do("repost", postId=thing, text=""),
-        lambda: actor.do("deletePost", postId=thing),
+        lambda: actor.do("like", postId=post_id),
+        lambda: actor.do("unlike", postId=post_id),
+        lambda: actor.do("comment", postId=post_id, text="so it is"),
+        lambda: actor.do("repost", postId=post_id, text=""),
+        lambda: actor.do("deletePost", postId=post_id),
         lambda: actor.do("follow", userIds=[another.id]),
         lambda: actor.do("follow", userIds=[another.id]),
         lambda: actor.do("unfollow", userIds=[another.id]),
@@ -268,6 +268,6 @@ async def _act(dice: random.Random, actor: Member, another: Member, things: list
         lambda: actor.do("updateProfile", isPrivate=dice.random() < 0.5),
     ]
     if dice.random() < 0.2:
-        things.append(await actor.post(f"post {i}"))
+        ids.append(await actor.post(f"post {i}"))
     else:
         await dice.choice(acts)()

@@ -56,7 +56,7 @@ async def test_commands(db: Database) -> None:
 
 def test_keys_and_scripts() -> None:
     """Nothing outside the store imports what builds a key or runs a script."""
-    assert not [f"{name}: {thing}" for name, tree in modules() for thing in imported(tree) if builds(thing)]
+    assert not [f"{name}: {module}" for name, tree in modules() for module in imported(tree) if builds(module)]
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ class Listing:
         while "edges" not in found:
             (found,) = found.values()
         ids = [edge["node"]["id"] for edge in found["edges"]]
-        assert found["nodes"] == [{"id": thing} for thing in ids]
+        assert found["nodes"] == [{"id": entity_id} for entity_id in ids]
         cursors, info = [edge["cursor"] for edge in found["edges"]], found["pageInfo"]
         page = Page(ids, cursors, info["hasNextPage"], info["hasPreviousPage"], info["startCursor"], info["endCursor"])
         assert (page.start is None) == (page.end is None)
@@ -94,13 +94,13 @@ class Listing:
     async def add(self, count: int = 1) -> None:
         """Add entries, one after another."""
         for _ in range(count):
-            thing, undo = await ADD[self.name](self)
-            self.entries[thing] = undo
+            entity_id, undo = await ADD[self.name](self)
+            self.entries[entity_id] = undo
 
-    async def remove(self, *things: str) -> None:
+    async def remove(self, *ids: str) -> None:
         """Remove entries, as members do it."""
-        for thing in things:
-            await self.entries.pop(thing)()
+        for entity_id in ids:
+            await self.entries.pop(entity_id)()
 
     async def one(self) -> Member:
         """Return one more member."""

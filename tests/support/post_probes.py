@@ -14,20 +14,20 @@ author {{ id login postCount }}
 NODES = "nodes { ... on Node { id } }"
 
 
-async def seen(member: Member, thing: str, selection: str = POST) -> Any:
+async def seen(member: Member, post_id: str, selection: str = POST) -> Any:
     """Return a post as a member sees it, None if the member sees none."""
-    return await member.ask(f"query($id: ID!) {{ node(id: $id) {{ ... on Post {{ {selection} }} }} }}", id=thing)
+    return await member.ask(f"query($id: ID!) {{ node(id: $id) {{ ... on Post {{ {selection} }} }} }}", id=post_id)
 
 
-async def counts(member: Member, thing: str) -> tuple[int, int, int, int]:
+async def counts(member: Member, post_id: str) -> tuple[int, int, int, int]:
     """Return a post's like, plain repost, quote and comment counts."""
-    post = await seen(member, thing, COUNTS)
+    post = await seen(member, post_id, COUNTS)
     return post["likeCount"], post["repostCount"], post["quoteCount"], post["commentCount"]
 
 
-async def listed(member: Member, thing: str, field: str) -> list[str]:
+async def listed(member: Member, post_id: str, field: str) -> list[str]:
     """Return the ids in one of a post's lists."""
-    post = await seen(member, thing, f"list: {field}(first: 100) {{ nodes {{ id }} }}")
+    post = await seen(member, post_id, f"list: {field}(first: 100) {{ nodes {{ id }} }}")
     return [node["id"] for node in post["list"]["nodes"]]
 
 
@@ -51,10 +51,10 @@ async def tagged(member: Member, name: str) -> tuple[int, list[str]] | None:
     return tag and (tag["postCount"], [node["id"] for node in tag["timeline"]["nodes"]])
 
 
-async def delete(member: Member, thing: str) -> None:
+async def delete(member: Member, post_id: str) -> None:
     """Delete a post of the member's own."""
-    payload = await member.do("deletePost", "deletedPostId", postId=thing)
-    assert payload == {"deletedPostId": thing, "userErrors": []}
+    payload = await member.do("deletePost", "deletedPostId", postId=post_id)
+    assert payload == {"deletedPostId": post_id, "userErrors": []}
 
 
 async def hide(member: Member, post: str) -> None:

@@ -65,7 +65,7 @@ class Page:
 
     @property
     def posts(self) -> list[str]:
-        return [thing for place, thing in enumerate(self.ids, 1) if place not in self.promoted]
+        return [post_id for place, post_id in enumerate(self.ids, 1) if place not in self.promoted]
 
     @property
     def promotions(self) -> list[str]:

@@ -53,8 +53,8 @@ async def say(member: Member, post: str, text: str) -> str:
     """Comment on a post; returns the comment's id."""
     payload = await member.do("comment", "comment { id }", postId=post, text=text)
     assert not payload["userErrors"], payload
-    thing: str = payload["comment"]["id"]
-    return thing
+    comment_id: str = payload["comment"]["id"]
+    return comment_id
 
 
 async def step(db: Database, code: str, member: Member, *args: object) -> None:

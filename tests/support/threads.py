@@ -12,28 +12,28 @@ PAGE = "edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPrev
 LISTS = {"replies": "Post", "conversation": "Status"}
 
 
-async def page(member: Member, thing: str, field: str, first: int = 100, after: str | None = None) -> Any:
+async def page(member: Member, post_id: str, field: str, first: int = 100, after: str | None = None) -> Any:
     """Return a page of replies or of a conversation, after checking that its parts agree."""
     query = f"""query($id: ID!, $first: Int, $after: String) {{ node(id: $id) {{ ... on {LISTS[field]} {{
         list: {field}(first: $first, after: $after) {{ {PAGE} }} }} }} }}"""
-    found = (await member.ask(query, id=thing, first=first, after=after))["list"]
+    found = (await member.ask(query, id=post_id, first=first, after=after))["list"]
     assert found["nodes"] == [edge["node"] for edge in found["edges"]]
     return found
 
 
-async def read(member: Member, thing: str, field: str) -> list[str]:
+async def read(member: Member, post_id: str, field: str) -> list[str]:
     """Return the ids of replies or of a conversation in one page."""
-    found = await page(member, thing, field)
+    found = await page(member, post_id, field)
     assert not found["pageInfo"]["hasNextPage"]
     return [node["id"] for node in found["nodes"]]
 
 
-async def walk(member: Member, thing: str, field: str, first: int) -> list[list[str]]:
+async def walk(member: Member, post_id: str, field: str, first: int) -> list[list[str]]:
     """Return the ids of replies or of a conversation in pages."""
     pages: list[list[str]] = []
     after = None
     while True:
-        found = await page(member, thing, field, first, after)
+        found = await page(member, post_id, field, first, after)
         assert found["pageInfo"]["hasPreviousPage"] == (after is not None)
         pages.append([node["id"] for node in found["nodes"]])
         if not found["pageInfo"]["hasNextPage"]:
@@ -41,16 +41,16 @@ async def walk(member: Member, thing: str, field: str, first: int) -> list[list[
         after = found["pageInfo"]["endCursor"]
 
 
-async def answered(member: Member, thing: str) -> str | None:
+async def answered(member: Member, post_id: str) -> str | None:
     """Return the id of the post that a status answers, as a member sees it."""
-    found = await member.ask("query($id: ID!) { node(id: $id) { ... on Status { inReplyTo { id } } } }", id=thing)
+    found = await member.ask("query($id: ID!) { node(id: $id) { ... on Status { inReplyTo { id } } } }", id=post_id)
     parent: str | None = found["inReplyTo"] and found["inReplyTo"]["id"]
     return parent
 
 
-async def reply_count(member: Member, thing: str) -> int:
+async def reply_count(member: Member, post_id: str) -> int:
     """Return the reply count that a post shows."""
-    found = await member.ask("query($id: ID!) { node(id: $id) { ... on Post { replyCount } } }", id=thing)
+    found = await member.ask("query($id: ID!) { node(id: $id) { ... on Post { replyCount } } }", id=post_id)
     count: int = found["replyCount"]
     return count
 

@@ -23,7 +23,7 @@ def settings(settings: Settings) -> Settings:
     return roomy(settings)
 
 
-WAYS = [(path, thing, path.query.replace("$it", f"${thing}")) for path in PATHS for thing in path.things.split()]
+WAYS = [(path, entity, path.query.replace("$it", f"${entity}")) for path in PATHS for entity in path.entities.split()]
 QUERIES = list(dict.fromkeys(query for *_, query in WAYS))
 
 
@@ -52,14 +52,14 @@ async def test_every_way_in_every_cell(db: Database, anonymous: Member) -> None:
     wrong: list[tuple[Cell, Kind]] = []
     failures: list[str] = []
     for cell in CELLS:
-        things = site.named(cell)
-        answer = (await site.viewer(cell).send(document, **things))["data"]
+        entities = site.named(cell)
+        answer = (await site.viewer(cell).send(document, **entities))["data"]
         seen = {query: set(ids_in(answer[f"f{number}"])) for number, query in enumerate(QUERIES)}
-        for path, thing, query in WAYS:
-            found = things[thing] in seen[query]
+        for path, entity, query in WAYS:
+            found = entities[entity] in seen[query]
             if found != path.leads(cell):
                 wrong.append((cell, path.kind))
-                failures.append(f"{cell}: {thing} {'' if found else 'not '}seen through {path.field}: {query}")
+                failures.append(f"{cell}: {entity} {'' if found else 'not '}seen through {path.field}: {query}")
     print(report(wrong))  # noqa: T201  with -s the table can be read
     assert not failures, "\n".join(failures)
 

@@ -22,7 +22,7 @@ from tests.support.visibility.audience import (
     PRIVATE,
     SELF,
     Audience,
-    Things,
+    Entities,
     audience,
     comment,
     do,
@@ -37,12 +37,12 @@ LISTED = "{ viewer { notifications(first: 100) { nodes { id actor { id } post { 
 NOTIFICATION_PATHS = [path for path in PATHS if path.field == "Viewer.notifications"]
 
 
-async def act(site: Audience) -> tuple[dict[State, Things], str]:
+async def act(site: Audience) -> tuple[dict[State, Entities], str]:
     """Have a public and a private member act; returns their posts and their pals' posts, and the last post."""
-    made: dict[State, Things] = {}
+    made: dict[State, Entities] = {}
     for state in (OPEN, PRIVATE):
         member, pal = site.subjects[state], site.pals[state]
-        made[state] = {"post": await member.post("live"), "passed on": site.things[state]["late"]}
+        made[state] = {"post": await member.post("live"), "passed on": site.entities[state]["late"]}
         if state == OPEN:  # nobody else can repost a private member's posts
             await pal.repost(made[state]["passed on"])
         await member.repost(await site.friend.post("to be passed on"))
@@ -89,11 +89,11 @@ async def test_home_events(db: Database, anonymous: Member, *, is_live: bool) ->
     for cell in LIVELY:
         posts, logins = found[id(site.viewer(cell))]
         came = {name: post in posts for name, post in made[cell.state].items()}
-        came["source"] = site.things[cell.state]["login"] in logins
+        came["source"] = site.entities[cell.state]["login"] in logins
         assert came == expected(cell), cell
 
 
-async def name_all(site: Audience) -> tuple[dict[State, Things], str]:
+async def name_all(site: Audience) -> tuple[dict[State, Entities], str]:
     """Have a public and a private member mention all viewers; returns where, and the friend's last post."""
     viewers = {viewer.login for viewer in (*signed_in(site), *site.subjects.values())}
     names = " ".join(f"@{login}" for login in sorted(viewers))
@@ -136,7 +136,7 @@ async def test_notification_events(db: Database, anonymous: Member) -> None:
         made, last = await name_all(site)
         found = {key: await delivered_ids(stream, last) for key, stream in streams.items()}
     for cell in LIVELY:
-        came = {name: thing in found[id(site.viewer(cell))] for name, thing in made[cell.state].items()}
+        came = {name: entity in found[id(site.viewer(cell))] for name, entity in made[cell.state].items()}
         others = cell.relation != SELF
         assert came == {"post": TIMELINE.is_seen(cell) and others, "remark": WANTED.is_seen(cell) and others}, cell
 
@@ -154,9 +154,9 @@ async def test_notifications_again(db: Database, anonymous: Member) -> None:
             assert found[relation] == set(ids_in(await viewer.ask(LISTED)))
     for cell in CELLS:
         for path in NOTIFICATION_PATHS:
-            for thing in path.things.split() if cell.relation in found else ():
-                came = site.things[cell.state][thing] in found[cell.relation]
-                assert came == path.leads(cell), f"{cell}: {thing}"
+            for entity in path.entities.split() if cell.relation in found else ():
+                came = site.entities[cell.state][entity] in found[cell.relation]
+                assert came == path.leads(cell), f"{cell}: {entity}"
 
 
 async def test_post_activity(db: Database, anonymous: Member) -> None:
@@ -164,7 +164,7 @@ async def test_post_activity(db: Database, anonymous: Member) -> None:
     site = await audience(db, anonymous)
     friend = number(site.friend.id)
     for cell in CELLS:
-        viewer, post = site.viewer(cell), site.things[cell.state]["status"]
+        viewer, post = site.viewer(cell), site.entities[cell.state]["status"]
         is_delivered = POSTS.is_seen(cell) and cell.relation != ANONYMOUS
         async with subscribed(viewer, ACTIVITY, post=post) as stream:
             if is_delivered:

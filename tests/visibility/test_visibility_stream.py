@@ -11,18 +11,18 @@ from store.client.database import Database
 from tests.support.people import Member
 from tests.support.transport.live import Stream
 from tests.support.transport.site_live import OWN_STREAM, STREAM, listening
-from tests.support.visibility.audience import LIVELY, OPEN, PRIVATE, Audience, Things, audience
+from tests.support.visibility.audience import LIVELY, OPEN, PRIVATE, Audience, Entities, audience
 from tests.support.visibility.sightings import ids_in
 from tests.support.visibility.sights import TIMELINE, WANTED, Cell
 
 
-async def act(site: Audience) -> tuple[dict[object, Things], str]:
+async def act(site: Audience) -> tuple[dict[object, Entities], str]:
     """Have a public and a private member post, delete and follow; returns their posts, and the last post."""
-    made: dict[object, Things] = {}
+    made: dict[object, Entities] = {}
     for state in (OPEN, PRIVATE):
         member = site.subjects[state]
         gone = await member.post("short-lived")
-        made[state] = {"post": await member.post("live"), "gone": gone, "passed on": site.things[state]["late"]}
+        made[state] = {"post": await member.post("live"), "gone": gone, "passed on": site.entities[state]["late"]}
         await member.do("deletePost", postId=gone)
         if state == OPEN:
             await site.pals[state].repost(made[state]["passed on"])
@@ -64,6 +64,6 @@ async def test_stream(services: Services, db: Database, anonymous: Member, query
         found = {key: await delivered_ids(stream, last) for key, stream in streams.items()}
     for cell in LIVELY:
         posts, followers = found[id(site.viewer(cell))]
-        came = {name: thing in posts for name, thing in made[cell.state].items()}
+        came = {name: entity in posts for name, entity in made[cell.state].items()}
         came["member"] = made[cell.state]["member"] in followers
         assert came == expected(cell), cell

@@ -10,7 +10,7 @@ from store import posts
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, contents
-from tests.support.visibility.audience import ANONYMOUS, SELF, Audience, Things, audience, roomy
+from tests.support.visibility.audience import ANONYMOUS, SELF, Audience, Entities, audience, roomy
 from tests.support.visibility.sightings import ids_in, operation
 from tests.support.visibility.sights import CELLS, MEMBER, Cell
 from tests.support.visibility.writes import MENTION, WRITES, Write
@@ -26,9 +26,9 @@ def settings(settings: Settings) -> Settings:
     return roomy(settings)
 
 
-def made_up(site: Audience, cell: Cell) -> Things:
+def made_up(site: Audience, cell: Cell) -> Entities:
     """Return ids of missing entities of the same types and partitions, beside the friend's real ones."""
-    false = {name: _other(it) for name, it in site.things[cell.state].items() if name != "login"}
+    false = {name: _other(it) for name, it in site.entities[cell.state].items() if name != "login"}
     return {**site.shared, **false}
 
 
@@ -38,7 +38,7 @@ def _other(identity: str) -> str:
 
 def acts(*named: Write) -> list[str]:
     """Return mutations, each for every entity that it accepts."""
-    return [write.text.replace("$it", f"${thing}") for write in named for thing in write.things.split()]
+    return [write.text.replace("$it", f"${entity}") for write in named for entity in write.entities.split()]
 
 
 async def compare(site: Audience, cell: Cell, fields: list[str]) -> list[tuple[str, Any, Any]]:
@@ -85,10 +85,10 @@ async def test_names_in_a_text(db: Database, anonymous: Member) -> None:
     site = await audience(db, anonymous)
     document = operation("mutation", [MENTION.text])
     for cell in CELLS:
-        things = site.things[cell.state]
+        entities = site.entities[cell.state]
         if can_act(cell):
-            named = [things["member"]] * MEMBER.is_seen(cell)
-            status = (await site.viewer(cell).ask(document, logins=f"@{things['login']}"))["status"]
+            named = [entities["member"]] * MEMBER.is_seen(cell)
+            status = (await site.viewer(cell).ask(document, logins=f"@{entities['login']}"))["status"]
             assert list(ids_in(status["mentions"])) == named, cell
             # The mention is not stored for others either, who may see the member.
             kept = await posts.post(db, number(status["id"]))

@@ -28,7 +28,7 @@ function readHome(waiting, listed) {
 
 /** Returns post and place of the entries of a sorted set. */
 function readScored(reply) {
-  return reply.flatMap((thing, i) => (i % 2 ? [] : [[Number(thing), Number(reply[i + 1])]]))
+  return reply.flatMap((entity, i) => (i % 2 ? [] : [[Number(entity), Number(reply[i + 1])]]))
 }
 
 function readPost(number, fields) {

@@ -170,7 +170,7 @@ class Stone:
         return isinstance(value, Rock)
 
 
-Thing = Annotated[Cat | Owl | Stone, strawberry.union("Thing")]
+Exhibit = Annotated[Cat | Owl | Stone, strawberry.union("Exhibit")]
 LUCKY = [Beast(1, friends=[Bird(2, friends=[None, Beast(3)])]), Bird(4, weight=2), Beast(5, friends=[Beast(6)])]
 STATUES = [Statue(7), Statue(8, friends=[Statue(9)])]
 ANIMALS: dict[str, list[Any]] = {
@@ -206,7 +206,7 @@ class Query:
         return ANIMALS[name]
 
     @strawberry.field
-    def things(self) -> list[Thing]:
+    def exhibits(self) -> list[Exhibit]:
         return [Rock(3), *LUCKY, Rock(4)]  # type: ignore[list-item]
 
     @strawberry.field

@@ -93,7 +93,7 @@ class Life:
     def _a_post(self) -> int | None:
         """Return a random post that its author does not hide. Others may or may not see it."""
         hidden = self.model.hidden
-        shown = [thing for thing in self.model.posts if not {thing, self.model.target_of(thing)} & hidden]
+        shown = [post_id for post_id in self.model.posts if not {post_id, self.model.target_of(post_id)} & hidden]
         return self.lot.choice(shown) if shown else None
 
     def _words(self) -> str:

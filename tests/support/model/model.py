@@ -286,11 +286,11 @@ class Model:
         """Return a post's conversation, oldest first. A hidden reply is in its own conversation for its author."""
         root = self.posts[post].root or post
         found = {p.id for p in self.posts.values() if p.root == root and p.id not in self.hidden} | {root, post}
-        return sorted(thing for thing in found if self.sees(viewer, thing))
+        return sorted(post_id for post_id in found if self.sees(viewer, post_id))
 
     def passed_on(self, post: int, *, plain: bool, viewer: str | None = None) -> list[int]:
         """Return the plain reposts or the quotes of a post, newest first."""
         original = self.target_of(post)
         found = [p.id for p in self.posts.values() if p.original == original and p.is_plain == plain]
-        shown = [thing for thing in found if thing not in self.hidden]
+        shown = [post_id for post_id in found if post_id not in self.hidden]
         return sorted((t for t in shown if viewer is None or self.sees(viewer, t)), reverse=True)

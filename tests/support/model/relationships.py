@@ -245,13 +245,13 @@ class RelationshipSteps(Life):
 
     async def _barred(self) -> None:
         """Have a suspended member try something that no other step tries."""
-        thing = self._a_post()
-        if self.model.suspended and thing:
+        post_id = self._a_post()
+        if self.model.suspended and post_id:
             me, others = self.people[self.lot.choice(sorted(self.model.suspended))], [self._someone().id]
             tries: list[tuple[str, dict[str, Any]]] = [
                 *((mutation, {"userIds": others}) for mutation in ("follow", "block", "mute")),
-                *((mutation, {"postId": self.ids[thing]}) for mutation in ("like", "repost")),
-                ("comment", {"postId": self.ids[thing], "text": "words"}),
+                *((mutation, {"postId": self.ids[post_id]}) for mutation in ("like", "repost")),
+                ("comment", {"postId": self.ids[post_id], "text": "words"}),
                 ("post", {"text": "words"}),
                 ("updateProfile", {"isPrivate": True}),
             ]

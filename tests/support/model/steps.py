@@ -142,10 +142,10 @@ class Steps(Reactions):
         return original in self.model.hidden and self.model.posts[original].author != repost.author
 
     async def _delete(self) -> None:
-        if thing := self._a_post():
-            await self._look(self.model.posts[thing].author, thing)
-            self._log(f"{self.model.posts[thing].author} deletes {thing}")
-            await self._end(self.model.posts[thing], "deletePost", thing)
+        if post_id := self._a_post():
+            await self._look(self.model.posts[post_id].author, post_id)
+            self._log(f"{self.model.posts[post_id].author} deletes {post_id}")
+            await self._end(self.model.posts[post_id], "deletePost", post_id)
 
     async def _end(self, post: Post, mutation: str, named: int) -> None:
         author = self.people[post.author]
@@ -186,12 +186,12 @@ class Steps(Reactions):
         await self.db.one(*homes.drop_home(number(me.id)))
 
     async def _miss(self) -> None:
-        gone = [thing for thing in self.ids if thing not in self.model.posts]
+        gone = [post_id for post_id in self.ids if post_id not in self.model.posts]
         if gone:
-            me, thing = self._someone(), self.lot.choice(gone)
+            me, post_id = self._someone(), self.lot.choice(gone)
             mutation = self.lot.choice(["deletePost", "like", "unlike", "unrepost", "repost"])
-            self._log(f"{me.login} tries to {mutation} {thing}, which is gone")
-            payload = await me.do(mutation, postId=self.ids[thing])
+            self._log(f"{me.login} tries to {mutation} {post_id}, which is gone")
+            payload = await me.do(mutation, postId=self.ids[post_id])
             assert [error["code"] for error in payload["userErrors"]] == ["NOT_FOUND"], payload
 
     # ---- crashes and the worker

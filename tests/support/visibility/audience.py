@@ -22,7 +22,7 @@ from tests.support.work import Photo, photograph, put_back
 SELF, ANONYMOUS = "self", "anonymous"
 TARGETS = ("status", "quote", "plain")  # kinds of the friend's posts, on which every member acts
 
-Things = dict[str, str]
+Entities = dict[str, str]
 
 
 @dataclass
@@ -34,16 +34,16 @@ class Audience:
     subjects: dict[State, Member] = field(default_factory=dict)
     viewers: dict[str, Member] = field(default_factory=dict)
     pals: dict[State, Member] = field(default_factory=dict)  # one friend of each member alone
-    shared: Things = field(default_factory=dict)  # ids of the friend's entities
-    things: dict[State, Things] = field(default_factory=dict)  # ids of each member's entities, and those on them
+    shared: Entities = field(default_factory=dict)  # ids of the friend's entities
+    entities: dict[State, Entities] = field(default_factory=dict)  # ids of each member's entities, and those on them
 
     def viewer(self, cell: Cell) -> Member:
         """Return the viewer of a cell."""
         return self.subjects[cell.state] if cell.relation == SELF else self.viewers[cell.relation]
 
-    def named(self, cell: Cell) -> Things:
+    def named(self, cell: Cell) -> Entities:
         """Return the ids of everything that a query can name in a cell."""
-        return {**self.shared, **self.things[cell.state]}
+        return {**self.shared, **self.entities[cell.state]}
 
 
 def roomy(settings: Settings) -> Settings:
@@ -89,9 +89,9 @@ async def _make(db: Database, anonymous: Member) -> Audience:
         if relation not in {SELF, ANONYMOUS}:
             site.viewers[relation] = await sign_up(anonymous, relation.replace(" ", "_"))
     site.viewers[ANONYMOUS] = anonymous
-    await _friends_things(site)
+    await _friends_entities(site)
     admin = await administrator(db, anonymous)
-    await asyncio.gather(*(_things(site, state, admin) for state in STATES))
+    await asyncio.gather(*(_entities(site, state, admin) for state in STATES))
     await _relate(db, site)
     await asyncio.gather(*(_apply_state(db, site, state) for state in STATES))
     return site
@@ -102,7 +102,7 @@ def signed_in(site: Audience) -> list[Member]:
     return [viewer for relation, viewer in site.viewers.items() if relation != ANONYMOUS]
 
 
-async def _friends_things(site: Audience) -> None:
+async def _friends_entities(site: Audience) -> None:
     friend, names = site.friend, " ".join(f"@{member.login}" for member in site.subjects.values())
     other = await sign_up(site.anonymous, "other")
     original = await other.post("by somebody else")
@@ -114,7 +114,7 @@ async def _friends_things(site: Audience) -> None:
     }
 
 
-async def _things(site: Audience, state: State, admin: Member) -> None:
+async def _entities(site: Audience, state: State, admin: Member) -> None:
     member, friend, shared = site.subjects[state], site.friend, site.shared
     pal = await sign_up(site.anonymous, f"pal_of_{member.login}")
     site.pals[state] = pal
@@ -125,7 +125,7 @@ async def _things(site: Audience, state: State, admin: Member) -> None:
     names = " ".join(f"@{viewer.login}" for viewer in signed_in(site))
     status = await member.post(f"hello {names} #tea")
     await do(member, "pinPost", postId=status)
-    found: Things = {"member": member.id, "login": member.login, "pal": pal.id, "status": status}
+    found: Entities = {"member": member.id, "login": member.login, "pal": pal.id, "status": status}
     found["notification"] = answer["notifications"]["nodes"][0]["id"]
     for target in TARGETS:
         post = shared[f"friend_{target}"]
@@ -143,7 +143,7 @@ async def _things(site: Audience, state: State, admin: Member) -> None:
     found["pals_quote"] = await pal.repost(status, "see")
     found["promoted_member"] = await promote(admin, member, userId=member.id)
     found["promoted_status"] = await promote(admin, friend, statusId=status)
-    site.things[state] = found
+    site.entities[state] = found
 
 
 async def _relate(db: Database, site: Audience) -> None:
@@ -155,7 +155,7 @@ async def _relate(db: Database, site: Audience) -> None:
         await do(viewer, "updateProfile", isPrivate=True)
         for member in members:
             await member.follow(viewer)  # a request, which the viewer leaves open
-    kept = [site.shared["friend_status"], *(things["status"] for things in site.things.values())]
+    kept = [site.shared["friend_status"], *(entities["status"] for entities in site.entities.values())]
     for post in kept:
         await asyncio.gather(*(do(member, "favourite", postId=post) for member in (*members, *signed_in(site))))
     for relation in ("follower", "muting follower"):
@@ -170,14 +170,14 @@ async def _relate(db: Database, site: Audience) -> None:
 
 async def _apply_state(db: Database, site: Audience, state: State) -> None:
     """Make a member private, hide their posts or suspend them, as the state says."""
-    member, things = site.subjects[state], site.things[state]
+    member, entities = site.subjects[state], site.entities[state]
     if state.private:
         await do(member, "updateProfile", isPrivate=True)
         await site.viewers["requested"].follow(member)
-    things["late"] = await member.post("once more #tea")
+    entities["late"] = await member.post("once more #tea")
     if state.hidden:
         for post in ("status", "late", *(f"{way}_{target}" for way in ("quote_of", "reply_to") for target in TARGETS)):
-            await do(member, "hidePost", postId=things[post])
+            await do(member, "hidePost", postId=entities[post])
     if state.suspended:
         assert await accounts.set_suspension(db, member.login, suspended=True)
         payload = await do(site.anonymous, "logIn", SIGN_UP, identifier=member.login, password=PASSWORD)

@@ -1,7 +1,7 @@
 """Every path through the schema to another member's entities, and which viewers must find them.
 
 If you add a field that leads to members, posts or comments, add a line here: the coverage test names the field. The
-entities to be found have names in `Audience.things`. If the scene lacks one, add a line to `audience._things`. A
+entities to be found have names in `Audience.entities`. If the scene lacks one, add a line to `audience._entities`. A
 mutation that takes an id belongs into `writes`. A subscription belongs into `LIVE`, with a test like those of
 `test_visibility_live`.
 """
@@ -34,7 +34,7 @@ class Path:
 
     field: str
     query: str
-    things: str  # the entities that must be found, or not
+    entities: str  # the entities that must be found, or not
     kind: Kind
     only: Only | None = None
 
@@ -74,8 +74,8 @@ ALL_COMMENTS = " ".join(f"comment_on_{target}" for target in TARGETS)
 SEEN_WITH_THE_STATUS = "own_comment pals_comment pals_repost"
 
 
-def _on(kind: str, thing: str, selection: str) -> str:
-    return f"node(id: {thing}) {{ ... on {kind} {{ {selection} }} }}"
+def _on(kind: str, entity: str, selection: str) -> str:
+    return f"node(id: {entity}) {{ ... on {kind} {{ {selection} }} }}"
 
 
 def _node() -> Iterator[Path]:

@@ -21,7 +21,7 @@ from graphql import (
     visit,
 )
 
-THINGS = {"User", "Post", "Status", "Repost", "Comment", "Notification"}  # the types of members and their entities
+ENTITIES = {"User", "Post", "Status", "Repost", "Comment", "Notification"}  # the types of members and their entities
 TEXTS = {"login", "logins"}  # arguments that name members by other than an id
 _NAME = re.compile(r"\$(\w+)")
 
@@ -31,7 +31,7 @@ def leading_fields(schema: GraphQLSchema) -> set[str]:
 
     Interfaces are left out: the fields of the implementing types count instead.
     """
-    leading = set(THINGS)
+    leading = set(ENTITIES)
     while more := {kind.name for kind in schema.type_map.values() if _leads(schema, kind, leading)} - leading:
         leading |= more
     return {

@@ -23,7 +23,7 @@ class Write:
     mutation: str
     input: str
     selection: str
-    things: str
+    entities: str
     kind: Kind
     ends: Only | None = None  # cells in which it can be named though it is not seen
     only: Only | None = None  # the only cells in which it can be named at all
