@@ -159,11 +159,11 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "quiet": _log_requests,
     "uvloop": lambda: _swap(uvloop, "new_event_loop", asyncio.new_event_loop),
     "collector": lambda: _swap(serving.endpoint, "spare_the_collector", lambda: None),
-    "wires": lambda: _swap(store.client.database, "RedisConnections", Pipelines),
+    "connections": lambda: _swap(store.client.database, "RedisConnections", Pipelines),
     "msgspec": lambda: _swap(serving.http.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),
-    "mirror": lambda: os.environ.update(RECORDS_KEPT="0"),
+    "cache": lambda: os.environ.update(RECORDS_KEPT="0"),
     "readers": lambda: _swap(cached_kinds, "READERS_KEPT", 0),
     "rows": lambda: _swap(schema.execution.plans.selection, "STEADY", "nothing has it"),
     # Cut short

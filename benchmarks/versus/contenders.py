@@ -97,7 +97,7 @@ class Contender:
 
     def ask(self, request: Request, connection: http.client.HTTPConnection | None = None) -> bytes:
         """Return the body of an answer; raises BenchmarkError unless its status is 200."""
-        sent = queries.wire(request, graphql=self.kind.graphql)
+        sent = queries.encoded(request, graphql=self.kind.graphql)
         first, *lines = sent["head"].split("\r\n")
         method, path, _ = first.split(" ")
         headers = dict(line.split(": ", 1) for line in lines)

@@ -80,9 +80,9 @@ async def run(
     contender: Contender, store: psutil.Process, requests: Sequence[Request], plan: Plan, scratch: Path
 ) -> Result:
     """Measure one contender; raises BenchmarkError when a request fails."""
-    wired = [queries.wire(request, graphql=contender.kind.graphql) for request in requests]
+    encoded_requests = [queries.encoded(request, graphql=contender.kind.graphql) for request in requests]
     path = scratch / "plan.json"
-    path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": wired}), "utf-8")
+    path.write_text(json.dumps({**asdict(plan), "port": contender.port, "requests": encoded_requests}), "utf-8")
     process = await asyncio.create_subprocess_exec("node", str(SCRIPT), str(path), stdout=asyncio.subprocess.PIPE)
     assert process.stdout
     processors.pin(psutil.Process(process.pid), processors.ALL if contender.which is None else processors.LOAD)

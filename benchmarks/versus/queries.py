@@ -61,7 +61,7 @@ def like(token: str, post: str) -> Request:
     return Request(token, LIKE, {"post": post}, ("", "", ""))
 
 
-def wire(request: Request, *, graphql: bool) -> dict[str, str]:
+def encoded(request: Request, *, graphql: bool) -> dict[str, str]:
     """Return the head, without the length, and the body of a request as it is sent."""
     method, path, body = request.as_path
     if graphql:

@@ -20,11 +20,11 @@ STEPS = {
     "quiet": "no line of the log per request",
     "uvloop": "uvloop, not asyncio's loop",
     "collector": "the garbage collector comes seldom",
-    "wires": "few shared connections, not redis-py's pool and pipelines",
+    "connections": "few shared connections, not redis-py's pool and pipelines",
     "msgspec": "JSON by msgspec, not Python's",
     "plans": "queries by plan, not by graphql-core",
     "calls": "resolvers called without strawberry's wrapping",
-    "mirror": "records kept until the store says that they have changed",
+    "cache": "records kept until the store says that they have changed",
     "rows": "rows of records kept",
     "readers": "sessions and homes kept like records",
 }

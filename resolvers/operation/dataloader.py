@@ -22,7 +22,7 @@ class DataLoader(Generic[Value]):
     """Reads values by id, each once per operation."""
 
     def __init__(self, batcher: Batcher, ask: Ask, read: Read, cached: CachedValues | None = None) -> None:
-        self._reader = batcher
+        self._batcher = batcher
         self._ask = ask
         self._read = read
         self.cached = cached
@@ -37,7 +37,7 @@ class DataLoader(Generic[Value]):
 
     async def load_many(self, ids: Sequence[Any]) -> list[Value]:
         """Return values in the order of their ids; raises the first error among them."""
-        await fetch(self._reader, (self, ids))
+        await fetch(self._batcher, (self, ids))
         return self.known(ids)
 
     @property
@@ -62,7 +62,7 @@ class DataLoader(Generic[Value]):
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
         known = self._known
         missing = [entity_id for entity_id in ids if entity_id not in known] if known else list(ids)
-        if missing and self.cached and self._reader.is_current:
+        if missing and self.cached and self._batcher.is_current:
             found = self.cached.find(missing)
             known |= found
             missing = (

@@ -41,7 +41,7 @@ class DataLoaders:
     """
 
     def __init__(self, batcher: Batcher, known: CachedKinds, viewer: int | None) -> None:
-        self._reader = batcher
+        self._batcher = batcher
         self._kept = known
         self._viewer = viewer
         self._me = viewer or 0
@@ -54,57 +54,57 @@ class DataLoaders:
 
     @cached_property
     def user(self) -> DataLoader[User | None]:
-        return _records(self._reader, accounts.user_command, User.read, self._kept.users)
+        return _records(self._batcher, accounts.user_command, User.read, self._kept.users)
 
     @cached_property
     def post(self) -> DataLoader[Post | None]:
-        return _records(self._reader, posts.post_command, read_post, self._kept.posts)
+        return _records(self._batcher, posts.post_command, read_post, self._kept.posts)
 
     @cached_property
     def comment(self) -> DataLoader[Comment | None]:
-        return _records(self._reader, likes_and_comments.comment_command, Comment.read, self._kept.comments)
+        return _records(self._batcher, likes_and_comments.comment_command, Comment.read, self._kept.comments)
 
     @cached_property
     def promotion(self) -> DataLoader[Promotion | None]:
-        return _records(self._reader, promotions.promotion_command, Promotion.read)
+        return _records(self._batcher, promotions.promotion_command, Promotion.read)
 
     @cached_property
     def credentials(self) -> DataLoader[Credentials | None]:
-        return _records(self._reader, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
+        return _records(self._batcher, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
 
     @cached_property
     def has_liked(self) -> DataLoader[bool]:
         me = self._me
         return DataLoader(
-            self._reader, lambda ids: [likes_and_comments.liked_command(post, me) for post in ids], _each_is_there
+            self._batcher, lambda ids: [likes_and_comments.liked_command(post, me) for post in ids], _each_is_there
         )
 
     @cached_property
     def has_reposted(self) -> DataLoader[bool]:
-        return _flags(self._reader, posts.reposted_command, self._me)
+        return _flags(self._batcher, posts.reposted_command, self._me)
 
     @cached_property
     def has_favourited(self) -> DataLoader[bool]:
-        return _flags(self._reader, favourites.favourited_command, self._me)
+        return _flags(self._batcher, favourites.favourited_command, self._me)
 
     @cached_property
     def has_requested(self) -> DataLoader[bool]:
-        return _flags(self._reader, follows.requested_command, self._me)
+        return _flags(self._batcher, follows.requested_command, self._me)
 
     @cached_property
     def followed_by(self) -> DataLoader[bool]:
-        return _flags(self._reader, follows.followed_by_command, self._me)
+        return _flags(self._batcher, follows.followed_by_command, self._me)
 
     @cached_property
     def relationship(self) -> DataLoader[Relationship]:
         if self._viewer is None:
-            return DataLoader(self._reader, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
-        return Relationships(self._reader, self._viewer, self._kept.relationships.of(self._viewer))
+            return DataLoader(self._batcher, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
+        return Relationships(self._batcher, self._viewer, self._kept.relationships.of(self._viewer))
 
     @cached_property
     def login(self) -> DataLoader[int | None]:
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda names: list(map(accounts.holder_command, names)),
             lambda _, replies: [int(member) if member else None for member in sound(replies)],
             self._kept.logins,
@@ -120,7 +120,7 @@ class DataLoaders:
             return [homes.read_stored(timelines.newest_of(c), *part) for c, part in zip(counts, parts, strict=True)]
 
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda counts: list(chain.from_iterable(homes.read_home(me, timelines.newest_of(c)) for c in counts)),
             read,
             self._kept.homes.of(me),
@@ -131,7 +131,7 @@ class DataLoaders:
         """The day on which members last read their homes; members of the viewer's partition only."""
         p = partition(self._me)
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda members: [homes.read_on_command(p, members)],
             lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
             self._kept.days.of(str(p)),
@@ -139,19 +139,19 @@ class DataLoaders:
 
     @cached_property
     def big_version(self) -> DataLoader[str]:
-        return _the_one(self._reader, big_authors.VERSION, lambda reply: reply or "", self._kept.big_version)
+        return _the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._kept.big_version)
 
     @cached_property
     def promoted_until(self) -> DataLoader[int]:
         """The end of the last running promotion, in ms since 1970; 0 if none runs."""
-        return _the_one(self._reader, promotions.LAST, promotions.read_last, self._kept.promoted_until)
+        return _the_one(self._batcher, promotions.LAST, promotions.read_last, self._kept.promoted_until)
 
     @cached_property
     def big_followed(self) -> DataLoader[tuple[int, ...]]:
         """The big authors that the viewer follows, by the tuple of all big authors."""
         me = self._me
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda groups: [follows.follows_command(me, members) for members in groups],
             lambda groups, replies: [
                 tuple(member for member, edge in zip(members, scores, strict=True) if edge is not None)
@@ -163,7 +163,7 @@ class DataLoaders:
     def published(self, member: int) -> DataLoader[list[Entry]]:
         """Return the data loader of a member's newest posts, by the number of posts to read."""
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda counts: [timelines.newest_published_command(member, count) for count in counts],
             lambda _, replies: [timelines.read_profile_entries(reply) for reply in sound(replies)],
             self._kept.profiles.of(member),
@@ -173,20 +173,20 @@ class DataLoaders:
     def place(self) -> DataLoader[int | None]:
         me = self._me
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda ids: [homes.places(me, ids)],
             lambda _, replies: [None if place is None else int(place) for place in sound(replies)[0]],
         )
 
     @cached_property
     def sources(self) -> DataLoader[tuple[Source, ...]]:
-        return Sources(self._reader, self._me, self._kept.sources.of(self._me))
+        return Sources(self._batcher, self._me, self._kept.sources.of(self._me))
 
     @cached_property
     def notification(self) -> DataLoader[Notification | None]:
         me = self._me
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda ids: look_up(me, ids),
             lambda _, replies: [next(iter(read_notifications(reply)), None) for reply in replies],
         )
@@ -194,14 +194,14 @@ class DataLoaders:
     @cached_property
     def read_until(self) -> DataLoader[int]:
         return DataLoader(
-            self._reader,
+            self._batcher,
             lambda members: list(map(read_until_command, members)),
             lambda _, replies: [int(reply or 0) for reply in replies],
         )
 
     async def all(self, *wanted: Lookup) -> None:
         """Load ids of several data loaders in one round trip."""
-        await fetch(self._reader, *wanted)
+        await fetch(self._batcher, *wanted)
 
 
 def _records(

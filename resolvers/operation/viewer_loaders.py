@@ -39,7 +39,7 @@ class Relationships(DataLoader[Relationship]):
     def missing(self, ids: Iterable[int]) -> list[int]:
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
         missing = super().missing(ids)
-        if not missing or not self._reader.keeps:
+        if not missing or not self._batcher.keeps:
             return missing
         if super().missing((ANY,)):
             return [*missing, ANY]

@@ -117,12 +117,12 @@ class Database:
             not tracked.cancelled() and tracked.exception() is None and OUTAGES.isdisjoint(map(type, tracked.result()))
         )
 
-    def silence(self, told: asyncio.Future[list[Any]]) -> Unavailable | None:
+    def silence(self, tracked: asyncio.Future[list[Any]]) -> Unavailable | None:
         """Return the outage if the server did not answer the reads that `begin` sent in time.
 
         A lost connection is no such outage: it can be opened again at once.
         """
-        error = None if told.cancelled() else told.exception()
+        error = None if tracked.cancelled() else tracked.exception()
         return self._unreachable(error) if isinstance(error, RedisTimeoutError) else None
 
     async def _read_at_once(self, commands: Sequence[Command], readings: Sequence[Reading]) -> list[Any]:

@@ -34,7 +34,7 @@ class PubSub:
 
     def start(self) -> None:
         """Connect and receive messages, in a task of its own."""
-        self._task = asyncio.create_task(self._receive(), name="hearing")
+        self._task = asyncio.create_task(self._receive(), name="pubsub")
 
     async def close(self) -> None:
         """Stop receiving and disconnect."""

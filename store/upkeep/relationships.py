@@ -85,7 +85,7 @@ def remove(edge: Edge) -> list[Command]:
     return [("ZREM", edge.key, edge.other), *(counters.recount_member(edge.member, counter) if counter else ())]
 
 
-def mirror(db: Database, edge: Edge) -> list[Command]:
+def apply_to_other_side(db: Database, edge: Edge) -> list[Command]:
     """Return the commands that set a follow, request or block on the other side, over any other version there."""
     old = ("ZREM", _OTHER_SIDE[edge.kind].key(edge.other), edge.member)
     if edge.kind is Kind.BLOCKED:

@@ -140,15 +140,15 @@ async def test_the_end_with_the_post(
     await nothing_left(db, services)
 
 
-@pytest.mark.parametrize("farewell", ["complete", "close", "vanish"])
-async def test_nothing_is_left_of_who_leaves(db: Database, services: Services, alice: Member, farewell: str) -> None:
+@pytest.mark.parametrize("ending", ["complete", "close", "vanish"])
+async def test_nothing_is_left_of_who_leaves(db: Database, services: Services, alice: Member, ending: str) -> None:
     """The Pub/Sub channel is unsubscribed when the last subscriber completes, closes or vanishes, and not before."""
     post = await alice.post("watch me")
     async with subscribed(alice, ACTIVITY, post=post) as stays:
         async with separate() as session, subscribed(alice, ACTIVITY, session, post=post) as goes:
             await until(lambda: listeners(db, services, post) == 2)
             acts: dict[str, Any] = {"complete": goes.complete, "close": goes.socket.close, "vanish": session.close}
-            await acts[farewell]()
+            await acts[ending]()
             await until(lambda: listeners(db, services, post) == 1)
         await alice.do("like", postId=post)
         assert await numbers(stays) == (1, 0, 0, 0)

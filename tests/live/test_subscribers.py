@@ -66,15 +66,15 @@ async def test_events_are_no_requests(db: Database, services: Services, alice: M
             assert (await stream.brief())[0] == "removed"
 
 
-@pytest.mark.parametrize("farewell", ["complete", "close", "vanish"])
+@pytest.mark.parametrize("ending", ["complete", "close", "vanish"])
 async def test_nothing_is_left_of_who_leaves(
-    db: Database, services: Services, alice: Member, bob: Member, farewell: str
+    db: Database, services: Services, alice: Member, bob: Member, ending: str
 ) -> None:
     """A subscriber who completes, closes or vanishes leaves no place in the log."""
     await bob.follow(alice)
     async with separate() as session, subscribed(bob, HOME, session) as stream:
         await until(lambda: followers(services, alice))
         acts: dict[str, Any] = {"complete": stream.complete, "close": stream.socket.close, "vanish": session.close}
-        await acts[farewell]()
+        await acts[ending]()
         await until(lambda: not followers(services, alice) and not followers(services, bob))
     assert not services.log._by_actor  # noqa: SLF001  nobody else needs to know

@@ -61,8 +61,8 @@ async def test_homes_are_cut(db: Database, alice: Member, bob: Member) -> None:
 def test_wire_is_http() -> None:
     """A request is sent as GraphQL to contenders that speak it, and as a path to the others."""
     request = queries.profile("a.b.c", "alice")
-    assert queries.wire(request, graphql=True)["head"].startswith("POST /graphql HTTP/1.1\r\n")
-    sent = queries.wire(request, graphql=False)
+    assert queries.encoded(request, graphql=True)["head"].startswith("POST /graphql HTTP/1.1\r\n")
+    sent = queries.encoded(request, graphql=False)
     assert sent["head"].startswith("GET /users/alice?first=30 HTTP/1.1\r\n")
     assert sent["body"] == ""
 

@@ -52,15 +52,15 @@ async def test_many_at_once(connections: RedisConnections) -> None:
 async def test_what_leaves_together(connections: RedisConnections) -> None:
     """Batches sent in one turn of the loop leave in one write, and so do all those sent while replies are awaited."""
     await connections.run([("PING",)])
-    (wire,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
+    (connection,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
     written: list[bytes] = []
-    transport, wire._transport = wire._transport, Noting(written)  # noqa: SLF001
-    first = [wire.send([("ECHO", f"{i}")]) for i in range(3)]
+    transport, connection._transport = connection._transport, Noting(written)  # noqa: SLF001
+    first = [connection.send([("ECHO", f"{i}")]) for i in range(3)]
     await asyncio.sleep(0)
-    later = [wire.send([("ECHO", f"{i}")]) for i in range(3, 6)]
+    later = [connection.send([("ECHO", f"{i}")]) for i in range(3, 6)]
     await asyncio.sleep(0)
     assert [part.count(b"ECHO") for part in written] == [3]
-    wire._transport = transport  # noqa: SLF001
+    connection._transport = transport  # noqa: SLF001
     transport.write(b"".join(written))
     assert await asyncio.gather(*first, *later) == [[f"{i}"] for i in range(6)]
 
@@ -179,17 +179,17 @@ async def test_each_reply_belongs_to_its_command(connections: RedisConnections, 
 async def test_what_is_written(connections: RedisConnections) -> None:
     """The connection writes the commands of awaited batches, in order, and nothing of refused ones."""
     await connections.run([("PING",)])
-    (wire,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
+    (connection,) = connections._connections  # noqa: SLF001  what it writes is seen nowhere else
     written: list[bytes] = []
-    transport, wire._transport = wire._transport, Noting(written)  # noqa: SLF001
+    transport, connection._transport = connection._transport, Noting(written)  # noqa: SLF001
     good = [[("ECHO", f"{i}.{k}") for k in range(i)] for i in range(1, 5)]
     waiting = []
     for i, batch in enumerate(good):
-        waiting.append(wire.send(batch))
+        waiting.append(connection.send(batch))
         with pytest.raises(TypeError):
-            wire.send([*good[-1][:i], ("ECHO", None)])
+            connection.send([*good[-1][:i], ("ECHO", None)])
     await asyncio.sleep(0)
-    wire._transport = transport  # noqa: SLF001
+    connection._transport = transport  # noqa: SLF001
     sent: list[Any] = [command for batch in good for command in batch]
     assert b"".join(written) == b"".join(map(hiredis.pack_command, sent))
     transport.write(b"".join(written))
@@ -200,9 +200,9 @@ async def test_what_is_written(connections: RedisConnections) -> None:
 async def test_a_reply_too_many(connections: RedisConnections, is_asking: bool) -> None:
     """A reply without a command ends the connection before the next command could take it for its own."""
     (own,) = await connections.run([("CLIENT", "ID")])
-    (wire,) = connections._connections  # noqa: SLF001  no server sends one
-    asking = wire.send([("ECHO", "mine")]) if is_asking else None  # it has not left yet
-    wire.data_received(b"+another's\r\n")
+    (connection,) = connections._connections  # noqa: SLF001  no server sends one
+    asking = connection.send([("ECHO", "mine")]) if is_asking else None  # it has not left yet
+    connection.data_received(b"+another's\r\n")
     if asking:
         with pytest.raises(RedisConnectionError, match="no command waits for"):
             await asking

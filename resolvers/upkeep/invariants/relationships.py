@@ -26,7 +26,7 @@ async def following(db: Database, members: Sequence[int]) -> list[Finding]:
             found.append(Finding(edge.key, message, stored.remove(edge)))
         elif not edge.is_mirrored:
             message = f"follow of {edge.other} is {edge.mirrored} there, {edge.id} here"
-            found.append(Finding(edge.key, message, stored.mirror(db, edge)))
+            found.append(Finding(edge.key, message, stored.apply_to_other_side(db, edge)))
     return found
 
 
@@ -44,7 +44,7 @@ async def requested(db: Database, members: Sequence[int]) -> list[Finding]:
             found.append(Finding(edge.key, message, [stored.accept_here(db, edge)]))
         elif not edge.is_mirrored:
             message = f"request to {edge.other} is {edge.mirrored} there, {edge.id} here"
-            found.append(Finding(edge.key, message, stored.mirror(db, edge)))
+            found.append(Finding(edge.key, message, stored.apply_to_other_side(db, edge)))
     return found
 
 
@@ -72,7 +72,7 @@ async def blocked(db: Database, members: Sequence[int]) -> list[Finding]:
             found.append(Finding(edge.key, f"blocks {edge.other}, who does not exist", stored.remove(edge)))
         elif not edge.is_mirrored:
             message = f"block of {edge.other} is {edge.mirrored} there, {edge.id} here"
-            found.append(Finding(edge.key, message, stored.mirror(db, edge)))
+            found.append(Finding(edge.key, message, stored.apply_to_other_side(db, edge)))
     joined = await stored.joined(db, edges)
     return found + [
         Finding(edge.key, f"{edge.member} and {edge.other} follow, or ask, across the block", stored.part(edge))
