@@ -59,13 +59,13 @@ class Context:
         self.socket = socket
         self.counted = counted
         # The check doesn't refer to the context. Without a reference cycle, everything read is freed at once.
-        sessions = services.known.sessions.of(claims.member if claims else 0)
+        sessions = services.cached.sessions.of(claims.member if claims else 0)
         self._session_check = SessionCheck(
             claims, address, services.settings.rate_limit if counted else 0, sessions, services.db.counts
         )
         self._silences = services.silences
         self.batcher = Batcher(services.db, self._session_check)
-        self.load = DataLoaders(self.batcher, self.services.known, self.viewer)
+        self.load = DataLoaders(self.batcher, self.services.cached, self.viewer)
 
     @property
     def db(self) -> Database:
@@ -131,7 +131,7 @@ class Context:
     def forget(self) -> None:
         """Drop loaded values, and use no cached ones until the store replies, because something was written."""
         self.batcher.outdate()
-        self.load = DataLoaders(self.batcher, self.services.known, self.viewer)
+        self.load = DataLoaders(self.batcher, self.services.cached, self.viewer)
 
     async def home(self, viewer: int, part: Slice) -> ViewerHome:
         """Return part of the viewer's stored home; one round trip, more after the big authors have changed."""

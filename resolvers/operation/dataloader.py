@@ -26,7 +26,7 @@ class DataLoader(Generic[Value]):
         self._ask = ask
         self._read = read
         self.cached = cached
-        self._known: dict[Any, Any] = {}
+        self._loaded: dict[Any, Any] = {}
         self._sought: dict[Any, asyncio.Future[None]] = {}
         self._has_failed = False
 
@@ -38,20 +38,20 @@ class DataLoader(Generic[Value]):
     async def load_many(self, ids: Sequence[Any]) -> list[Value]:
         """Return values in the order of their ids; raises the first error among them."""
         await fetch(self._batcher, (self, ids))
-        return self.known(ids)
+        return self.loaded(ids)
 
     @property
     def found(self) -> Mapping[Any, Any]:
         """All loaded values by id, errors included."""
-        return self._known
+        return self._loaded
 
     def prime(self, values: Mapping[Any, Value]) -> None:
         """Add values that were read in another way."""
-        self._known |= values
+        self._loaded |= values
 
-    def known(self, ids: Collection[Any]) -> list[Value]:
+    def loaded(self, ids: Collection[Any]) -> list[Value]:
         """Return loaded values in the order of their ids, without I/O; raises the first error among them."""
-        found = list(map(self._known.__getitem__, ids))
+        found = list(map(self._loaded.__getitem__, ids))
         if self._has_failed:
             for value in found:
                 if isinstance(value, Exception):
@@ -60,17 +60,17 @@ class DataLoader(Generic[Value]):
 
     def missing(self, ids: Iterable[Any]) -> list[Any]:
         """Return the ids that are not loaded yet, each once. Current cached values are loaded by this call."""
-        known = self._known
-        missing = [entity_id for entity_id in ids if entity_id not in known] if known else list(ids)
+        loaded = self._loaded
+        missing = [entity_id for entity_id in ids if entity_id not in loaded] if loaded else list(ids)
         if missing and self.cached and self._batcher.is_current:
             found = self.cached.find(missing)
-            known |= found
+            loaded |= found
             missing = (
                 [entity_id for entity_id in missing if entity_id not in found] if len(found) < len(missing) else []
             )
         return list(dict.fromkeys(missing)) if missing else missing
 
-    def kept(self, missing: Sequence[Any]) -> Mapping[Any, Any]:
+    def find_cached(self, missing: Sequence[Any]) -> Mapping[Any, Any]:
         """Return cached values of some ids; they may be out of date."""
         return self.cached.find(missing) if self.cached else {}
 
@@ -92,7 +92,7 @@ class DataLoader(Generic[Value]):
             values = dict(zip(ids, self._read(ids, replies), strict=True))
         except Exception as error:  # noqa: BLE001  every caller of one of these ids gets it
             values = dict.fromkeys(ids, error)
-        self._known |= values
+        self._loaded |= values
         if any(issubclass(kind, Exception) for kind in set(map(type, values.values()))):
             self._has_failed = True
             values = {entity_id: value for entity_id, value in values.items() if not isinstance(value, Exception)}
@@ -134,18 +134,18 @@ async def fetch(batcher: Batcher, *wanted: Lookup) -> None:
     while True:
         waits: set[asyncio.Future[None]] = set()
         sought: list[tuple[DataLoader[Any], list[Any]]] = []
-        is_kept = False
+        is_cached = False
         for loader, ids in wanted:
             missing = loader.missing(ids)
-            if missing and not batcher.is_current and (kept := loader.kept(missing)):
-                missing, is_kept = [entity_id for entity_id in missing if entity_id not in kept], True
+            if missing and not batcher.is_current and (hits := loader.find_cached(missing)):
+                missing, is_cached = [entity_id for entity_id in missing if entity_id not in hits], True
             if missing and (new := loader.seek(missing, waits)):
                 sought.append((loader, new))
         if sought:
             await _look_up(batcher, sought)
-        elif is_kept:
+        elif is_cached:
             await batcher.synchronise()
-        if not (waits or is_kept):
+        if not (waits or is_cached):
             return
         # Cancelling this caller must not cancel the read of others. If the reading caller was cancelled, read again.
         for others in waits:
@@ -169,9 +169,9 @@ async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[An
 
 
 async def _ask(batcher: Batcher, asked: list[Sought]) -> None:
-    kept = _Reading([one for one in asked if one[0].cached and one[2]])
+    cacheable = _Reading([one for one in asked if one[0].cached and one[2]])
     others = _Reading([one for one in asked if not (one[0].cached and one[2])])
-    reading = batcher.read(kept) if kept.commands else None
+    reading = batcher.read(cacheable) if cacheable.commands else None
     replies = await batcher.attempt(others.commands) if others.commands else []
     if reading:
         await reading

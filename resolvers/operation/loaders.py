@@ -40,9 +40,9 @@ class DataLoaders:
     Each value is read once per operation, in the batcher's pipelines.
     """
 
-    def __init__(self, batcher: Batcher, known: CachedKinds, viewer: int | None) -> None:
+    def __init__(self, batcher: Batcher, cached_kinds: CachedKinds, viewer: int | None) -> None:
         self._batcher = batcher
-        self._kept = known
+        self._cached = cached_kinds
         self._viewer = viewer
         self._me = viewer or 0
         self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
@@ -54,15 +54,15 @@ class DataLoaders:
 
     @cached_property
     def user(self) -> DataLoader[User | None]:
-        return _records(self._batcher, accounts.user_command, User.read, self._kept.users)
+        return _records(self._batcher, accounts.user_command, User.read, self._cached.users)
 
     @cached_property
     def post(self) -> DataLoader[Post | None]:
-        return _records(self._batcher, posts.post_command, read_post, self._kept.posts)
+        return _records(self._batcher, posts.post_command, read_post, self._cached.posts)
 
     @cached_property
     def comment(self) -> DataLoader[Comment | None]:
-        return _records(self._batcher, likes_and_comments.comment_command, Comment.read, self._kept.comments)
+        return _records(self._batcher, likes_and_comments.comment_command, Comment.read, self._cached.comments)
 
     @cached_property
     def promotion(self) -> DataLoader[Promotion | None]:
@@ -99,7 +99,7 @@ class DataLoaders:
     def relationship(self) -> DataLoader[Relationship]:
         if self._viewer is None:
             return DataLoader(self._batcher, lambda _: [], lambda users, _: [NO_RELATIONSHIP] * len(users))
-        return Relationships(self._batcher, self._viewer, self._kept.relationships.of(self._viewer))
+        return Relationships(self._batcher, self._viewer, self._cached.relationships.of(self._viewer))
 
     @cached_property
     def login(self) -> DataLoader[int | None]:
@@ -107,7 +107,7 @@ class DataLoaders:
             self._batcher,
             lambda names: list(map(accounts.holder_command, names)),
             lambda _, replies: [int(member) if member else None for member in sound(replies)],
-            self._kept.logins,
+            self._cached.logins,
         )
 
     @cached_property
@@ -123,7 +123,7 @@ class DataLoaders:
             self._batcher,
             lambda counts: list(chain.from_iterable(homes.read_home(me, timelines.newest_of(c)) for c in counts)),
             read,
-            self._kept.homes.of(me),
+            self._cached.homes.of(me),
         )
 
     @cached_property
@@ -134,17 +134,17 @@ class DataLoaders:
             self._batcher,
             lambda members: [homes.read_on_command(p, members)],
             lambda _, replies: [None if day is None else int(float(day)) for day in sound(replies)[0]],
-            self._kept.days.of(str(p)),
+            self._cached.days.of(str(p)),
         )
 
     @cached_property
     def big_version(self) -> DataLoader[str]:
-        return _the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._kept.big_version)
+        return _the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._cached.big_version)
 
     @cached_property
     def promoted_until(self) -> DataLoader[int]:
         """The end of the last running promotion, in ms since 1970; 0 if none runs."""
-        return _the_one(self._batcher, promotions.LAST, promotions.read_last, self._kept.promoted_until)
+        return _the_one(self._batcher, promotions.LAST, promotions.read_last, self._cached.promoted_until)
 
     @cached_property
     def big_followed(self) -> DataLoader[tuple[int, ...]]:
@@ -157,7 +157,7 @@ class DataLoaders:
                 tuple(member for member, edge in zip(members, scores, strict=True) if edge is not None)
                 for members, scores in zip(groups, sound(replies), strict=True)
             ],
-            self._kept.big_followed.of(me),
+            self._cached.big_followed.of(me),
         )
 
     def published(self, member: int) -> DataLoader[list[Entry]]:
@@ -166,7 +166,7 @@ class DataLoaders:
             self._batcher,
             lambda counts: [timelines.newest_published_command(member, count) for count in counts],
             lambda _, replies: [timelines.read_profile_entries(reply) for reply in sound(replies)],
-            self._kept.profiles.of(member),
+            self._cached.profiles.of(member),
         )
 
     @cached_property
@@ -180,7 +180,7 @@ class DataLoaders:
 
     @cached_property
     def sources(self) -> DataLoader[tuple[Source, ...]]:
-        return Sources(self._batcher, self._me, self._kept.sources.of(self._me))
+        return Sources(self._batcher, self._me, self._cached.sources.of(self._me))
 
     @cached_property
     def notification(self) -> DataLoader[Notification | None]:

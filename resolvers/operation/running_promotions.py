@@ -19,7 +19,7 @@ class RunningPromotions:
     @property
     def may_run(self) -> bool:
         """Whether a promotion may run, by what the process knows without a round trip."""
-        last = self._until.kept([ANY]).get(ANY)
+        last = self._until.find_cached([ANY]).get(ANY)
         return last is None or promotions.are_running(last)
 
     async def read(self, seed: int, count: int) -> Sequence[tuple[str, Sequence[str]]]:
@@ -27,7 +27,7 @@ class RunningPromotions:
 
         At most two round trips; none of its own where no promotion runs.
         """
-        last = self._until.kept([ANY]).get(ANY, 0)
+        last = self._until.find_cached([ANY]).get(ANY, 0)
         if not promotions.are_running(last) and not promotions.are_running(await self._until.load(ANY)):
             return []
         (found,) = await self._batcher.run([promotions.running(seed, count)])

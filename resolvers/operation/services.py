@@ -41,7 +41,7 @@ class Services:
         self.announced: ComputeOnce[str, object] = ComputeOnce(ANNOUNCED_KEPT)
         self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self.big = BigAuthors()
-        self.known = CachedKinds(db.cache)
+        self.cached = CachedKinds(db.cache)
         self._on_session_end: list[OnSessionEnd] = []
         self._handing_over: asyncio.Task[None] | None = None
         self.silences = 0  # How often Pub/Sub has (re)subscribed. Before each, the end of a session may be missed.

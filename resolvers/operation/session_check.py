@@ -36,7 +36,7 @@ class SessionCheck:
     """
 
     def __init__(
-        self, claims: Claims | None, address: str, rate_limit: int, kept: CachedValues, counts: LocalCounts
+        self, claims: Claims | None, address: str, rate_limit: int, cached: CachedValues, counts: LocalCounts
     ) -> None:
         self.fatal: RequestError | None = None
         self.role = Role.MEMBER
@@ -44,7 +44,7 @@ class SessionCheck:
         self._claims = claims
         self._address = address
         self._rate_limit = rate_limit  # Requests in a minute, 0 if they are not counted.
-        self._kept = kept  # The member's cached sessions.
+        self._cached = cached  # The member's cached sessions.
         self._counts = counts  # Used while the database accepts no writes.
         self._counted = ""  # The name under which the request is counted.
         self._found: SessionState | Exception | None = None
@@ -61,7 +61,7 @@ class SessionCheck:
     def reading(self) -> Reading | None:
         """Return the reading of the session; None if the request is anonymous or the session is cached."""
         claims = self._claims
-        if claims is None or self._found or self._kept.find([claims.session]):
+        if claims is None or self._found or self._cached.find([claims.session]):
             return None
         return _Reading(self, claims)
 
@@ -76,7 +76,7 @@ class SessionCheck:
             raise RateLimited(f"more than {self._rate_limit} requests in a minute", wait)
         if self._claims is None:
             return True
-        found = self._found or self._kept.find([self._claims.session]).get(self._claims.session)
+        found = self._found or self._cached.find([self._claims.session]).get(self._claims.session)
         if found is None:
             return False
         if isinstance(found, Exception):
@@ -106,7 +106,7 @@ class SessionCheck:
             self._found = error
         else:
             if changed is not None:
-                self._kept.keep({claims.session: self._found}, changed)
+                self._cached.keep({claims.session: self._found}, changed)
 
     def fail(self, error: RequestError) -> RequestError:
         """Record the error that ends the whole operation, and return the first one recorded."""

@@ -48,8 +48,8 @@ async def read(
     if members:
         wanted.append((load.big_followed, [members]))
     stored = await _stored(batcher, load, viewer, part, *wanted)
-    followed = load.big_followed.known([members])[0] if members else ()
-    (day,), (version,) = load.read_on.known([viewer]), load.big_version.known([ANY])
+    followed = load.big_followed.loaded([members])[0] if members else ()
+    (day,), (version,) = load.read_on.loaded([viewer]), load.big_version.loaded([ANY])
     return ViewerHome(stored, tuple([member for member in followed if member != viewer]), day), version == expected
 
 
@@ -57,7 +57,7 @@ async def _stored(batcher: Batcher, load: DataLoaders, viewer: int, part: Slice,
     """Return part of the stored home; other lookups share the round trip."""
     if part.below is None and part.newest_first:
         await load.all((load.home, [part.count]), *wanted)
-        return load.home.known([part.count])[0]
+        return load.home.loaded([part.count])[0]
     reading = batcher.run(homes.read_home(viewer, part))
     replies, _ = await asyncio.gather(reading, load.all(*wanted))
     return homes.read_stored(part, *replies)

@@ -43,16 +43,16 @@ class Relationships(DataLoader[Relationship]):
             return missing
         if super().missing((ANY,)):
             return [*missing, ANY]
-        whole = self._known[ANY]
+        whole = self._loaded[ANY]
         if whole is None:
             return missing
-        self._known |= {member: whole[member] for member in missing}
+        self._loaded |= {member: whole[member] for member in missing}
         return []
 
-    def kept(self, missing: Sequence[int]) -> Mapping[int, Any]:
+    def find_cached(self, missing: Sequence[int]) -> Mapping[int, Any]:
         """Return the ids that are cached; their values may be out of date."""
-        whole = super().kept((ANY,)).get(ANY)
-        return super().kept(missing) if whole is None else dict.fromkeys(missing)
+        whole = super().find_cached((ANY,)).get(ANY)
+        return super().find_cached(missing) if whole is None else dict.fromkeys(missing)
 
 
 class _Whole(dict[int, Relationship]):
@@ -103,10 +103,10 @@ class Sources(DataLoader[tuple[Source, ...]]):
         missing = [] if self._has_none else super().missing(ids)
         return [*missing, *unsure] if missing else []
 
-    def known(self, ids: Collection[int]) -> list[tuple[Source, ...]]:
+    def loaded(self, ids: Collection[int]) -> list[tuple[Source, ...]]:
         """Return the sources of loaded posts, in the order of their ids; raises the first error among them."""
-        return [()] * len(ids) if self._has_none else super().known(ids)
+        return [()] * len(ids) if self._has_none else super().loaded(ids)
 
     @property
     def _has_none(self) -> bool:
-        return self._known.get(ANY) is False
+        return self._loaded.get(ANY) is False

@@ -92,11 +92,11 @@ async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], fl
             _not_stored(context, found, big, floor or 0),
             hydrate.records(context, ids, (load.sources, ids), (load.place, ids)),
         )
-        sources = [(*some, *others) for some, others in zip(load.sources.known(ids), more, strict=True)]
-        stored: Sequence[int | None] = load.place.known(ids)
+        sources = [(*some, *others) for some, others in zip(load.sources.loaded(ids), more, strict=True)]
+        stored: Sequence[int | None] = load.place.loaded(ids)
     else:
         records = await hydrate.records(context, ids, (load.sources, ids))
-        sources, stored = load.sources.known(ids), places
+        sources, stored = load.sources.loaded(ids), places
     all_sources = set(chain.from_iterable(sources))
     reposts = [source.repost for source in all_sources]
     sight = await hydrate.sight_of_posts(
@@ -105,7 +105,7 @@ async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], fl
     plain_reposts = frozenset(
         [
             (repost.id, repost.original_id)
-            for repost in load.post.known(reposts)
+            for repost in load.post.loaded(reposts)
             if isinstance(repost, Repost) and repost.is_plain
         ]
     )
@@ -197,7 +197,7 @@ async def _sources(
     records, sight = await asyncio.gather(
         context.load.post.load_many([source.repost for source in unsure]), hydrate.sight_of(context, reposters)
     )
-    there = {user.id for user in context.load.user.known(reposters) if user}
+    there = {user.id for user in context.load.user.loaded(reposters) if user}
     existing |= {source for source, record in zip(unsure, records, strict=True) if record}
 
     def is_source(source: Source) -> bool:

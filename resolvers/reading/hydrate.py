@@ -27,19 +27,19 @@ POST_FLAGS = {
 async def users(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members as the viewer sees them, None for those they cannot see; one round trip."""
     permissions = (await sight_of(context, members)).permissions
-    return [user if user and permissions[user.id].member else None for user in context.load.user.known(members)]
+    return [user if user and permissions[user.id].member else None for user in context.load.user.loaded(members)]
 
 
 async def speakers(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members whose likes and comments the viewer sees, None for the others; one round trip."""
     sight = await sight_of(context, members)
-    return [user if user and sight.of(user.id).words else None for user in context.load.user.known(members)]
+    return [user if user and sight.of(user.id).words else None for user in context.load.user.loaded(members)]
 
 
 async def wanted(context: Context, members: Sequence[int]) -> list[User | None]:
     """Return members whom the viewer sees and has neither blocked nor muted, None for the others; one round trip."""
     sight = await sight_of(context, members)
-    return [user if user and sight.of(user.id).is_wanted else None for user in context.load.user.known(members)]
+    return [user if user and sight.of(user.id).is_wanted else None for user in context.load.user.loaded(members)]
 
 
 async def posts(context: Context, ids: Sequence[int]) -> list[Post | None]:
@@ -74,7 +74,7 @@ async def post_facts(context: Context, ids: Sequence[int]) -> PostFacts:
 async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> list[Post | None]:
     """Return stored posts, with no check of visibility; other lookups share the round trip."""
     await context.load.all((context.load.post, ids), *fetched)
-    return context.load.post.known(ids)
+    return context.load.post.loaded(ids)
 
 
 async def sight_of_posts(
@@ -101,7 +101,7 @@ async def sight_of(context: Context, members: Iterable[int], posts: Sequence[int
     if new or posts or fetched:
         await load.all(*_about(context, new), (load.post, posts), *fetched)
         _decide(context, new)
-        load.post.known(posts)  # raises the error of a post that could not be read
+        load.post.loaded(posts)  # raises the error of a post that could not be read
     return Sight(context.viewer, context.is_moderator, load.decided, load.post.found)
 
 
@@ -124,7 +124,7 @@ def _decide(context: Context, members: Sequence[int]) -> None:
     if not members:
         return
     load, viewer, is_moderator = context.load, context.viewer, context.is_moderator
-    facts = zip(members, load.user.known(members), load.relationship.known(members), strict=True)
+    facts = zip(members, load.user.loaded(members), load.relationship.loaded(members), strict=True)
     load.decided |= {
         member: visibility.permissions(user, relationship, viewer, is_moderator) for member, user, relationship in facts
     }
@@ -191,7 +191,7 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     load = context.load
     about = await records(context, below, (load.comment, remarks), (load.read_until, [context.viewer]))
     sight = await sight_of_posts(context, about, {notification.actor for notification in known})
-    said = dict(zip(remarks, load.comment.known(remarks), strict=True))
+    said = dict(zip(remarks, load.comment.loaded(remarks), strict=True))
 
     def shown(notification: Notification) -> bool:
         subjects = ([sight.posts[notification.post]] if notification.post else []) + (

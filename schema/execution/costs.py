@@ -110,7 +110,7 @@ class Pricing:
     def __init__(self, prices: Prices, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
         self._prices = prices
         self._fragments = fragments
-        self._known: dict[tuple[str, bool], Cost] = {}
+        self._cached: dict[tuple[str, bool], Cost] = {}
         self._introspected: dict[str, int] = {}
 
     def operation(self, operation: OperationDefinitionNode) -> Cost:
@@ -156,13 +156,13 @@ class Pricing:
 
     def _spread(self, name: str, *, sized: bool) -> Cost:
         key = (name, sized)
-        if key not in self._known:
+        if key not in self._cached:
             fragment = self._fragments[name]
             kind = self._type(fragment.type_condition.name.value)
             cost = self._selection(fragment.selection_set, kind, sized=sized)
             # A cost that depends on variables stays one object, so `_add_up` evaluates it once for all its spreads.
-            self._known[key] = Cost(0, ((_once, cost),)) if cost.parts else cost
-        return self._known[key]
+            self._cached[key] = Cost(0, ((_once, cost),)) if cost.parts else cost
+        return self._cached[key]
 
     def _field(self, node: FieldNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
         declared = self._prices.schema.get_field(parent, node.name.value)

@@ -41,7 +41,7 @@ class Preparation:
         self._schema = schema
         self._costs = costs
         self._grow = grow
-        self._kept: dict[Sequence[Any], Prepared] = {}
+        self._cached: dict[Sequence[Any], Prepared] = {}
         self._size = 0  # Estimated bytes of all entries.
 
     def of(self, operation: OperationDefinitionNode, sent: Mapping[str, Any]) -> Prepared:
@@ -49,27 +49,27 @@ class Preparation:
         name = operation.name.value if operation.name else None
         key = (name, *sent.items(), *map(type, sent.values()))  # 1 equals true, but is no Boolean
         try:
-            known = self._kept.get(key)
+            prepared = self._cached.get(key)
         except TypeError:  # an object or a list has no hash, and a resolver could change it
             return self._prepare(operation, name, sent)
-        if known is None:
-            known = self._prepare(operation, name, sent)
-            if _is_lasting(sent) and isinstance(known.variables, VariableValues):
-                self._keep(key, known, known.variables, sent)
-        return known
+        if prepared is None:
+            prepared = self._prepare(operation, name, sent)
+            if _is_lasting(sent) and isinstance(prepared.variables, VariableValues):
+                self._keep(key, prepared, prepared.variables, sent)
+        return prepared
 
-    def _keep(self, key: Sequence[Any], known: Prepared, values: VariableValues, sent: Mapping[str, Any]) -> None:
+    def _keep(self, key: Sequence[Any], prepared: Prepared, values: VariableValues, sent: Mapping[str, Any]) -> None:
         # Undeclared variables are not cached: a client could send any number of them.
         if not _is_lasting(values.coerced) or not sent.keys() <= values.sources.keys():
             return
-        if len(self._kept) == KEPT:
-            self._kept.clear()
+        if len(self._cached) == KEPT:
+            self._cached.clear()
             self._grow(-self._size)
             self._size = 0
         size = _ENTRY + sum(_VARIABLE + getsizeof(name) + 2 * getsizeof(value) for name, value in sent.items())
         self._size += size
         self._grow(size)
-        self._kept[key] = known
+        self._cached[key] = prepared
 
     def _prepare(self, operation: OperationDefinitionNode, name: str | None, sent: Mapping[str, Any]) -> Prepared:
         definitions = operation.variable_definitions or ()

@@ -74,29 +74,29 @@ class Records:
     def __init__(self, kind: str, most: int) -> None:
         self._kind = kind
         self._most = most
-        self._kept: OrderedDict[Owner, Any] = OrderedDict()
+        self._cached: OrderedDict[Owner, Any] = OrderedDict()
 
     def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the cached records among some ids."""
-        kept = self._kept
-        return {entity_id: kept[entity_id] for entity_id in ids if entity_id in kept}
+        cached = self._cached
+        return {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache records that were read, except those that have changed since."""
-        kept = self._kept
+        cached = self._cached
         for entity_id, value in values.items():
             if (self._kind, entity_id) not in changed:
-                kept[entity_id] = value
-        while len(kept) > self._most:
-            kept.popitem(last=False)
+                cached[entity_id] = value
+        while len(cached) > self._most:
+            cached.popitem(last=False)
 
     def drop(self, owner: Owner) -> None:
         """Drop the record of a changed key."""
-        self._kept.pop(owner, None)
+        self._cached.pop(owner, None)
 
     def clear(self) -> None:
         """Drop everything."""
-        self._kept.clear()
+        self._cached.clear()
 
 
 class Relations:
@@ -106,7 +106,7 @@ class Relations:
         self._kinds = kinds
         self._owners = owners
         self._most = most
-        self._kept: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
+        self._cached: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
 
     def of(self, owner: Owner) -> CachedValues:
         """Return the cache of one owner's relations."""
@@ -114,25 +114,25 @@ class Relations:
 
     def find(self, owner: Owner, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the owner's cached relations among some ids."""
-        kept = self._kept.get(owner)
-        return {entity_id: kept[entity_id] for entity_id in ids if entity_id in kept} if kept else {}
+        cached = self._cached.get(owner)
+        return {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached} if cached else {}
 
     def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache relations that were read, unless one of the owner's keys has changed since."""
         if changed and any((kind, owner) in changed for kind in self._kinds):
             return
-        known = self._kept.get(owner, {})
-        self._kept[owner] = {**known, **values} if len(known) + len(values) <= self._most else dict(values)
-        while len(self._kept) > self._owners:
-            self._kept.popitem(last=False)
+        cached = self._cached.get(owner, {})
+        self._cached[owner] = {**cached, **values} if len(cached) + len(values) <= self._most else dict(values)
+        while len(self._cached) > self._owners:
+            self._cached.popitem(last=False)
 
     def drop(self, owner: Owner) -> None:
         """Drop the relations of an owner."""
-        self._kept.pop(owner, None)
+        self._cached.pop(owner, None)
 
     def clear(self) -> None:
         """Drop everything."""
-        self._kept.clear()
+        self._cached.clear()
 
 
 class _Own:

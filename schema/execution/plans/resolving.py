@@ -58,7 +58,7 @@ class Resolver:
         self._variables = [
             argument.value.name.value for argument in node.arguments or () if isinstance(argument.value, VariableNode)
         ]
-        self._kept: dict[tuple[Any, ...], Arguments | None] = {}
+        self._cached: dict[tuple[Any, ...], Arguments | None] = {}
         self._entry = ENTRY_BYTES * (1 + len(self._variables))  # Bytes of one cached entry.
         declared = declaration(definition)
         self._declared = declared if declared and _is_bare(declared) else None
@@ -85,7 +85,7 @@ class Resolver:
         coerced = asked.variables.coerced
         key = tuple([coerced.get(name, Undefined) for name in self._variables])
         try:
-            return self._kept[key]
+            return self._cached[key]
         except KeyError:
             pass
         except TypeError:  # an unhashable value: a list or an input object
@@ -96,11 +96,11 @@ class Resolver:
         simple = None
         if all(isinstance(value, _IMMUTABLE) for value in given.values()):
             simple = {cast("Any", self._names)[name]: value for name, value in given.items()}
-        if len(self._kept) == ARGUMENTS_KEPT:
-            self._kept.clear()
+        if len(self._cached) == ARGUMENTS_KEPT:
+            self._cached.clear()
             self._grow(-ARGUMENTS_KEPT * self._entry)
         self._grow(self._entry)
-        self._kept[key] = simple
+        self._cached[key] = simple
         return simple
 
     def _coerced(self, asked: PlannedOperation) -> Arguments:

@@ -50,7 +50,7 @@ class Selection:
         self._fields = asked
         self._steady = [field for field in asked if field.depends_on_object_alone]
         self._others = [field for field in asked if not field.depends_on_object_alone]
-        self._kept: dict[int, Row] = {}  # Rows by id(object).
+        self._cached: dict[int, Row] = {}  # Rows by id(object).
         self._written: dict[int, Raw] = {}  # JSON rows by id(object), with the other fields of the last run.
         self._texts: dict[bytes, Raw] = {}  # JSON rows by their text, where there are no other fields.
         self._beside: dict[str, dict[int, Any]] = {field.key: {} for field in self._others}
@@ -90,7 +90,7 @@ class Selection:
 
     def forget(self) -> None:
         """Drop all cached rows."""
-        kept: list[dict[Any, Any]] = [self._kept, self._written, self._texts, self._objects, *self._beside.values()]
+        kept: list[dict[Any, Any]] = [self._cached, self._written, self._texts, self._objects, *self._beside.values()]
         for known in kept:
             known.clear()
 
@@ -135,13 +135,13 @@ class Selection:
 
     def _met(self, run: Run, objects: list[Any], paths: Paths) -> list[Row]:
         """Return rows of steady objects with the fields that depend on them alone, from the cache where possible."""
-        found: list[Any] = list(map(self._kept.get, map(id, objects)))
+        found: list[Any] = list(map(self._cached.get, map(id, objects)))
         if None in found:
             missing = [place for place, known in enumerate(found) if known is None]
             new = [objects[place] for place in missing]
             run.memory.take(self, len(new))
             for place, one, row in zip(missing, new, self._steady_rows(run, new, _some(paths, missing)), strict=True):
-                found[place] = self._kept[id(one)] = row
+                found[place] = self._cached[id(one)] = row
                 self._objects[id(one)] = one
         return found
 
