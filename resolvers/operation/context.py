@@ -135,12 +135,12 @@ class Context:
 
     async def home(self, viewer: int, part: Slice) -> ViewerHome:
         """Return part of the viewer's stored home; one round trip, more after the big authors have changed."""
-        known = self.services.big
-        home, is_valid = await viewer_home.read(self.batcher, self.load, known, viewer, part)
+        big = self.services.big
+        home, is_valid = await viewer_home.read(self.batcher, self.load, big, viewer, part)
         while not is_valid:
-            await known.read(self.db)
+            await big.read(self.db)
             self.forget()
-            home, is_valid = await viewer_home.read(self.batcher, self.load, known, viewer, part)
+            home, is_valid = await viewer_home.read(self.batcher, self.load, big, viewer, part)
         return home
 
     def running_promotions(self) -> RunningPromotions:

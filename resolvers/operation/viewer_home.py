@@ -36,14 +36,14 @@ class BigAuthors:
 
 
 async def read(
-    batcher: Batcher, load: DataLoaders, known: BigAuthors, viewer: int, part: Slice
+    batcher: Batcher, load: DataLoaders, big: BigAuthors, viewer: int, part: Slice
 ) -> tuple[ViewerHome, bool]:
-    """Return part of the viewer's home, and whether the site's big authors are still those that `known` has.
+    """Return part of the viewer's home, and whether the site's big authors are still those that `big` has.
 
     One round trip. If the big authors have changed, the result must not be used.
     """
     # Concurrent operations may update the big authors while this one waits for its replies.
-    expected, members = known.version, known.members
+    expected, members = big.version, big.members
     wanted: list[Lookup] = [(load.read_on, [viewer]), (load.big_version, [ANY])]
     if members:
         wanted.append((load.big_followed, [members]))

@@ -142,41 +142,41 @@ def _fragments(document: DocumentNode) -> Fragments:
     return {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
 
 
-def _count_fields(selection_set: SelectionSetNode, fragments: Fragments, known: dict[str, int]) -> int:
-    """Return the number of fields with all fragments expanded; `known` caches the counts of fragments."""
+def _count_fields(selection_set: SelectionSetNode, fragments: Fragments, cached: dict[str, int]) -> int:
+    """Return the number of fields with all fragments expanded; `cached` holds the counts of fragments."""
     count = 0
     for selection in selection_set.selections:
         if isinstance(selection, FragmentSpreadNode):
             name = selection.name.value
-            if name not in known:
-                known[name] = _count_fields(fragments[name].selection_set, fragments, known)
-            count += known[name]
+            if name not in cached:
+                cached[name] = _count_fields(fragments[name].selection_set, fragments, cached)
+            count += cached[name]
         elif isinstance(selection, FieldNode):
             count += 1
             if selection.selection_set:
-                count += _count_fields(selection.selection_set, fragments, known)
+                count += _count_fields(selection.selection_set, fragments, cached)
         elif isinstance(selection, InlineFragmentNode):
-            count += _count_fields(selection.selection_set, fragments, known)
+            count += _count_fields(selection.selection_set, fragments, cached)
     return count
 
 
 def _list_depth(
-    selection_set: SelectionSetNode, fragments: Fragments, known: dict[tuple[str, bool], int], *, inside: bool = False
+    selection_set: SelectionSetNode, fragments: Fragments, cached: dict[tuple[str, bool], int], *, inside: bool = False
 ) -> int:
     """Return how deep introspection lists are nested; `inside` means below `__schema` or `__type`."""
     deepest = 0
     for selection in selection_set.selections:
         if isinstance(selection, FragmentSpreadNode):
             key = (selection.name.value, inside)
-            if key not in known:
-                known[key] = _list_depth(fragments[key[0]].selection_set, fragments, known, inside=inside)
-            depth = known[key]
+            if key not in cached:
+                cached[key] = _list_depth(fragments[key[0]].selection_set, fragments, cached, inside=inside)
+            depth = cached[key]
         elif isinstance(selection, InlineFragmentNode):
-            depth = _list_depth(selection.selection_set, fragments, known, inside=inside)
+            depth = _list_depth(selection.selection_set, fragments, cached, inside=inside)
         elif isinstance(selection, FieldNode) and selection.selection_set:
             name = selection.name.value
             below = inside or name in INTROSPECTION
-            depth = _list_depth(selection.selection_set, fragments, known, inside=below)
+            depth = _list_depth(selection.selection_set, fragments, cached, inside=below)
             depth += inside and name in _TYPE_LISTS
         else:
             continue
@@ -184,19 +184,19 @@ def _list_depth(
     return deepest
 
 
-def _depth(selection_set: SelectionSetNode, fragments: Fragments, known: dict[str, int]) -> int:
-    """Return how deep fields are nested, introspection apart; `known` caches the depths of fragments."""
+def _depth(selection_set: SelectionSetNode, fragments: Fragments, cached: dict[str, int]) -> int:
+    """Return how deep fields are nested, introspection apart; `cached` holds the depths of fragments."""
     deepest = 0
     for selection in selection_set.selections:
         if isinstance(selection, FragmentSpreadNode):
             name = selection.name.value
-            if name not in known:
-                known[name] = _depth(fragments[name].selection_set, fragments, known)
-            depth = known[name]
+            if name not in cached:
+                cached[name] = _depth(fragments[name].selection_set, fragments, cached)
+            depth = cached[name]
         elif isinstance(selection, InlineFragmentNode):
-            depth = _depth(selection.selection_set, fragments, known)
+            depth = _depth(selection.selection_set, fragments, cached)
         elif isinstance(selection, FieldNode) and selection.selection_set and selection.name.value not in INTROSPECTION:
-            depth = 1 + _depth(selection.selection_set, fragments, known)
+            depth = 1 + _depth(selection.selection_set, fragments, cached)
         else:
             depth = 1
         deepest = max(deepest, depth)
