@@ -165,7 +165,7 @@ async def test_an_original_deleted(alice: Member, bob: Member, carol: Member) ->
     assert (await alice.ask(PROFILE))["user"]["timeline"]["nodes"] == []
 
 
-async def test_quotes_stand_for_themselves(alice: Member, bob: Member, carol: Member) -> None:
+async def test_quotes_are_posts_of_their_own(alice: Member, bob: Member, carol: Member) -> None:
     """A quote is listed beside its original, adds nobody else's post to a home, and can be reposted itself."""
     await alice.follow(bob)
     post = await carol.post("words")

@@ -175,7 +175,7 @@ async def test_the_listening_connection_killed(db: Database, services: Services,
             assert await puts(stream, 6) == posts
 
 
-async def test_events_lost_while_nobody_heard(db: Database, services: Services, alice: Member) -> None:
+async def test_events_lost_while_nobody_subscribes(db: Database, services: Services, alice: Member) -> None:
     """If the log is trimmed while the connection is down, subscribers get a gap, then the later events."""
     async with watching(alice, db) as stream:
         post = await alice.post("delivered")

@@ -13,8 +13,8 @@ from resolvers.operation.services import Services
 from store import keys
 from store.client.database import Database
 from store.settings import Settings
+from tests.support.notifications import Brief, named, nodes, notifications_of, relate, say, unread
 from tests.support.people import PASSWORD, Member, crowd, shrunk
-from tests.support.telling import Brief, named, nodes, notifications_of, relate, say, unread
 from tests.support.work import number, work_off
 
 KEPT = 5

@@ -11,8 +11,8 @@ from resolvers.reading.paging import cursor
 from store import keys, notifications
 from store.client.database import Database
 from store.settings import Settings
+from tests.support.notifications import nodes, relate, say
 from tests.support.people import Member, crowd, shrunk
-from tests.support.telling import nodes, relate, say
 from tests.support.transport.live import NOTIFICATIONS, Stream, begun, subscribed
 from tests.support.work import number
 
@@ -129,7 +129,7 @@ async def test_whom_one_does_not_want(db: Database, alice: Member, bob: Member, 
         assert (await brief(stream))[:2] == ("FOLLOW", "carol")
 
 
-async def test_more_than_is_kept_while_nobody_heard(
+async def test_more_than_is_kept_while_nobody_subscribes(
     services: Services, db: Database, anonymous: Member, alice: Member, bob: Member
 ) -> None:
     """A subscriber gets a gap event after more entries than are stored, and then further events."""

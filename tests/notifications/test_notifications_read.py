@@ -9,8 +9,8 @@ import pytest
 from resolvers.operation.services import Services
 from store.client.database import Database
 from store.settings import Settings
+from tests.support.notifications import named, nodes, notifications_of, relate, say, unread
 from tests.support.people import Member, crowd, make_private, shrunk
-from tests.support.telling import named, nodes, notifications_of, relate, say, unread
 
 PAGE = """query($first: Int, $after: String) { viewer { notifications(first: $first, after: $after) {
   edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.support.notifications import notifications_of, unread
 from tests.support.people import Member, make_private
-from tests.support.telling import notifications_of, unread
 
 
 async def test_a_request(alice: Member, bob: Member) -> None:

@@ -146,7 +146,7 @@ async def test_a_follower_of_one_who_took_it_back(
         assert await stream.brief() == ("removed", post)
 
 
-async def test_a_hiding_told_after_an_unfollow(services: Services, alice: Member, bob: Member) -> None:
+async def test_a_hiding_logged_after_an_unfollow(services: Services, alice: Member, bob: Member) -> None:
     """Live, a post hidden before its author was unfollowed leaves the home, though its job runs later."""
     await alice.follow(bob)
     post = await bob.post("hello")

@@ -262,7 +262,7 @@ async def test_who_reposted_it(alice: Member, bob: Member, carol: Member) -> Non
     assert second == {"repostedBy": [], "node": {"text": "newer"}}
 
 
-async def test_reposts_stand_for_their_original(alice: Member, bob: Member) -> None:
+async def test_reposts_act_for_their_original(alice: Member, bob: Member) -> None:
     """A plain repost is ranked nowhere; reactions to it rank its original."""
     old, new = await alice.post("old #tea"), await alice.post("new #tea")
     await like(alice, await bob.repost(old))

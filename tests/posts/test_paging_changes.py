@@ -60,7 +60,7 @@ async def test_newer_entries_are_fetched_while_others_go(listing: Listing) -> No
     assert (await listing.read(last=10, before=held)).ids == listing.newest_first[:2]
 
 
-async def test_what_lies_behind_a_cursor_is_told_anew(listing: Listing) -> None:
+async def test_what_lies_behind_a_cursor_is_read_anew(listing: Listing) -> None:
     """`hasPreviousPage` is false once all entries above, and the cursor's own, are gone."""
     await listing.add(4)
     page = await listing.read(first=2)

@@ -158,7 +158,7 @@ async def now(db: Database) -> str:
 async def until(condition: Callable[[], Any]) -> None:
     """Let all tasks run until a condition holds."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110  nothing that could be waited for is told to tests
+        while not condition():  # noqa: ASYNC110  tests get no signal to wait for
             await asyncio.sleep(0)
 
 

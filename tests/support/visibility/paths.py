@@ -47,7 +47,7 @@ FOLLOWING = {"follower", "muting follower"}
 MUTING = {"muting", "muting follower"}
 BLOCKS = {"blocking", "blocked by"}
 FOR_ALL = Only(
-    "what its author keeps from anybody stands where all find it for nobody",
+    "a list that everybody reads has no post that its author keeps from anybody",
     lambda cell: not (cell.state.private or cell.state.suspended or cell.state.hidden),
 )
 SHOWN = Only("a hidden post is in no list of quotes, replies or a conversation", lambda cell: not cell.state.hidden)
