@@ -135,13 +135,16 @@ async def test_what_one_viewer_alone_gets(services: Services, alice: Member, bob
 
 async def test_others_are_served_in_between(services: Services, alice: Member, bob: Member) -> None:
     """While as many events are rendered as may be at a time, further events wait, and requests do not."""
+    services.looks = looks = Counting(LOOKS_AT_ONCE)
     async with listening(services, SOCKET, bob, OWN_STREAM) as his, listening(services, SOCKET, bob, STREAM) as shared:
         for _ in range(LOOKS_AT_ONCE):
-            await services.looks.acquire()
+            await looks.acquire()
+        looks.taken = 0
         post = await alice.post("rendered later")
         assert (await shared.next())["post"]["id"] == post
         assert await bob.home() == []
+        await until(lambda: looks.taken)
         for _ in range(LOOKS_AT_ONCE):
-            services.looks.release()
+            looks.release()
         assert (await his.next())["post"]["id"] == post
-    assert not services.looks.locked()
+    assert not looks.locked()
