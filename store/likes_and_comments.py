@@ -24,9 +24,9 @@ async def like(db: Database, post: int, member: int) -> bool | None:
     return None if reply is None else bool(reply)
 
 
-def liked_command(post: int, member: int) -> Command:
-    """Return the command that reads a member's like of a post, None without one."""
-    return ("ZSCORE", keys.likes(post), member)
+def liked_commands(posts: Sequence[int], member: int) -> list[Command]:
+    """Return the commands that read a member's like of each post, None without one."""
+    return [("ZSCORE", keys.likes(post), member) for post in posts]
 
 
 def comment_command(comment: int) -> Command:

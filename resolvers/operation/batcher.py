@@ -155,13 +155,13 @@ class Batcher:
 
     def _answered(self, gathered: Gathered, writes: int, answered: asyncio.Future[list[Any]]) -> None:
         self.is_current = self._db.is_answered(answered) and writes == self._writes
-        if silence := self._db.silence(answered):  # sending it again would make the client wait as long again
+        if self.is_current and self._passes():
+            gathered.end()
+        elif silence := self._db.silence(answered):  # sending it again would make the client wait as long again
             if self._checked is None:
                 self._checked = self.loop.create_future()
                 gathered.synchronising.append(self._checked)
             self._fail(gathered, self._fatal(silence))
-        elif self.is_current and self._passes():
-            gathered.end()
         else:
             self._start(gathered)  # the slow path gives the same result, and raises the error if there is one
 

@@ -75,9 +75,7 @@ class DataLoaders:
     @cached_property
     def has_liked(self) -> DataLoader[bool]:
         me = self._me
-        return DataLoader(
-            self._batcher, lambda ids: [likes_and_comments.liked_command(post, me) for post in ids], _each_is_there
-        )
+        return DataLoader(self._batcher, lambda ids: likes_and_comments.liked_commands(ids, me), _each_is_there)
 
     @cached_property
     def has_reposted(self) -> DataLoader[bool]:

@@ -102,14 +102,8 @@ async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], fl
     sight = await hydrate.sight_of_posts(
         context, records, [source.author for source in all_sources], (load.post, reposts)
     )
-    plain_reposts = frozenset(
-        [
-            (repost.id, repost.original_id)
-            for repost in load.post.loaded(reposts)
-            if isinstance(repost, Repost) and repost.is_plain
-        ]
-    )
-    return HomeFacts(sight, load.relationship.found, records, sources, stored, plain_reposts, frozenset(big), floor)
+    plain = frozenset((r.id, r.original_id) for r in load.post.loaded(reposts) if isinstance(r, Repost) and r.is_plain)
+    return HomeFacts(sight, load.relationship.found, records, sources, stored, plain, frozenset(big), floor)
 
 
 async def _not_stored(

@@ -88,7 +88,11 @@ class Schema(strawberry.Schema):
             return await self._refused(prepared.variables, context, operation_name)
         build = partial(self._executor, document, root_value, context, variable_values, operation_name)
         asked = PlannedOperation(prepared.operation, prepared.variables, root_value, context, build)
-        return await self._run(document, asked, context, operation_name)
+        data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
+        if data is None:
+            return await self._execute_without_plan(asked, context, operation_name)
+        fatal = await close(context)
+        return ExecutionResult(None, present([fatal], context, operation_name)) if fatal else JsonResult(data)
 
     def _executor(
         self, document: Document, root: Any, context: Context | None, variables: dict[str, Any] | None, name: str | None
@@ -101,14 +105,10 @@ class Schema(strawberry.Schema):
         assert not isinstance(executor, list)  # of errors: its variables fit
         return executor
 
-    async def _run(
-        self, document: Document, asked: PlannedOperation, context: Context | None, name: str | None
+    async def _execute_without_plan(
+        self, asked: PlannedOperation, context: Context | None, name: str | None
     ) -> ExecutionResult:
-        """Return the result of an operation, by its plan where there is one."""
-        data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
-        if data is not None:
-            fatal = await close(context)
-            return ExecutionResult(None, present([fatal], context, name)) if fatal else JsonResult(data)
+        """Return the result of an operation that has no plan."""
         outcome: Any = asked.executor.execute_operation()
         result = await outcome if optimized_is_awaitable(outcome) else outcome
         return ExecutionResult(result.data, present(result.errors, context, name) if result.errors else None)
