@@ -115,7 +115,7 @@ def relationship_commands(member: int, others: Sequence[int]) -> list[Command]:
     return [("ZMSCORE", key(member), *others) for key in _RELATIONSHIP]
 
 
-def related_commands(member: int, most: int) -> list[Command]:
+def all_relationship_commands(member: int, most: int) -> list[Command]:
     """Return the commands that read a member's relationships to all others, at most `most` of each set."""
     return [("ZRANGE", key(member), 0, most - 1) for key in _RELATIONSHIP]
 

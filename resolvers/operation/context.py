@@ -17,7 +17,6 @@ from resolvers.operation.errors import (
     refuse,
 )
 from resolvers.operation.loaders import DataLoaders
-from resolvers.operation.running_promotions import RunningPromotions
 from resolvers.operation.services import Services
 from resolvers.operation.session_check import SessionCheck
 from resolvers.operation.tokens import Claims
@@ -142,10 +141,6 @@ class Context:
             self.forget()
             home, is_valid = await viewer_home.read(self.batcher, self.load, big, viewer, part)
         return home
-
-    def running_promotions(self) -> RunningPromotions:
-        """Return what reads the promotions that run now."""
-        return RunningPromotions(self.batcher, self.load.promoted_until)
 
     def wants(self, field: str) -> bool:
         """Return whether the document may name a field, so that prefetching for it pays."""

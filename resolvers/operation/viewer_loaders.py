@@ -22,7 +22,7 @@ class Relationships(DataLoader[Relationship]):
     def __init__(self, batcher: Batcher, viewer: int, cached: CachedValues) -> None:
         def ask(ids: list[int]) -> list[Command]:
             members = [entity_id for entity_id in ids if entity_id != ANY]
-            whole = blocks.related_commands(viewer, RELATIONS_KEPT + 1) if ANY in ids else []
+            whole = blocks.all_relationship_commands(viewer, RELATIONS_KEPT + 1) if ANY in ids else []
             return [*whole, *(blocks.relationship_commands(viewer, members) if members else [])]
 
         def read(ids: list[int], replies: list[Any]) -> list[Any]:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Sequence
 import structlog
 from msgspec.structs import replace
 
+from resolvers.operation import running_promotions
 from resolvers.operation.context import Context
 from resolvers.operation.errors import RequestError
 from resolvers.reading import hydrate
@@ -37,7 +38,7 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
         return await reading
     looking_up = _shown(context, asked, wanted + SPARE)
     # A task for the usual case, in which no promotion runs, would take 3 % of a page's processor time.
-    showing = asyncio.create_task(looking_up) if context.running_promotions().may_run else looking_up
+    showing = asyncio.create_task(looking_up) if running_promotions.may_run(context.load) else looking_up
     try:
         page = await reading
     except BaseException:
@@ -53,7 +54,7 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
 async def _shown(context: Context, asked: Window, count: int) -> list[Promotion]:
     """Return running promotions that the viewer may see; never raises."""
     try:
-        found = await context.running_promotions().read(_seed(context, asked), count)
+        found = await running_promotions.read(context.batcher, context.load, _seed(context, asked), count)
     except RequestError:
         return []  # the page fails with the same error
     except Exception:
