@@ -14,8 +14,6 @@ from store.records import Credentials, Job, Role, User, read_job, read_pairs
 from store.secret import Secret
 from store.sessions import announce
 
-MINUTE_SECONDS = 60
-
 
 def login_reservation(login: str) -> str:
     """Return the key under which a login is reserved and held, the same in upper and lower case."""

@@ -10,8 +10,9 @@ from store.client.database import Command, CommandRefused, Database
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
 HOUR_SECONDS = 3600
+MINUTE_SECONDS = 60
 TURNS_KEPT = 1_000  # turns of one identifier; once all are given out, a new one waits until some are used or expire
-_MINUTE_MS = 60_000
+_MINUTE_MS = MINUTE_SECONDS * 1000
 
 Subject = tuple[str, str]  # kind of attempts that are counted, and whose attempts they are
 

@@ -11,7 +11,7 @@ from aiohttp import web
 from schema.execution.documents import DocumentCache
 from serving.http.view import View
 from store import keys
-from store.accounts import MINUTE_SECONDS
+from store.attempts import MINUTE_SECONDS
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, shrunk
