@@ -177,7 +177,7 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    made = await hydrate.post(context, created)
+    made = await hydrate.post_by(context, created, draft.author)
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")
     return made

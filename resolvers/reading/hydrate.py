@@ -143,6 +143,12 @@ async def post(context: Context, post_id: int) -> Post | None:
     return found
 
 
+async def post_by(context: Context, post_id: int, author: int) -> Post | None:
+    """Return one post by a known author as the viewer sees it; one round trip, unless it refers to another post."""
+    await sight_of(context, [author], [post_id], *_flags(context, POST_FLAGS, [post_id]))
+    return await post(context, post_id)
+
+
 async def user(context: Context, member: int) -> User | None:
     """Return one member as the viewer sees them."""
     (found,) = await users(context, [member])
