@@ -59,23 +59,26 @@ async def measure(
     effort: Effort,
     scratch: Path,
 ) -> None:
-    """Measure saturation, then half of what each contender answered, and print a table of each."""
+    """Measure saturation, then half of what each contender answered, and print a table of each.
+
+    Every other round begins with the last contender, so that none gains from its place.
+    """
     full = Plan(effort.connections, effort.warmup, effort.seconds)
     saturated: Results = {contender.kind.name: [] for contender in contenders}
     relaxed: Results = {contender.kind.name: [] for contender in contenders}
     with tqdm(total=2 * effort.rounds, desc=title, leave=False) as bar:
-        for _ in range(effort.rounds):
-            for name, result in (
-                await take_turns(stage, contenders, requests, dict.fromkeys(saturated, full), scratch)
-            ).items():
+        orders = [contenders, contenders[::-1]]
+        for i in range(effort.rounds):
+            turns = await take_turns(stage, orders[i % 2], requests, dict.fromkeys(saturated, full), scratch)
+            for name, result in turns.items():
                 saturated[name].append(result)
             bar.update()
         rates = {
             name: statistics.median(result.throughput for result in results) / 2 for name, results in saturated.items()
         }
         half = {name: replace(full, connections=OPEN_CONNECTIONS, rate=rate) for name, rate in rates.items()}
-        for _ in range(effort.rounds):
-            for name, result in (await take_turns(stage, contenders, requests, half, scratch)).items():
+        for i in range(effort.rounds):
+            for name, result in (await take_turns(stage, orders[i % 2], requests, half, scratch)).items():
                 relaxed[name].append(result)
             bar.update()
     print(f"\n### {title}\n\n{effort.connections} connections, each asking again once it is answered:")

@@ -23,5 +23,5 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 
 
 def ratio(values: Sequence[float], first: Sequence[float]) -> str:
-    """Return the ratio of two medians."""
-    return f"{statistics.median(values) / statistics.median(first):.2f}"
+    """Return the median of the ratios in each round: a machine that slows down slows both of a round."""
+    return f"{statistics.median(value / other for value, other in zip(values, first, strict=True)):.2f}"
