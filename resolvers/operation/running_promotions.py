@@ -16,13 +16,13 @@ def may_run(load: DataLoaders) -> bool:
     return last is None or promotions.are_running(last)
 
 
-async def read(batcher: Batcher, load: DataLoaders, seed: int, count: int) -> Sequence[tuple[str, Sequence[str]]]:
-    """Return the ids and fields of running promotions; if there are more, the seed selects them.
-
-    At most two round trips; none of its own where no promotion runs.
-    """
+async def run_now(load: DataLoaders) -> bool:
+    """Return whether a promotion runs; one round trip, none where the process knows."""
     last = load.promoted_until.find_cached([ANY]).get(ANY, 0)
-    if not promotions.are_running(last) and not promotions.are_running(await load.promoted_until.load(ANY)):
-        return []
+    return promotions.are_running(last) or promotions.are_running(await load.promoted_until.load(ANY))
+
+
+async def read(batcher: Batcher, seed: int, count: int) -> Sequence[tuple[str, Sequence[str]]]:
+    """Return the ids and fields of running promotions; if there are more, the seed selects them. One round trip."""
     (found,) = await batcher.run([promotions.running(seed, count)])
     return found  # type: ignore[no-any-return]

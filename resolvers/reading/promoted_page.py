@@ -54,7 +54,9 @@ async def promoted(context: Context, asked: Window, reading: Awaitable[Page[Time
 async def _shown(context: Context, asked: Window, count: int) -> list[Promotion]:
     """Return running promotions that the viewer may see; never raises."""
     try:
-        found = await running_promotions.read(context.batcher, context.load, _seed(context, asked), count)
+        if not await running_promotions.run_now(context.load):
+            return []
+        found = await running_promotions.read(context.batcher, _seed(context, asked), count)
     except RequestError:
         return []  # the page fails with the same error
     except Exception:
