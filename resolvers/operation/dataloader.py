@@ -156,7 +156,7 @@ async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[An
     found: asyncio.Future[None] = batcher.loop.create_future()
     try:
         await _ask(batcher, [(loader, ids, loader.ask(ids, found)) for loader, ids in sought])
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, GeneratorExit):  # the second when a coroutine is closed where it waits
         for loader, ids in sought:
             loader.leave(ids)
         found.set_result(None)

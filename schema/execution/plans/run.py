@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from types import CoroutineType, GeneratorType
 from typing import Any, Protocol, TypeAlias
@@ -50,6 +50,45 @@ class Memory:
             for one in self._keepers:
                 one.forget()
         self._keepers.add(keeper)
+
+
+class _Rest:
+    """A coroutine that has run up to its first wait. Awaiting this goes on there."""
+
+    def __init__(self, begun: Coroutine[Any, Any, Any], awaited: Any) -> None:
+        self._begun = begun
+        self._awaited = awaited  # what the event loop has to wait for
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        awaited = self._awaited
+        while True:
+            try:
+                sent = yield awaited
+            except BaseException as error:  # noqa: BLE001  the coroutine's own, as a cancellation is
+                step = partial(self._begun.throw, error)
+            else:
+                step = partial(self._begun.send, sent)
+            try:
+                awaited = step()
+            except StopIteration as end:
+                return end.value
+
+    def close(self) -> None:
+        """End the coroutine where it waits."""
+        self._begun.close()
+
+
+def begun(value: Any) -> Any:
+    """Return the result of a coroutine that has nothing to wait for, else an awaitable of it; other values as they are.
+
+    Most batched resolvers find all they need loaded. Then their rows are complete at once, and can be cached as JSON.
+    """
+    if not isinstance(value, CoroutineType):
+        return value
+    try:
+        return _Rest(value, value.send(None))
+    except StopIteration as end:
+        return end.value
 
 
 class PlannedOperation:
@@ -231,9 +270,11 @@ def is_odd(kind: type) -> bool:
 
 
 def close(values: Iterable[Any]) -> None:
-    """Close the coroutines among values, nested lists included, that were never started and never will be."""
+    """Close the coroutines among values, nested lists included, that nothing will await."""
     for value in values:
         if isinstance(value, (list, tuple)):
             close(value)
-        elif inspect.iscoroutine(value) and inspect.getcoroutinestate(value) == inspect.CORO_CREATED:
+        elif isinstance(value, _Rest) or (
+            inspect.iscoroutine(value) and inspect.getcoroutinestate(value) == inspect.CORO_CREATED
+        ):
             value.close()

@@ -17,7 +17,7 @@ from schema.execution.encoding import encode
 from schema.execution.plans.completion import completion
 from schema.execution.plans.resolving import LazyInfo, Resolver, attribute, declaration, resolver_of_root
 from schema.execution.plans.rows import Columns, Filled, Taker
-from schema.execution.plans.run import Paths, Row, Run, Unusual, close
+from schema.execution.plans.run import Paths, Row, Run, Unusual, begun, close
 
 BATCHED = "batched"  # Key in the metadata of a field with a batched resolver.
 STEADY = "is_steady"  # Attribute of classes whose objects never change and are met in many runs.
@@ -202,7 +202,7 @@ class Field:
             run.take(map(self._of_root, objects), fill)
         elif self._is_batched:
             answer = self._resolver.bound(run.asked)(Parents(objects), self._lazy_info(run))
-            run.take([answer], lambda answers: fill(*answers))
+            run.take([begun(answer)], lambda answers: fill(*answers))
         else:
             resolve, places = self._resolver.bound(run.asked), zip(objects, paths(), strict=True)
             run.take((resolve(one, self._lazy_info(run, path)) for one, path in places), fill)
