@@ -179,8 +179,12 @@ async def test_no_page(anonymous: Member, alice: Member, bob: Member) -> None:
 
 
 async def test_round_trips(services: Services, anonymous: Member, alice: Member) -> None:
-    """A search takes at most four round trips, however many it finds, and a later page two."""
+    """A search takes at most four round trips, however many it finds, and a later page two.
+
+    A text that is new takes one more.
+    """
     await crowd(anonymous, 12)
+    await found(alice, "one")
     for prefix in ("one", "one1", "nobody"):
         services.db.round_trips = 0
         page = await alice.ask(SEARCH, prefix=prefix, first=5)
