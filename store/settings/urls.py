@@ -1,4 +1,4 @@
-"""The URL of a Redis server: checked before use, and shown without credentials."""
+"""The URL of a Redis server or of the nodes of a cluster: checked before use, and shown without credentials."""
 
 from __future__ import annotations
 
@@ -12,8 +12,38 @@ class UrlRefused(ValueError):
     """The URL is no valid URL of a Redis server. The message states the rule and contains no part of the URL."""
 
 
+def addresses(url: str) -> list[str]:
+    """Return a URL for each address of a URL, whose host and port may be several, separated by commas.
+
+    All have the same user name, password, database and parameters.
+    """
+    parts = urlsplit(url)
+    login, at, hosts = parts.netloc.rpartition("@")
+    if "," not in hosts:
+        return [url]
+    return [parts._replace(netloc=f"{login}{at}{host}").geturl() for host in hosts.split(",")]
+
+
 def check(url: str) -> None:
     """Raise UrlRefused for a URL that is malformed, or that would be read differently from what was meant."""
+    try:
+        several = addresses(url)
+    except ValueError:
+        raise UrlRefused("must have [ and ] only around an IPv6 address; in a password, [ is written as %5B") from None
+    if url.count("://") > 1 or _has_two_logins(url):
+        raise UrlRefused("must have its scheme, user and password once, before all addresses; in a password, @ is %40")
+    if len(several) > 1 and not all(urlsplit(single).hostname for single in several):
+        raise UrlRefused("must have an address on both sides of each comma")
+    for single in several:
+        _check_one(single)
+
+
+def _has_two_logins(url: str) -> bool:
+    login = urlsplit(url).netloc.rpartition("@")[0]
+    return any("@" in part for part in login.split(",")[:-1])
+
+
+def _check_one(url: str) -> None:
     try:
         parts = urlsplit(url)
         _ = parts.port

@@ -208,7 +208,9 @@ def test_secret_inputs() -> None:
         ("rediss://user:p%40ss@[::1]:6380/0?ssl_cert_reqs=none", "rediss://[::1]:6380/0"),
         ("rediss://us@er:pass@example.org", "rediss://example.org"),
         ("redis://localhost?password=pass&db=3&username=user", "redis://localhost?db=3"),
+        ("redis://u:p,w@10.0.0.1:7001,[::1],example.org:1/2", "redis://10.0.0.1:7001,[::1],example.org:1/2"),
         ("unix:///run/redis.sock", "unix:///run/redis.sock"),
+        ("unix:///run/a,b.sock", "unix:///run/a,b.sock"),
         ("unix://user:pass@/run/redis.sock?db=1", "unix:///run/redis.sock?db=1"),
         ("unix:///run/redis.sock?db=1&password=pass&ssl_password=pass", "unix:///run/redis.sock?db=1"),
     ],
@@ -217,6 +219,15 @@ def test_addresses(given: str, wanted: str) -> None:
     """An address of Redis is shown without user name and password, wherever they are in it."""
     urls.check(given)
     assert urls.shown(given) == wanted
+
+
+def test_several_addresses() -> None:
+    """Each address of a URL becomes a URL of its own, with the same password, database and parameters."""
+    assert urls.addresses("rediss://u:p,w@10.0.0.1:7001,[::1]/2?ssl_cert_reqs=none") == [
+        "rediss://u:p,w@10.0.0.1:7001/2?ssl_cert_reqs=none",
+        "rediss://u:p,w@[::1]/2?ssl_cert_reqs=none",
+    ]
+    assert urls.addresses("unix:///run/a,b.sock") == ["unix:///run/a,b.sock"]
 
 
 @pytest.mark.parametrize(
@@ -230,6 +241,12 @@ def test_addresses(given: str, wanted: str) -> None:
         "redis://localhost?db=pass",
         "unix://user:p@ss/word@/run/redis.sock",
         "localhost:6379/pass",
+        "redis://:pass@localhost:1,:pass@localhost:2",
+        "redis://:pass@localhost:1,redis://:pass@localhost:2",
+        "redis://localhost:1,",
+        "redis://localhost:1,:2",
+        "redis://localhost:1,localhost:port",
+        "redis://:[pass@localhost:1",
     ],
 )
 async def test_wrong_addresses(tmp_path: Path, url: str) -> None:
