@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     asked = _parser().parse_args(arguments)
     try:
-        settings = Settings.from_environment(os.environ | asked.settings)
+        settings = Settings.from_environment(os.environ | dict(pair.split("=", 1) for pair in asked.settings))
     except SettingError as error:
         print(f"perch: {error}", file=sys.stderr)
         return USAGE_STATUS
@@ -90,7 +90,7 @@ class _Commands:
     def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
         """Add a command and return its parser, for its options."""
         command = self._parsers.add_parser(name, help=text, description=text)
-        command.set_defaults(run=run, settings={})
+        command.set_defaults(run=run, settings=[])
         return command
 
     def upkeep(self, name: str, task: Callable[..., Awaitable[commands.Answer]], text: str) -> argparse.ArgumentParser:
@@ -122,8 +122,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_serve(known: _Commands) -> None:
     serve = known.add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
-    text = "so many on one port, 0 as many as processors (default: PROCESSES)"
-    serve.add_argument("--processes", dest="settings", type=lambda n: {"PROCESSES": n}, metavar="N", help=text)
+    for name, setting, text in (
+        ("--processes", "PROCESSES={}", "so many on one port, 0 as many as processors (default: PROCESSES)"),
+        ("--store-nodes", "STORE_NODES={}", "nodes of a new embedded store; half of six or more are replicas"),
+    ):
+        serve.add_argument(name, dest="settings", action="append", type=setting.format, metavar="N", help=text)
     serve.add_argument("--sockets", type=_descriptors, help=argparse.SUPPRESS)  # inherited from the parent process
     serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
 
@@ -193,9 +196,6 @@ def _descriptors(text: str) -> list[int]:
 
 def _job_or_all(text: str) -> int | str:
     return text if text == backlog.ALL else _count(text)
-
-
-# ---------------------------------------------------------------- commands
 
 
 async def _serve(settings: Settings, asked: argparse.Namespace) -> int:

@@ -41,6 +41,7 @@ from store.embedded.launch import (
     SUPERVISOR_LOCK,
     EmbeddedStoreError,
     Launch,
+    NodeOptions,
     StartOptions,
     StoreLocation,
     launch,
@@ -68,8 +69,7 @@ log = structlog.get_logger()
 class Attachment:
     """A hold on the store of a data directory. The store runs as long as there is any hold."""
 
-    data_dir: Path
-    socket: Path
+    place: StoreLocation
     started: bool  # Whether this attachment started the server, and so set its `appendfsync`.
     _holder: int | None = field(repr=False)
     _options: StartOptions = field(repr=False)
@@ -80,9 +80,15 @@ class Attachment:
         threading.Thread(target=self._start_again, name="waits for the store's end", daemon=True).start()
 
     @property
+    def socket(self) -> Path:
+        """Return the server's Unix socket."""
+        return self.place.socket
+
+    @property
     def url(self) -> str:
         """Return the URL of the store for redis-py."""
-        return f"unix://{quote(str(self.socket))}"
+        password = supervisor.password_in(str(self.place.passwords)) if self.place.passwords else ""
+        return f"unix://{f':{password}@' if password else ''}{quote(str(self.place.socket))}"
 
     def release(self) -> None:
         """Give up the hold without waiting; if it was the last one, the server stops soon after."""
@@ -97,7 +103,7 @@ class Attachment:
         self.release()
         # Race: if several close at once, one may mistake another's test of the lock for a holder, and not wait.
         # The kernel releases the locks of an ending process one after another, so all three must be free.
-        locks = [self.data_dir / name for name in LOCKS]
+        locks = [self.place.data_dir / name for name in LOCKS]
         while not (all(map(_is_free, locks)) or _is_shared(locks[0])):  # noqa: ASYNC110  a lock's release sets no event
             await asyncio.sleep(_POLL_SECONDS)
 
@@ -118,15 +124,15 @@ class Attachment:
 
     def _start_after(self, launched: Launch | None) -> Launch | None:
         """Wait until no supervisor is alive, then start one; `launched` is the one that this process started before."""
-        with opened(self.data_dir / SUPERVISOR_LOCK) as lock:
+        with opened(self.place.data_dir / SUPERVISOR_LOCK) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self._released.is_set():
                 return None
             with contextlib.suppress(OSError):
                 if launched is not None and launched.has_failed():
                     log.error("store_cannot_start", reason=launched.failure())
-                log.warning("store_starts_again", data_dir=str(self.data_dir))
-            return launch(StoreLocation(self.data_dir, self.socket), self._options, lock)
+                log.warning("store_starts_again", data_dir=str(self.place.data_dir))
+            return launch(self.place, self._options, lock)
 
 
 async def attach(
@@ -135,25 +141,28 @@ async def attach(
     appendfsync: str = "everysec",
     damaged_end_bytes: int = DAMAGED_END_BYTES,
     timeout: float = 60.0,  # noqa: ASYNC109  it limits silence, not the call: loading may take any time
+    node: NodeOptions | None = None,
+    passwords: Path | None = None,
 ) -> Attachment:
     """Attach to the server of a data directory, starting it if it does not run, and hold it.
 
     `damaged_end_bytes` is the most that is cut off a damaged append-only file. It and `appendfsync` take effect only if
-    this attachment starts the server, now or later. `timeout` is how long the server may be silent, in s.
+    this attachment starts the server, now or later. `timeout` is how long the server may be silent, in s. A node of a
+    cluster has `node` and `passwords`, the file with its password.
     Raises EmbeddedStoreError when the directory cannot be used, or the server does not start or answer.
     """
     if sys.platform == "win32":
         raise EmbeddedStoreError("the embedded store needs Linux or macOS; here REDIS_URL must name a server")
-    options = StartOptions(appendfsync, damaged_end_bytes)
+    options = StartOptions(appendfsync, damaged_end_bytes, node)
     try:
         data_dir = _prepared(data_dir)
-        socket = _socket_path(data_dir)
-        holder, started = await _hold(StoreLocation(data_dir, socket), options, timeout)
+        place = StoreLocation(data_dir, _socket_path(data_dir), passwords)
+        holder, started = await _hold(place, options, timeout)
     except OSError as error:
         raise EmbeddedStoreError(
             f"{data_dir}: cannot keep the embedded store here: {error.strerror or error}"
         ) from error
-    return Attachment(data_dir, socket, started, holder, options)
+    return Attachment(place, started, holder, options)
 
 
 async def _hold(
@@ -217,7 +226,7 @@ async def _share(holder: int, data_dir: Path, seconds: float) -> None:
 
 async def _until_ready(place: StoreLocation, options: StartOptions, silence: float) -> bool:
     """Wait until the server answers; returns whether this process started it. `silence` is in s."""
-    data_dir, socket = place
+    data_dir = place.data_dir
     launched: Launch | None = None
     deadline = time.monotonic() + silence
     while True:
@@ -225,14 +234,15 @@ async def _until_ready(place: StoreLocation, options: StartOptions, silence: flo
             launched = await asyncio.to_thread(_launch_unless_running, place, options)
         elif launched.process.poll() is not None:
             raise EmbeddedStoreError(await asyncio.to_thread(launched.failure))
-        reply = await asyncio.to_thread(supervisor.ask, str(socket), "PING")
+        reply = await asyncio.to_thread(place.ask, "PING")
         if reply == "+PONG":
             return launched is not None
         if supervisor.is_loading(reply) or supervisor.CHECKING in (data_dir / SUPERVISOR_LOCK).read_text():
             deadline = time.monotonic() + silence
         elif time.monotonic() > deadline:
+            said = reply or "no answer"
             raise EmbeddedStoreError(
-                f"{data_dir}: the embedded store is not ready after {silence:g} s; {socket}: {reply or 'no answer'}"
+                f"{data_dir}: the embedded store is not ready after {silence:g} s; {place.socket}: {said}"
             )
         await asyncio.sleep(_POLL_SECONDS)
 

@@ -1,7 +1,7 @@
 """Joins Valkey or Redis servers into a cluster, by CLUSTER commands alone.
 
-Every step looks first and does only what is missing. So it can be repeated at each start: it ends what a killed process
-began, and makes nodes that have other ports than before known to each other again.
+Every step looks first and does only what is missing. So joining can be repeated at each start. It completes what a
+killed process began, and nodes that have new ports meet again.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import redis.asyncio as redis
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
+from store.embedded.ports import HOST
+
 SLOTS = 16_384
-JOIN_SECONDS = 60.0  # time to join; a primary that loads its data before is not counted
-_MEET_SECONDS = 1.0  # time between two meetings of the same nodes; a handshake without answer lasts as long
+JOIN_SECONDS = 60.0  # time to join, once all servers have loaded their data
+_MEET_SECONDS = 1.0  # time between two meetings of the same nodes, for a handshake to succeed or fail
 _POLL_SECONDS = 0.02  # time between two looks at the nodes
-_HOST = "127.0.0.1"
 
 
 class JoinError(Exception):
@@ -82,17 +84,25 @@ async def join(nodes: Sequence[redis.Redis], primaries: int) -> None:
     """
     try:
         async with asyncio.timeout(JOIN_SECONDS):
-            views = await _met(nodes)
-            await _give_slots(nodes[:primaries], views)
-            await _until(nodes, _know_all_slots)
-            for node in nodes[primaries:]:
-                await _replicate(node, await _views(nodes))
-            await _until(nodes, _know_all_roles)
-            await _until_ok(nodes)
+            while True:
+                try:
+                    return await _join(nodes, primaries)
+                except (RedisConnectionError, OSError):  # a node was killed meanwhile, and is being started again
+                    await asyncio.sleep(_POLL_SECONDS)
     except TimeoutError:
         raise JoinError(f"the {len(nodes)} nodes did not become a cluster within {JOIN_SECONDS:g} s") from None
-    except (RedisError, OSError) as error:
+    except RedisError as error:
         raise JoinError(f"the nodes cannot become a cluster: {error}") from error
+
+
+async def _join(nodes: Sequence[redis.Redis], primaries: int) -> None:
+    views = await _met(nodes)
+    await _give_slots(nodes[:primaries], views)
+    await _until(nodes, _know_all_slots)
+    for node in nodes[primaries:]:
+        await _replicate(node, await _views(nodes))
+    await _until(nodes, _know_all_roles)
+    await _until_ok(nodes)
 
 
 async def _views(nodes: Sequence[redis.Redis]) -> list[View]:
@@ -115,7 +125,7 @@ async def _met(nodes: Sequence[redis.Redis]) -> list[View]:
             return views
         if clock() >= meet_at:
             meet_at = clock() + _MEET_SECONDS
-            await asyncio.gather(*(_cluster(node, "MEET", _HOST, port) for node, port in strange))
+            await asyncio.gather(*(_cluster(node, "MEET", HOST, port) for node, port in strange))
         await asyncio.sleep(_POLL_SECONDS)
 
 

@@ -18,6 +18,7 @@ import structlog
 
 from store.client.requirements import REQUIRED
 from store.embedded import append_only_file
+from store.embedded.ports import HOST, free_port
 
 if sys.platform != "win32":
     import fcntl
@@ -29,6 +30,7 @@ SUPERVISOR_LOCK = "supervisor.lock"
 _STORE_LOCK = "store.lock"
 LOCKS = (HOLDERS_LOCK, SUPERVISOR_LOCK, _STORE_LOCK)
 _LOG = "store.log"
+_PORT = "port"  # file with the port that a node had last
 _GAVE_UP = 1  # Exit status of a supervisor.
 _POLL_SECONDS = 0.02  # Time between two tries to lock `store.lock` while an orphaned server runs.
 _WARNING = " # "  # Text before a warning in a line of the server's log.
@@ -42,10 +44,22 @@ class EmbeddedStoreError(Exception):
 
 
 class StoreLocation(NamedTuple):
-    """A store's data directory and socket."""
+    """A store's data directory and socket, and the file with its password if it has one."""
 
     data_dir: Path
     socket: Path
+    passwords: Path | None = None
+
+    def ask(self, command: str) -> str:
+        """Return the first line of the server's reply to a command, "" without a reply within 1 s."""
+        return supervisor.ask(str(self.socket), command, str(self.passwords or ""))
+
+
+class NodeOptions(NamedTuple):
+    """Options for starting a node of a cluster."""
+
+    number: int
+    timeout_ms: int  # after which a silent node is considered dead
 
 
 class StartOptions(NamedTuple):
@@ -53,6 +67,7 @@ class StartOptions(NamedTuple):
 
     appendfsync: str
     damaged_end_bytes: int  # The most that is cut off the append-only file.
+    node: NodeOptions | None = None
 
 
 def open_lock(lock: Path) -> int:
@@ -123,7 +138,7 @@ def launch(place: StoreLocation, options: StartOptions, supervisor_lock: int) ->
         except append_only_file.Refused as error:
             raise EmbeddedStoreError(str(error)) from error
         place.socket.unlink(missing_ok=True)  # no server listens on it, since that would hold the lock
-        arguments = [place.data_dir / HOLDERS_LOCK, supervisor_lock, store_lock, place.socket]
+        arguments = [place.data_dir / HOLDERS_LOCK, supervisor_lock, store_lock, place.socket, place.passwords or ""]
         command = [*map(str, arguments), str(options.damaged_end_bytes), *_server_command(place, options)]
         return _launch(place.data_dir, (supervisor_lock, store_lock), command)
 
@@ -134,7 +149,7 @@ def _stop_orphan(place: StoreLocation, store_lock: int) -> None:
     while not supervisor.try_lock(store_lock, fcntl.LOCK_EX):
         if time.monotonic() > deadline:
             raise EmbeddedStoreError(f"{place.data_dir}: a server without a supervisor runs here and does not stop")
-        supervisor.ask(str(place.socket), "SHUTDOWN")
+        place.ask("SHUTDOWN")
         time.sleep(_POLL_SECONDS)
 
 
@@ -163,7 +178,7 @@ def _server_command(place: StoreLocation, options: StartOptions) -> list[str]:
     except ValkeyServerError as error:
         raise EmbeddedStoreError(f"{place.data_dir}: no embedded store on this platform: {error}") from error
     settings = {
-        "port": "0",  # no TCP
+        **(_node_settings(place.data_dir, options.node) if options.node else {"port": "0"}),  # alone: no TCP
         "unixsocket": str(place.socket),
         "unixsocketperm": "700",
         "dir": str(place.data_dir),
@@ -174,4 +189,22 @@ def _server_command(place: StoreLocation, options: StartOptions) -> list[str]:
         "save": "",  # the append-only file is the only copy
         **REQUIRED,
     }
-    return [str(server), *(word for name, value in settings.items() for word in (f"--{name}", value))]
+    first = ["-"] if place.passwords else []  # more settings come from standard input
+    return [str(server), *first, *(word for name, value in settings.items() for word in (f"--{name}", value))]
+
+
+def _node_settings(data_dir: Path, node: NodeOptions) -> dict[str, str]:
+    kept = data_dir / _PORT
+    port = free_port(node.number, int(kept.read_text() or 0) if kept.exists() else 0)
+    kept.touch(0o600)
+    kept.write_text(str(port))
+    return {
+        "bind": HOST,
+        "port": str(port),
+        "cluster-enabled": "yes",
+        "cluster-databases": "16",  # as many as a single server has
+        "cluster-node-timeout": str(node.timeout_ms),
+        "cluster-require-full-coverage": "no",  # when a node fails, the partitions of others remain in service
+        "cluster-allow-replica-migration": "no",  # a node keeps its place
+        "repl-diskless-sync-delay": "0",  # s; few replicas, none of which is worth waiting for
+    }

@@ -13,7 +13,9 @@ from pathlib import Path
 import structlog
 
 from store.client.database import Database, Unavailable
-from store.embedded import attach
+from store.embedded import cluster
+from store.embedded.attach import Attachment, attach
+from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.embedded.launch import EmbeddedStoreError
 from store.settings import SECRET_LENGTH, SettingError, Settings
 
@@ -40,10 +42,12 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
             await held.close()
 
 
-async def _attached(settings: Settings) -> attach.Attachment:
-    return await attach.attach(
-        settings.data_dir, appendfsync=settings.appendfsync, damaged_end_bytes=settings.damaged_end_mib << 20
-    )
+async def _attached(settings: Settings) -> Attachment | ClusterAttachment:
+    data_dir, appendfsync, damaged_end = settings.data_dir, settings.appendfsync, settings.damaged_end_mib << 20
+    nodes = cluster.size(data_dir, settings.store_nodes)
+    if nodes == 1:
+        return await attach(data_dir, appendfsync=appendfsync, damaged_end_bytes=damaged_end)
+    return await attach_cluster(data_dir, nodes, appendfsync=appendfsync, damaged_end_bytes=damaged_end)
 
 
 async def _reach(db: Database) -> str:

@@ -2,7 +2,11 @@
 
 It runs as a script with the standard library alone, so that it starts in a few hundredths of a second:
 
-    python -I -S supervisor.py HOLDERS_LOCK SUPERVISOR_LOCK_FD STORE_LOCK_FD SOCKET LARGEST_CUT SERVER [ARGUMENT...]
+    python -I -S supervisor.py HOLDERS_LOCK SUPERVISOR_LOCK_FD STORE_LOCK_FD SOCKET PASSWORDS LARGEST_CUT \
+        SERVER [ARGUMENT...]
+
+PASSWORDS is "" or a file of settings with the server's password. The server reads it from its standard input, because
+every user of the machine can see the arguments of a process.
 
 It exits with status 0 when the last holder is gone and the server has stopped, with 1 when the server cannot start.
 If the server cannot load its data, `append_only_file.py` checks the files. Once it has cut off a damaged end, the
@@ -49,14 +53,26 @@ def try_lock(descriptor: int, mode: int) -> bool:
     return True
 
 
-def ask(path: str, command: str) -> str:
-    """Return the first line of the reply to a command on a Unix socket, "" without a reply within 1 s."""
+def ask(path: str, command: str, passwords: str = "") -> str:
+    """Return the first line of the reply to a command on a Unix socket, "" without a reply within 1 s.
+
+    `passwords` is "" or the file with the server's password.
+    """
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(_ANSWER_SECONDS)
         connection.connect(path)
-        connection.sendall(f"{command}\r\n".encode())
-        return connection.recv(_REPLY_BYTES).decode(errors="replace").partition("\r\n")[0]
+        commands = [f"AUTH {password_in(passwords)}", command] if passwords else [command]
+        connection.sendall("".join(f"{line}\r\n" for line in commands).encode())
+        with connection.makefile("rb") as replies:
+            lines = [replies.readline(_REPLY_BYTES) for _ in commands]
+        return lines[-1].decode(errors="replace").removesuffix("\r\n")
     return ""
+
+
+def password_in(passwords: str) -> str:
+    """Return the password in a file of settings. Raises OSError."""
+    with open(passwords, encoding="ascii") as file:  # noqa: PTH123  without pathlib
+        return next(line.split()[1] for line in file if line.startswith("requirepass "))
 
 
 def is_loading(reply: str) -> bool:
@@ -66,11 +82,18 @@ def is_loading(reply: str) -> bool:
 
 class _Supervisor:
     def __init__(
-        self, holders_lock: str, locks: tuple[int, int], socket_path: str, check: list[str], server: list[str]
+        self,
+        holders_lock: str,
+        locks: tuple[int, int],
+        socket_path: str,
+        passwords: str,
+        check: list[str],
+        server: list[str],
     ) -> None:
         self._holders_lock = holders_lock
         self._supervisor_lock, self._store_lock = locks
         self._socket_path = socket_path
+        self._passwords = passwords
         self._check_command = check
         self._server_command = server
         self._stopping = threading.Event()
@@ -111,7 +134,7 @@ class _Supervisor:
             return False, 0
         ready = False
         while not ready and server.poll() is None:
-            reply = ask(self._socket_path, "PING")
+            reply = ask(self._socket_path, "PING", self._passwords)
             ready = reply != "" and not is_loading(reply)
             if not ready:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -130,13 +153,14 @@ class _Supervisor:
     def _start(self, command: list[str], output: int | None = None, *passed: int) -> subprocess.Popen[bytes] | None:
         """Start a process, unless the supervisor is stopping.
 
-        `output` becomes its standard output; it inherits the descriptors `passed`.
+        `output` becomes its standard output; it inherits the descriptors `passed`. The check reads no input.
         """
         with self._guard:
             if self._stopping.is_set():
                 return None
             try:
-                self._child = subprocess.Popen(command, stdout=output, pass_fds=passed)  # noqa: S603  own command
+                with open(self._passwords or os.devnull, "rb") as settings:  # noqa: PTH123  without pathlib
+                    self._child = subprocess.Popen(command, stdin=settings, stdout=output, pass_fds=passed)  # noqa: S603  own command
             except OSError as error:
                 _report(f"{command[0]}: {error.strerror}")
                 return None
@@ -174,7 +198,7 @@ def _note(supervisor_lock: int, doing: str = "") -> None:
 
 def main(arguments: list[str]) -> int:
     """Supervise the server that the arguments describe; return the exit status."""
-    holders_lock, supervisor_lock, store_lock, socket_path, largest_cut, *server = arguments
+    holders_lock, supervisor_lock, store_lock, socket_path, passwords, largest_cut, *server = arguments
     # Signals are ignored, since only the end of the last holder may stop the store. A service manager signals all
     # processes at once, and Perch may still have requests to finish. The server does not inherit a handler, as it would
     # inherit SIG_IGN.
@@ -185,7 +209,8 @@ def main(arguments: list[str]) -> int:
     _note(locks[0])  # the process id, for operators only
     # Without pathlib, whose import takes as long as everything else together.
     check = [__file__.removesuffix(os.path.basename(__file__)) + _CHECK, os.path.dirname(holders_lock), largest_cut]  # noqa: PTH119, PTH120
-    return _Supervisor(holders_lock, locks, socket_path, [sys.executable, "-I", "-S", *check], server).run()
+    check = [sys.executable, "-I", "-S", *check]
+    return _Supervisor(holders_lock, locks, socket_path, passwords, check, server).run()
 
 
 if __name__ == "__main__":

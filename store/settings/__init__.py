@@ -37,6 +37,9 @@ class Settings:
     port: int = _setting(8000, "port to listen on; 0 takes a free one", least=0, most=65535)
     processes: int = _setting(1, "server processes on the port; 0 as many as processors", least=0, most=256)
     data_dir: Path = _setting(Path("data"), "folder of the embedded store")
+    store_nodes: int = _setting(
+        1, "nodes of a new embedded store: 1, 3, 4, 5, or 6 and more with half of them replicas", least=1, most=32
+    )
     redis_url: str = _setting("", "a Redis or Valkey server to use instead of the embedded one", is_secret=True)
     secret_key: str = _setting(
         "", "signs access tokens, 32 characters or more; embedded: made once, kept in `DATA_DIR`", is_secret=True
@@ -183,6 +186,8 @@ class Settings:
         """Raise SettingError if a value is invalid or values contradict each other."""
         if self.secret_key and len(self.secret_key) < SECRET_LENGTH:
             raise SettingError(f"SECRET_KEY must have at least {SECRET_LENGTH} characters")
+        if self.store_nodes == 2 or (self.store_nodes > MOST_WITHOUT_REPLICAS and self.store_nodes % 2):  # noqa: PLR2004
+            raise SettingError(f"STORE_NODES must be 1, 3, 4, 5 or an even number up to 32, not {self.store_nodes}")
         if self.redis_url:
             try:
                 urls.check(self.redis_url)
@@ -202,6 +207,7 @@ class Settings:
                 raise SettingError(f"CORS_ORIGINS: {origin!r} is no origin such as https://example.org")
 
 
+MOST_WITHOUT_REPLICAS = 5  # nodes of an embedded cluster; of more, half are replicas
 SECRET_LENGTH = 32  # characters: 256 bits if each carries eight, RFC 7518 §3.2 for HS256
 _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 

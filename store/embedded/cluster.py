@@ -1,0 +1,170 @@
+"""The embedded cluster: Valkey servers on this machine that are joined into a cluster, in `nodes` of a data directory.
+
+Each node is an embedded store of its own, with its own supervisor and locks: `attach` says how these work. Nodes listen
+on TCP on 127.0.0.1, where every user of the machine can reach them. So they ask for a password. It is in the file
+`nodes/passwords`, which only the owner can read. The cluster bus has no password: it trusts the machine's users.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import redis.asyncio as redis
+
+from store.embedded.append_only_file import FOLDER
+from store.embedded.attach import DAMAGED_END_BYTES, Attachment, attach
+from store.embedded.joining import JoinError, join
+from store.embedded.launch import EmbeddedStoreError, NodeOptions, opened
+from store.embedded.ports import HOST
+from store.settings import MOST_WITHOUT_REPLICAS
+
+if sys.platform != "win32":
+    import fcntl
+
+    from store.embedded import supervisor
+
+# Time without a reply after which the other nodes consider a node dead, ms. A replica takes over about 1 s later.
+# With a shorter time, a slow disk would look like a dead node. Each failover may lose writes that no replica has yet.
+NODE_TIMEOUT_MS = 2000
+
+_NODES = "nodes"
+_PASSWORDS = "passwords"
+_JOIN_LOCK = "join.lock"
+_PASSWORD_BYTES = 32
+_POLL_SECONDS = 0.02  # time between two tries of the lock
+
+
+@dataclass
+class ClusterAttachment:
+    """A hold on each node of a cluster. The nodes run as long as there is any hold."""
+
+    nodes: list[Attachment]
+    url: str  # the addresses of all nodes, as REDIS_URL has them
+
+    def release(self) -> None:
+        """Give up the hold without waiting; if it was the last one, the nodes stop soon after."""
+        for node in self.nodes:
+            node.release()
+
+    async def close(self) -> None:
+        """Give up the hold and, if it was the last one, wait until all nodes have stopped, about 60 s at most."""
+        self.release()  # all at once: a primary waits for its replicas before it stops
+        await asyncio.gather(*(node.close() for node in self.nodes))
+
+
+def size(data_dir: Path, wanted: int) -> int:
+    """Return the number of nodes of the store in a data directory, or the wanted number if there is none yet.
+
+    Raises EmbeddedStoreError if the store has another number than wanted. Every store has the wanted number 1.
+    """
+    is_single = (data_dir / FOLDER).exists()
+    found = len(_node_folders(data_dir / _NODES)) or (1 if is_single else wanted)
+    if wanted not in {1, found}:
+        raise EmbeddedStoreError(f"{data_dir}: the store here has {found} nodes, not {wanted}; take another DATA_DIR")
+    return found
+
+
+def primaries_of(nodes: int) -> int:
+    """Return how many of some nodes are primaries; the others are their replicas."""
+    return nodes if nodes <= MOST_WITHOUT_REPLICAS else nodes // 2
+
+
+async def attach_cluster(
+    data_dir: Path,
+    nodes: int,
+    *,
+    appendfsync: str = "everysec",
+    damaged_end_bytes: int = DAMAGED_END_BYTES,
+    timeout: float = 60.0,  # noqa: ASYNC109  the same as in `attach`
+    node_timeout_ms: int = NODE_TIMEOUT_MS,
+) -> ClusterAttachment:
+    """Attach to the nodes of a data directory, starting those that do not run, and join them.
+
+    `nodes` is their number if there are none yet. Every option takes effect only on nodes that this attachment starts.
+    Raises EmbeddedStoreError when the directory cannot be used, or a node does not start, answer or join.
+    """
+    try:
+        folder = _prepared(data_dir, nodes)
+    except OSError as error:
+        raise EmbeddedStoreError(f"{data_dir}: cannot keep nodes here: {error.strerror or error}") from error
+    attached: dict[int, Attachment] = {}
+
+    async def add(number: int, path: Path) -> None:
+        attached[number] = await attach(
+            path,
+            appendfsync=appendfsync,
+            damaged_end_bytes=damaged_end_bytes,
+            timeout=timeout,
+            node=NodeOptions(number, node_timeout_ms),
+            passwords=folder / _PASSWORDS,
+        )
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number, path in enumerate(_node_folders(folder)):
+                group.create_task(add(number, path))
+        held = [attached[number] for number in sorted(attached)]
+        return ClusterAttachment(held, await _joined(folder, held))
+    except BaseException as error:
+        for node in attached.values():
+            node.release()
+        if isinstance(error, BaseExceptionGroup):  # one node is reason enough
+            raise error.exceptions[0] from None
+        raise
+
+
+def _node_folders(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[0-9]*"), key=lambda path: int(path.name))
+
+
+def _prepared(data_dir: Path, nodes: int) -> Path:
+    """Return the folder of the nodes. If there is none yet, it is made complete under another name and then renamed."""
+    data_dir = data_dir.resolve()
+    folder = data_dir / _NODES
+    if not folder.exists():
+        draft = data_dir / f"{_NODES}.{os.getpid()}"
+        draft.mkdir(mode=0o700, parents=True)
+        for number in range(nodes):
+            (draft / str(number)).mkdir(mode=0o700)
+        password = secrets.token_urlsafe(_PASSWORD_BYTES)
+        path = draft / _PASSWORDS
+        path.touch(0o600)
+        path.write_text(f"requirepass {password}\nmasterauth {password}\n")  # masterauth: a replica's log-in
+        try:
+            draft.rename(folder)
+        except OSError:  # another process has been faster
+            shutil.rmtree(draft)
+            if not folder.exists():
+                raise
+    return folder
+
+
+async def _joined(folder: Path, nodes: Sequence[Attachment]) -> str:
+    """Join the nodes unless they are; returns their addresses."""
+    password = supervisor.password_in(str(folder / _PASSWORDS))
+    with opened(folder / _JOIN_LOCK) as lock:
+        # Of processes that start at the same time, one joins the nodes. The others find them joined.
+        while not supervisor.try_lock(lock, fcntl.LOCK_EX):  # noqa: ASYNC110  a lock's release sets no event
+            await asyncio.sleep(_POLL_SECONDS)
+        async with contextlib.AsyncExitStack() as stack:
+            clients = [await stack.enter_async_context(_client(node)) for node in nodes]
+            try:
+                await join(clients, primaries_of(len(nodes)))
+                ports = [(await client.config_get("port"))["port"] for client in clients]
+            except JoinError as error:
+                raise EmbeddedStoreError(f"{folder}: {error}") from error
+    return f"redis://:{password}@{','.join(f'{HOST}:{port}' for port in ports)}"
+
+
+@contextlib.asynccontextmanager
+async def _client(node: Attachment) -> AsyncIterator[redis.Redis]:
+    async with redis.Redis.from_url(node.url, decode_responses=True) as client:
+        yield client
