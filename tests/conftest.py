@@ -24,7 +24,8 @@ from resolvers.operation.services import Services
 from schema.execution.operations import Schema
 from serving.http.app import create_app
 from store.client.database import Database
-from store.embedded import attach
+from store.embedded.attach import Attachment, attach
+from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.keys.table import described
 from store.settings import Settings
 from tests.support.people import (
@@ -32,6 +33,7 @@ from tests.support.people import (
     Member,
     sign_up,
 )
+from tests.support.servers.cluster import REDIS, STEADY_MS, lasting_cluster
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
@@ -41,13 +43,27 @@ DESCRIBED = described()
 
 @pytest.fixture(scope="session")
 def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The store of what runs on one core: an embedded one, or a database of the server that REDIS_URL names."""
+    """The store of what runs on one core: an embedded one, or a database of the server that REDIS_URL names.
+
+    PERCH_TEST_STORE=cluster makes it an embedded cluster, and PERCH_TEST_STORE=redis-cluster one of Redis servers.
+    """
     if url := os.environ.get("REDIS_URL"):
         core = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
         parts = urlsplit(url)
         yield url if core == 0 else parts._replace(path=f"/{int(parts.path.strip('/') or 0) + core}").geturl()
         return
-    held = asyncio.run(attach.attach(tmp_path_factory.mktemp("store")))
+    folder = tmp_path_factory.mktemp("store")
+    match os.environ.get("PERCH_TEST_STORE", ""):
+        case "":
+            held: Attachment | ClusterAttachment = asyncio.run(attach(folder))
+        case "cluster":
+            held = asyncio.run(attach_cluster(folder, 3, node_timeout_ms=STEADY_MS))
+        case "redis-cluster":
+            with lasting_cluster(folder, REDIS) as url:
+                yield url
+            return
+        case other:
+            pytest.fail(f"PERCH_TEST_STORE must be cluster or redis-cluster, not {other!r}")
     yield held.url
     asyncio.run(held.close())
 

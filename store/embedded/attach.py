@@ -155,7 +155,7 @@ async def attach(
         raise EmbeddedStoreError("the embedded store needs Linux or macOS; here REDIS_URL must name a server")
     options = StartOptions(appendfsync, damaged_end_bytes, node)
     try:
-        data_dir = _prepared(data_dir)
+        data_dir = prepared(data_dir)
         place = StoreLocation(data_dir, _socket_path(data_dir), passwords)
         holder, started = await _hold(place, options, timeout)
     except OSError as error:
@@ -179,7 +179,8 @@ async def _hold(
         raise
 
 
-def _prepared(data_dir: Path) -> Path:
+def prepared(data_dir: Path) -> Path:
+    """Return the absolute path of a data directory, made if it is missing. Raises EmbeddedStoreError, OSError."""
     data_dir = data_dir.resolve()
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)

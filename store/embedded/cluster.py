@@ -20,7 +20,7 @@ from pathlib import Path
 import redis.asyncio as redis
 
 from store.embedded.append_only_file import FOLDER
-from store.embedded.attach import DAMAGED_END_BYTES, Attachment, attach
+from store.embedded.attach import DAMAGED_END_BYTES, Attachment, attach, prepared
 from store.embedded.joining import JoinError, join
 from store.embedded.launch import EmbeddedStoreError, NodeOptions, opened
 from store.embedded.ports import HOST
@@ -127,11 +127,11 @@ def _node_folders(folder: Path) -> list[Path]:
 
 def _prepared(data_dir: Path, nodes: int) -> Path:
     """Return the folder of the nodes. If there is none yet, it is made complete under another name and then renamed."""
-    data_dir = data_dir.resolve()
+    data_dir = prepared(data_dir)
     folder = data_dir / _NODES
     if not folder.exists():
         draft = data_dir / f"{_NODES}.{os.getpid()}"
-        draft.mkdir(mode=0o700, parents=True)
+        draft.mkdir(mode=0o700)
         for number in range(nodes):
             (draft / str(number)).mkdir(mode=0o700)
         password = secrets.token_urlsafe(_PASSWORD_BYTES)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import shutil
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ SERVERS = [
     pytest.param(REDIS, id="redis", marks=pytest.mark.skipif(not REDIS, reason="redis-server is not installed")),
 ]
 NODE_TIMEOUT_MS = 1000  # a failover takes one to three times as long
+STEADY_MS = 15_000  # the same, for clusters whose nodes are never killed: a busy machine may hold one up for seconds
 MOVED_AT_ONCE = 100  # keys in one MIGRATE
 MIGRATE_MS = 5000  # time limit of one MIGRATE
 
@@ -91,6 +92,10 @@ class Cluster:
         """Kill all nodes and close the connections to them."""
         for node in self.nodes:
             node.kill()
+        await self.disconnect()
+
+    async def disconnect(self) -> None:
+        """Close the connections to all nodes."""
         await asyncio.gather(*(node.client.aclose() for node in self.nodes))
 
     # ---------------------------------------------------------------- who is what
@@ -259,3 +264,21 @@ async def cluster(
         yield made
     finally:
         await made.stop()
+
+
+@contextlib.contextmanager
+def lasting_cluster(folder: Path, server: str) -> Iterator[str]:
+    """The URL of a cluster of three primaries that outlives the event loops of tests."""
+    assert server, "redis-server is not installed"
+    made = Cluster(folder, server, **{"cluster-node-timeout": STEADY_MS})
+
+    async def start() -> None:
+        await made.start()
+        await made.disconnect()
+
+    try:
+        asyncio.run(start())
+        yield made.url
+    finally:
+        for node in made.nodes:
+            node.kill()
