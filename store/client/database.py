@@ -6,7 +6,7 @@ import asyncio
 import random
 import socket
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import redis.asyncio as redis
 from redis.asyncio.retry import Retry
@@ -63,8 +63,17 @@ def script(name: str, /, **named: Any) -> Command:
     return SCRIPTS[name].command(named)
 
 
+class Node(Protocol):
+    """A server that owns some of the keys."""
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands in one round trip and return their replies in order, errors among them."""
+
+
 class Database:
     """One Redis server. Counts the round trips made."""
+
+    is_cluster = False
 
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
@@ -165,6 +174,21 @@ class Database:
         """Run one script and return its reply. Takes the script's parameters as `script` does."""
         (reply,) = await self.ask(script(name, **named))
         return reply
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """All nodes. Every key belongs to one of them."""
+        return (self,)
+
+    @staticmethod
+    def node_index(partition: int) -> int:
+        """Return which of the nodes owns a partition."""
+        assert 0 <= partition < PARTITIONS
+        return 0
+
+    async def each_node(self, *commands: Command) -> list[list[Any]]:
+        """Send commands to every node in one round trip, and return the replies of each. Raises as `ask` does."""
+        return [await self.ask(*commands)]
 
     async def mint(self) -> int:
         """Return a new id in a random partition."""
