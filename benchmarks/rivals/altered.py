@@ -29,7 +29,8 @@ from resolvers import timelines
 from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
 from schema.execution.operations import Schema
-from store.client.cache import Cache, Reading
+from store.client.cache import Cache
+from store.client.cached_values import Reading
 from store.client.connection import Commands, RedisConnections
 
 SIZE = "CONSTANT_BYTES"  # the variable that says how long an answer from memory is

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from resolvers.operation.errors import RequestError, unavailable
-from store.client.cache import Reading
+from store.client.cached_values import Reading
 from store.client.database import Command, Database, Unavailable
 
 QUIET_TURNS = 1  # turns of the event loop without a new read, after which the batch is sent

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from resolvers.operation.batcher import Batcher
-from store.client.cache import CachedValues, Changed
+from store.client.cached_values import CachedValues, Changed
 from store.client.database import Command
 
 ANY = 0  # the key of a data loader's only value, or of a value that covers all its ids

@@ -12,7 +12,7 @@ from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Relationships, Sources
 from store import accounts, big_authors, favourites, follows, homes, likes_and_comments, posts, promotions, timelines
-from store.client.cache import CachedValues
+from store.client.cached_values import CachedValues
 from store.client.database import Command
 from store.homes import StoredHome
 from store.ids import partition

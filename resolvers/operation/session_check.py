@@ -11,7 +11,7 @@ from msgspec import Struct
 from resolvers.operation.errors import RateLimited, RequestError, Unauthenticated
 from resolvers.operation.tokens import Claims
 from store.attempts import MINUTE_SECONDS, count_request_commands, request_count
-from store.client.cache import CachedValues, Changed, Reading
+from store.client.cached_values import CachedValues, Changed, Reading
 from store.client.counts import LocalCounts
 from store.client.database import Command, CommandRefused
 from store.records import Role

@@ -8,7 +8,7 @@ from typing import Any
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.dataloader import ANY, DataLoader, sound
 from store import blocks, homes
-from store.client.cache import RELATIONS_KEPT, CachedValues
+from store.client.cached_values import RELATIONS_KEPT, CachedValues
 from store.client.database import Command
 from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
 

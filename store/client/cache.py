@@ -1,165 +1,81 @@
-"""Client-side cache of records and relations, invalidated by the server (CLIENT TRACKING).
+"""Client-side caching: the server tracks what is read and says what has changed (CLIENT TRACKING).
 
 Most pages show the same posts and members again, so most of what a page needs is cached already. The cache reads
-through one connection of its own, on which the server tracks the keys that it sends. When such a key changes, the
-server pushes an invalidation with its name.
+through a connection of its own to each node, on which the node tracks the keys that it sends. When such a key changes,
+the node pushes an invalidation with its name.
 
-Invalidations and replies share one connection, in order. So after any round trip, every cached value is at least as
-fresh as a read made when the operation began. `Cache.begin` makes that round trip. It sends the reads that an operation
-needs. Where there are none, it sends a PING, shared by all operations that begin in the same turn of the event loop.
+Invalidations and replies share one connection, in order. So after a round trip to each node, every cached value is at
+least as fresh as a read made when the operation began. `Cache.begin` makes that round trip. It sends the reads that an
+operation needs. Where there are none, it sends a check, shared by all operations that begin in the same turn of the
+event loop.
+
+On one server the check is a PING. A node of a cluster answers PING whatever it owns, so there the check reads a key. A
+node that has lost its slots to a replica, or is cut off from the others, refuses that. A single slot that moves away
+is noticed as well: each slot has a marker, a key that always exists. The node tracks the markers of all slots from
+which values are cached, and pushes an invalidation when a marker moves, as for any key that exists.
 
 Invariants:
 - A cached value equals the stored one, or its invalidation is on its way behind the replies that have arrived.
 - An invalidation between the replies of one batch overtakes them. The values of its keys go to the callers, but not
   into the cache.
-- Losing the connection empties the cache.
+- Losing a connection empties the cache, and so does a slot that moves or a node that refuses the check.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import structlog
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from store.client.connection import Commands, RedisConnection, connect
+from store.client.cached_values import OWNERS_KEPT, RELATIONS_KEPT, Owner, Reading, Records, Relations
+from store.client.connection import connect
 from store.client.outages import Unavailable
+from store.client.slots import key_of, tag_of
+from store.client.tracking import Spread, Tracked
 
-RELATIONS_KEPT = 500  # Cached relations of one member.
-OWNERS_KEPT = 1_000  # Members whose relations are cached, in each cache of relations.
-
-Owner: TypeAlias = int | str  # The owner of a key is the id that ends it, or else the text in the braces that end it.
-Changed: TypeAlias = set[tuple[str, Owner]]  # Kind and owner of each changed key.
+_MARKER = "slot"  # The kind of the key that marks a slot.
 
 log = structlog.get_logger(__name__)
 
 
-class CachedValues(Protocol):
-    """A cache of values by id."""
+class Trackable(Protocol):
+    """A node that the cache can read through."""
 
-    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
-        """Return the cached values among some ids."""
-
-    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
-        """Cache values that were read, except those that have changed since."""
+    def make_tracked(self) -> AbstractConnection:
+        """Return a new connection to the node, not opened yet."""
 
 
-class Reading(Protocol):
-    """Commands whose replies may be cached."""
+class Nodes(Protocol):
+    """The nodes that own the keys."""
 
     @property
-    def commands(self) -> Commands:
-        """The commands to send."""
+    def is_cluster(self) -> bool:
+        """Whether the keys are spread over several nodes."""
 
-    def take(self, replies: list[Any], changed: Changed | None) -> None:
-        """Take the replies, without waiting; where `changed` is None, nothing may be cached."""
+    @property
+    def trackable(self) -> Sequence[Trackable]:
+        """All nodes."""
 
-
-def hand_out(readings: Iterable[Reading], replies: list[Any], changed: Changed | None) -> None:
-    """Give each reading the replies to its own commands."""
-    start = 0
-    for reading in readings:
-        end = start + len(reading.commands)
-        reading.take(replies[start:end], changed)
-        start = end
-
-
-class Records:
-    """Cached records of one kind. Those cached longest ago are evicted first."""
-
-    def __init__(self, kind: str, most: int) -> None:
-        self._kind = kind
-        self._most = most
-        self._cached: OrderedDict[Owner, Any] = OrderedDict()
-
-    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
-        """Return the cached records among some ids."""
-        cached = self._cached
-        return {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
-
-    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
-        """Cache records that were read, except those that have changed since."""
-        cached = self._cached
-        for entity_id, value in values.items():
-            if (self._kind, entity_id) not in changed:
-                cached[entity_id] = value
-        while len(cached) > self._most:
-            cached.popitem(last=False)
-
-    def drop(self, owner: Owner) -> None:
-        """Drop the record of a changed key."""
-        self._cached.pop(owner, None)
-
-    def clear(self) -> None:
-        """Drop everything."""
-        self._cached.clear()
-
-
-class Relations:
-    """Cached relations of each owner. A change to any of the owner's keys drops all of them."""
-
-    def __init__(self, kinds: Sequence[str], owners: int, most: int) -> None:
-        self._kinds = kinds
-        self._owners = owners
-        self._most = most
-        self._cached: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
-
-    def of(self, owner: Owner) -> CachedValues:
-        """Return the cache of one owner's relations."""
-        return _Own(self, owner)
-
-    def find(self, owner: Owner, ids: Iterable[Any]) -> dict[Any, Any]:
-        """Return the owner's cached relations among some ids."""
-        cached = self._cached.get(owner)
-        return {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached} if cached else {}
-
-    def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
-        """Cache relations that were read, unless one of the owner's keys has changed since."""
-        if changed and any((kind, owner) in changed for kind in self._kinds):
-            return
-        cached = self._cached.get(owner, {})
-        self._cached[owner] = {**cached, **values} if len(cached) + len(values) <= self._most else dict(values)
-        while len(self._cached) > self._owners:
-            self._cached.popitem(last=False)
-
-    def drop(self, owner: Owner) -> None:
-        """Drop the relations of an owner."""
-        self._cached.pop(owner, None)
-
-    def clear(self) -> None:
-        """Drop everything."""
-        self._cached.clear()
-
-
-class _Own:
-    """The cache of one owner's relations."""
-
-    def __init__(self, relations: Relations, owner: Owner) -> None:
-        self._relations = relations
-        self._owner = owner
-
-    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
-        return self._relations.find(self._owner, ids)
-
-    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
-        self._relations.keep(self._owner, values, changed)
+    def owner(self, tag: str) -> Trackable | None:
+        """Return the node that owns the keys with a tag."""
 
 
 class Cache:
-    """The caches of this process, and the tracked connection that invalidates them."""
+    """The caches of this process, and the tracked connections that invalidate them."""
 
-    def __init__(self, make: Callable[[], AbstractConnection], most: int, reply_seconds: float) -> None:
-        self._make = make
+    def __init__(self, nodes: Nodes, most: int, reply_seconds: float) -> None:
+        self._nodes = nodes
         self._most = most
         self._reply_seconds = reply_seconds
         self._caches: dict[str, list[Records | Relations]] = {}
-        self._tracked: _Tracked | None = None
+        self._tracked: dict[Trackable, Tracked] = {}
         self._opening = asyncio.Lock()
-        self._synchronising: asyncio.Future[list[Any]] | None = None
+        self._spreads: set[Spread] = set()  # readings on several nodes that are under way
+        self.clearings = 0  # how often everything was dropped
         self.is_on = most > 0
 
     def records(self, kind: str) -> Records:
@@ -185,53 +101,77 @@ class Cache:
         Returns None where the server does not support tracking, so that nothing may be cached.
         Raises redis-py's ConnectionError and TimeoutError, and OSError.
         """
-        connection = self._tracked
-        if connection is None or not connection.is_open:
-            await self._open()
+        await self._open()
         return self.begin_at_once(readings)
 
     def begin_at_once(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
-        """Do what `begin` does, without waiting; returns None also where the connection must be opened first."""
-        connection = self._tracked
-        if not self.is_on or connection is None or not connection.is_open:
+        """Do what `begin` does, without waiting; returns None also where a connection must be opened first."""
+        nodes = self._nodes.trackable
+        known = map(self._tracked.get, nodes)
+        # Not by its truth: a connection has a length, which may be 0.
+        connections = [connection for connection in known if connection is not None and connection.is_open]
+        if not self.is_on or not nodes or len(connections) < len(nodes):
             return None
-        return connection.read(readings) if readings else self._synchronise(connection)
+        if not self._nodes.is_cluster:
+            return connections[0].read(readings) if readings else connections[0].check()
+        return self._begin_on_cluster(readings, connections)
 
-    def _synchronise(self, connection: _Tracked) -> asyncio.Future[list[Any]]:
-        if self._synchronising is None:
-            self._synchronising = connection.send([("PING",)])
-            asyncio.get_running_loop().call_soon(self._synchronised)
-        return self._synchronising
+    def _begin_on_cluster(
+        self, readings: Sequence[Reading], connections: Sequence[Tracked]
+    ) -> asyncio.Future[list[Any]] | None:
+        """Send each command to the node that owns its key, and a check to the other nodes of cached values."""
+        commands = [command for reading in readings for command in reading.commands]
+        parts: dict[Tracked, list[int]] = {connection: [] for connection in connections if connection.marked}
+        for i, command in enumerate(commands):
+            owner = self._nodes.owner(tag_of(key_of(command) or ""))
+            connection = self._tracked.get(owner) if owner else None
+            if connection is None or not connection.is_open:
+                return None
+            parts.setdefault(connection, []).append(i)
+        spread = Spread(self, readings, commands)
+        self._spreads.add(spread)
+        spread.send(parts)
+        return spread.done
 
-    def _synchronised(self) -> None:
-        self._synchronising = None
+    def forget(self, spread: Spread) -> None:
+        """Note that a reading on several nodes has ended."""
+        self._spreads.discard(spread)
 
-    async def _open(self) -> _Tracked:
+    async def _open(self) -> None:
         async with self._opening:
             if not self.is_on:
                 raise RedisConnectionError("the connections were closed")
-            if self._tracked is not None:  # not by its truth: a connection has a length, which may be 0
-                if self._tracked.is_open:
-                    return self._tracked  # another caller has opened it meanwhile
-                await self._tracked.close()
-            connection = await connect(self._make, lambda made: _Tracked(made, self._reply_seconds, self))
-            try:
-                (answer,) = await connection.send([("CLIENT", "TRACKING", "ON")])
-            except BaseException:
-                await connection.close()
-                raise
-            if type(answer) is Unavailable:
-                await connection.close()
-                raise RedisConnectionError(str(answer))
-            if isinstance(answer, Exception):
-                log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
-                self.is_on = False
-            self._tracked = connection  # only now: nothing may be read through it before tracking is on
-            return connection
+            nodes = self._nodes.trackable
+            for node in [node for node in self._tracked if node not in nodes]:
+                await self._tracked.pop(node).close()  # it is no primary any more
+            for node in nodes:
+                known = self._tracked.get(node)
+                if known is None or not known.is_open:
+                    if known is not None:
+                        await known.close()
+                    self._tracked[node] = await self._connect(node)
+
+    async def _connect(self, node: Trackable) -> Tracked:
+        connection = await connect(node.make_tracked, lambda made: Tracked(made, self._reply_seconds, self))
+        try:
+            (answer,) = await connection.send([("CLIENT", "TRACKING", "ON")])
+        except BaseException:
+            await connection.close()
+            raise
+        if type(answer) is Unavailable:
+            await connection.close()
+            raise RedisConnectionError(str(answer))
+        if isinstance(answer, Exception):
+            log.warning("nothing_is_kept", reason=f"the store does not track what is read: {answer}")
+            self.is_on = False
+        return connection  # only now: nothing may be read through it before tracking is on
 
     def drop(self, key: str) -> tuple[str, Owner] | None:
         """Drop every value read from a changed key; returns its kind and owner, None for a kind without a cache."""
         kind, _, rest = key.partition(":")
+        if kind == _MARKER:
+            self.clear()
+            return None
         caches = self._caches.get(kind)
         if caches is None:
             return None
@@ -239,53 +179,25 @@ class Cache:
         owner = tail[1:-1] if tail.startswith("{") else int(tail)
         for cached in caches:
             cached.drop(owner)
+        for spread in self._spreads:
+            spread.note((kind, owner))
         return kind, owner
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Drop everything. What is being read from several nodes is not cached either."""
+        self.clearings += 1
         for caches in self._caches.values():
             for cached in caches:
                 cached.clear()
+        for connection in self._tracked.values():
+            connection.marked.clear()
+        for spread in self._spreads:
+            spread.note(None)
 
     async def close(self) -> None:
-        """Close the connection once all commands have been answered. It cannot be opened again."""
+        """Close the connections once all commands have been answered. They cannot be opened again."""
         async with self._opening:
             self.is_on = False
-            if self._tracked is not None:
-                await self._tracked.close()
+            for connection in self._tracked.values():
+                await connection.close()
             self.clear()
-
-
-class _Tracked(RedisConnection):
-    """The connection on which the server tracks reads and pushes invalidations."""
-
-    def __init__(self, connection: AbstractConnection, reply_seconds: float, cache: Cache) -> None:
-        super().__init__(connection, reply_seconds)
-        self._cache = cache
-        self._changed: Changed | None = set()  # Since the first reply of the oldest batch awaited. None: everything.
-
-    def read(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]]:
-        """Send the commands of some readings; their `take` is called in the order in which replies arrive."""
-
-        def take(replies: list[Any]) -> None:
-            changed, self._changed = self._changed, set()
-            hand_out(readings, replies, changed)
-
-        return self.send([command for reading in readings for command in reading.commands], take)
-
-    def _take_push(self, push: Sequence[Any], *, is_overtaking: bool) -> None:
-        if push[0] != "invalidate":
-            return
-        keys = push[1]
-        if keys is None:  # the whole database was emptied
-            self._cache.clear()
-            self._changed = None if is_overtaking else self._changed
-            return
-        for key in keys:
-            dropped = self._cache.drop(key)
-            if dropped and is_overtaking and self._changed is not None:
-                self._changed.add(dropped)
-
-    def _end(self, error: Exception) -> None:
-        self._cache.clear()
-        super()._end(error)

@@ -38,6 +38,10 @@ def _error(text: str) -> Exception:
     return outage(code, text) or ResponseError(message if code == "ERR" else text)
 
 
+class NotConnected(RedisConnectionError):
+    """No connection could be opened. Nothing was sent."""
+
+
 @dataclass(slots=True)
 class Batch:
     """Commands that were sent together, and the replies that have arrived so far."""
@@ -210,10 +214,16 @@ class RedisConnections:
         self._is_closed = False
 
     async def run(self, commands: Commands) -> list[Any]:
-        """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError."""
+        """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError.
+
+        NotConnected is one of these: nothing was sent.
+        """
         connection = self._idlest()
         if connection is None:
-            connection = await self._open()
+            try:
+                connection = await self._open()
+            except (RedisConnectionError, RedisTimeoutError, OSError) as error:
+                raise NotConnected(str(error)) from error
         return await connection.send(commands)
 
     def _idlest(self) -> RedisConnection | None:

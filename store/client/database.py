@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import random
-import socket
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
 
 import redis.asyncio as redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client.cache import Cache, Reading, hand_out
-from store.client.connection import RedisConnections
+from store.client.addresses import addresses
+from store.client.cache import Cache
+from store.client.cached_values import Reading, hand_out
+from store.client.cluster import Cluster
 from store.client.counts import LocalCounts
 from store.client.lua import NAMES, SCRIPTS
-from store.client.outages import OUTAGES, CommandRefused, OutageLog, Unavailable
+from store.client.node import LOST, REPLY_SECONDS, Node
+from store.client.outages import OUTAGES, CommandRefused, Lost, OutageLog, Unavailable
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
-from store.keys import minted, readiness
+from store.keys import absent, minted
 from store.settings import Settings
 
 __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
@@ -30,10 +30,8 @@ __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable",
 Command = tuple[Any, ...]
 
 OLDEST_SERVER = (7, 0)  # The first version with SET NX GET, EXPIRE NX and XAUTOCLAIM as used here.
-REPLY_SECONDS = 10  # A reply that takes longer counts as an outage.
 READY_SECONDS = 0.8  # The same for the readiness check, which has to answer within a second.
 NO_SUCH_MEMBER = "PERCH no such member"  # The error reply of a script when the acting member has no record.
-_LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
 
 class MemberGone(Exception):
@@ -44,17 +42,6 @@ class UnsupportedServer(Exception):
     """The server is older than the scripts require."""
 
 
-# Pub/Sub only receives: without TCP keepalive it would not notice that the server is gone.
-_KEEPALIVE: dict[str, Any] = {
-    "socket_keepalive": True,
-    "socket_keepalive_options": {
-        getattr(socket, name): value
-        for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))  # s, s, probes
-        if hasattr(socket, name)
-    },
-}
-
-
 def script(name: str, /, **named: Any) -> Command:
     """Return the command that runs a script of `store/scripts` with its keys and arguments, by the names in its header.
 
@@ -63,30 +50,49 @@ def script(name: str, /, **named: Any) -> Command:
     return SCRIPTS[name].command(named)
 
 
-class Node(Protocol):
-    """A server that owns some of the keys."""
-
-    async def run(self, commands: Sequence[Command]) -> list[Any]:
-        """Send commands in one round trip and return their replies in order, errors among them."""
-
-
 class Database:
-    """One Redis server. Counts the round trips made."""
-
-    is_cluster = False
+    """One Redis server, or a cluster: the first answer tells. Counts the round trips made."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
         self.round_trips = 0
-        pool = _pool(url)
-        self.client = redis.Redis(connection_pool=pool)  # for Pub/Sub
-        self._connections = RedisConnections(pool.make_connection, settings.redis_connections, REPLY_SECONDS)
-        # RESP3: only it can push invalidations on the connection that reads.
-        self.cache = Cache(_pool(url, protocol=3).make_connection, settings.records_kept, REPLY_SECONDS)
+        self._urls = addresses(url)
+        self._node = self._make(self._urls[0], (script.text for script in SCRIPTS.values()))
+        self._cluster: Cluster | None = None
+        self._is_known = False  # whether it is a cluster
+        self.client = redis.Redis(connection_pool=self._node.pool)  # for Pub/Sub
+        self.cache = Cache(self, settings.records_kept, REPLY_SECONDS)
         self.outages = OutageLog()
         self.unfinished = Unfinished()
         self.counts = LocalCounts()
-        self.channel_prefix = f"perch:{pool.connection_kwargs.get('db', 0)}:"
+        self.channel_prefix = f"perch:{self._node.pool.connection_kwargs.get('db', 0)}:"
+
+    def _make(self, url: str, scripts: Iterable[str]) -> Node:
+        return Node(url, self.settings.redis_connections, self.settings.replicas_acknowledge, tuple(scripts))
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether the keys are spread over the nodes of a cluster; known after the first round trip."""
+        return self._cluster is not None
+
+    async def _find_out(self) -> None:
+        """Find out whether the server is a node of a cluster; raises redis-py's errors of a connection, and OSError."""
+        for i, url in enumerate(self._urls):
+            node = self._node if i == 0 else self._make(url, ())
+            try:
+                (info,) = await node.run([("INFO", "cluster")])
+            except LOST:
+                if i == len(self._urls) - 1:
+                    raise
+                continue
+            if isinstance(info, Unavailable):
+                raise info
+            if self._facts(str(info)).get("cluster_enabled") == "1":
+                made = Cluster(self._urls, partial(self._make, scripts=[each.guarded for each in SCRIPTS.values()]))
+                await made.refresh()
+                self._cluster = made
+            self._is_known = True
+            return
 
     async def read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:
         """Send commands and cacheable reads in one round trip.
@@ -95,17 +101,28 @@ class Database:
         Raises as `run` does.
         """
         try:
+            if not self._is_known:
+                await self._find_out()
             tracked = await self.cache.begin(readings) if self.cache.is_on else None
-        except _LOST as error:
-            raise self._unreachable(error) from error
+        except LOST as error:
+            if not self._cluster:
+                raise self._unreachable(error) from error
+            self._cluster.refresh()
+            tracked = None
         if tracked is None:
             return await self._read_at_once(commands, readings), False
         replies = await self.run(commands)
         self.round_trips += not commands  # with commands, `run` has counted it
         try:
             read = await tracked
-        except _LOST as error:
-            raise self._unreachable(error) from error
+        except LOST as error:
+            if not self._cluster:
+                raise self._unreachable(error) from error
+            read = [Lost(str(error))]
+        if self._cluster and not OUTAGES.isdisjoint(map(type, read)):
+            self._cluster.refresh()
+            await self._read_at_once([], readings)
+            return replies, False
         if not OUTAGES.isdisjoint(map(type, read)):
             self._refused([command for reading in readings for command in reading.commands], read)
         return replies, True
@@ -146,24 +163,11 @@ class Database:
         """
         if not commands:
             return []
-        replies = await self._send(commands)
-        if NoScriptError in set(map(type, replies)):
-            missing = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-            # This happens at the first use on a server, or after its restart. Loading twice is harmless.
-            await self.load_scripts()
-            for i, reply in zip(missing, await self._send([commands[i] for i in missing]), strict=True):
-                replies[i] = reply
-        return replies
+        return await self._send(commands)
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Like `run`, but raise the first error among the replies."""
-        replies = await self.run(commands)
-        for reply in replies:
-            if isinstance(reply, ResponseError) and str(reply) == NO_SUCH_MEMBER:
-                raise MemberGone from reply
-            if isinstance(reply, Exception):
-                raise reply
-        return replies
+        return _sound(await self.run(commands))
 
     async def one(self, *command: Any) -> Any:
         """Send one command and return its reply; raises an error reply."""
@@ -178,17 +182,35 @@ class Database:
     @property
     def nodes(self) -> Sequence[Node]:
         """All nodes. Every key belongs to one of them."""
-        return (self,)
+        return self._cluster.nodes if self._cluster else (self._node,)
 
-    @staticmethod
-    def node_index(partition: int) -> int:
-        """Return which of the nodes owns a partition."""
-        assert 0 <= partition < PARTITIONS
-        return 0
+    @property
+    def trackable(self) -> Sequence[Node]:
+        """The nodes that the cache reads through; none before the first round trip."""
+        return self.nodes if self._is_known else ()
+
+    def owner(self, tag: str) -> Node | None:
+        """Return the node that owns the keys with a tag, None while no node does."""
+        return self._cluster.owner(tag) if self._cluster else self._node
+
+    def node_index(self, partition: int) -> int:
+        """Return which of the nodes owns a partition; without an owner, the first one."""
+        owner = self.owner(str(partition))
+        return self.nodes.index(owner) if owner in self.nodes else 0
 
     async def each_node(self, *commands: Command) -> list[list[Any]]:
         """Send commands to every node in one round trip, and return the replies of each. Raises as `ask` does."""
-        return [await self.ask(*commands)]
+        if not self._is_known:
+            await self.ask(("PING",))
+        self.round_trips += 1
+        found = await asyncio.gather(*(self._on(node, commands) for node in self.nodes))
+        return [_sound(replies) for replies in found]
+
+    async def _on(self, node: Node, commands: Sequence[Command]) -> list[Any]:
+        try:
+            return await node.run(commands)
+        except LOST as error:
+            raise self._unreachable(error) from error
 
     async def mint(self) -> int:
         """Return a new id in a random partition."""
@@ -198,11 +220,14 @@ class Database:
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         self.round_trips += 1
         try:
-            replies = await self._connections.run(commands)
-        except _LOST as error:
+            if not self._is_known:
+                await self._find_out()
+            replies = await (self._cluster or self._node).run(commands)
+        except LOST as error:
             self.unfinished.add_lost(commands)
             raise self._unreachable(error) from error
         if not OUTAGES.isdisjoint(map(type, replies)):
+            self.unfinished.add_lost([c for c, reply in zip(commands, replies, strict=True) if isinstance(reply, Lost)])
             self._refused(commands, replies)
         return replies
 
@@ -221,8 +246,13 @@ class Database:
                 raise reply
 
     async def load_scripts(self) -> None:
-        """Load every script into the server."""
-        await self._send([("SCRIPT", "LOAD", loaded.text) for loaded in SCRIPTS.values()])
+        """Load every script into every node; raises Unavailable."""
+        if not self._is_known:
+            await self.ask(("PING",))
+        try:
+            await asyncio.gather(*(node.load_scripts() for node in self.nodes))
+        except LOST as error:
+            raise self._unreachable(error) from error
 
     async def check_server(self) -> str:
         """Return the server's name and version; raises UnsupportedServer below 7.0, Unavailable if it cannot answer."""
@@ -255,7 +285,8 @@ class Database:
         """
         try:
             async with asyncio.timeout(READY_SECONDS):
-                await self.ask(("GET", readiness()), ("SET", readiness(), "", "XX"))
+                tags = {self.node_index(p): absent(p) for p in range(PARTITIONS)}.values()
+                await self.ask(*(command for tag in tags for command in (("GET", tag), ("SET", tag, "", "XX"))))
         except TimeoutError:
             return "SILENT"
         except Unavailable as error:
@@ -272,9 +303,10 @@ class Database:
         """Close every connection once all commands have been answered."""
         self.outages.close()
         await self.cache.close()
-        await self._connections.close()
+        if self._cluster:
+            await self._cluster.close()
         await self.client.aclose()
-        await self.client.connection_pool.disconnect()
+        await self._node.close()
 
 
 def _name(command: Command) -> str:
@@ -282,14 +314,11 @@ def _name(command: Command) -> str:
     return str(NAMES.get(command[1], "EVALSHA") if command[0] == "EVALSHA" else command[0])
 
 
-def _pool(url: str, protocol: int = 2) -> redis.ConnectionPool:
-    # A lost connection is reported, not retried: a repeated script may reply differently from the first run.
-    return redis.ConnectionPool.from_url(
-        url,
-        decode_responses=True,
-        protocol=protocol,
-        socket_timeout=REPLY_SECONDS,
-        socket_connect_timeout=REPLY_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-        **({} if url.startswith("unix:") else _KEEPALIVE),
-    )
+def _sound(replies: list[Any]) -> list[Any]:
+    """Return replies; raises the first error among them."""
+    for reply in replies:
+        if isinstance(reply, ResponseError) and str(reply) == NO_SUCH_MEMBER:
+            raise MemberGone from reply
+        if isinstance(reply, Exception):
+            raise reply
+    return replies

@@ -98,6 +98,12 @@ class Script:
     arguments: Parameters
     names: frozenset[str]  # of both
 
+    @property
+    def guarded(self) -> str:
+        """The text of the script for a cluster, where one more key is named with it, which the script does not see."""
+        flags, body = self.text.split("\n", 1) if self.text.startswith("#!") else ("", self.text)
+        return (f"{flags}\n" if flags else "") + "table.remove(KEYS) " + body
+
     def command(self, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the command that runs the script. Raises TypeError unless exactly its parameters are named."""
         try:
@@ -131,8 +137,11 @@ def _script(name: str, shared: Iterable[str], text: str) -> Script:
         raise ValueError(f"{name}: {', '.join(sorted(twice))} is declared twice")
     parts = [f"{flags}\n" if flags else "", *needed, keys.unpacking(), arguments.unpacking(), "\n", body]
     whole = _FIELD.sub(_field, "".join(parts))
-    digest = hashlib.sha1(whole.encode(), usedforsecurity=False).hexdigest()
-    return Script(name, whole, digest, keys, arguments, frozenset((*keys.names, *arguments.names)))
+    return Script(name, whole, _digest(whole), keys, arguments, frozenset((*keys.names, *arguments.names)))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def _field(found: re.Match[str]) -> str:
@@ -169,3 +178,4 @@ def _words(text: str) -> set[str]:
 
 SCRIPTS = _load()
 NAMES = {script.digest: script.name for script in SCRIPTS.values()}
+GUARDED = {script.digest: _digest(script.guarded) for script in SCRIPTS.values()}  # digests for a cluster, by the usual

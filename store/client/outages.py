@@ -28,12 +28,21 @@ class CommandRefused(Unavailable):
     """
 
 
+class Redirected(Unavailable):
+    """The node does not execute this command now: another one owns the slot, or the slot is moving. Nothing changed."""
+
+
+class Lost(Unavailable):
+    """The node could not be reached, or did not reply. The command may have been executed."""
+
+
 # By the code of the error reply.
 STATES: dict[str, type[Unavailable]] = {
-    **dict.fromkeys(("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"), Unavailable),
+    **dict.fromkeys(("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN"), Unavailable),
+    **dict.fromkeys(("MOVED", "ASK", "TRYAGAIN"), Redirected),
     **dict.fromkeys(("OOM", "MISCONF", "NOREPLICAS", "READONLY", "NOPERM"), CommandRefused),
 }
-OUTAGES = frozenset(STATES.values())  # types of replies that report an outage
+OUTAGES = frozenset((*STATES.values(), Lost))  # types of replies that report an outage
 
 _DENIED = "ACL failure in script"  # a script's NOPERM begins with this
 

@@ -77,6 +77,11 @@ def imported(p: int, source: str) -> str:
     return f"imported:{{{p}}}:{source}"
 
 
-def readiness() -> str:
-    """string: never exists; `/readyz` sets it only if it exists, which a server that takes no writes refuses"""
-    return "readiness"
+def absent(tag: int | str) -> str:
+    """string: never exists; in the slot of a tag. Commands name it to learn whether they would be executed there"""
+    return f"absent:{{{tag}}}"
+
+
+def slot(tag: str) -> str:
+    """string: always 1; in the slot of a tag. A process that caches values of the slot tracks it, to learn of a move"""
+    return f"slot:{{{tag}}}"

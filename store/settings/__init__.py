@@ -70,6 +70,13 @@ class Settings:
     )
     redis_connections: int = _setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
 
+    replicas_acknowledge: int = _setting(
+        0,
+        "replicas that must have a change before it is answered; with fewer, writes are unavailable",
+        least=0,
+        most=10,
+    )
+
     # Sessions
     access_token_seconds: int = _setting(900, "life of an access token, s", least=1)
     session_days: int = _setting(30, "life of a session that is never refreshed, days", least=1, most=3650)

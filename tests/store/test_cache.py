@@ -14,7 +14,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from resolvers.operation import viewer_loaders
 from resolvers.operation.services import Services
 from store import keys
-from store.client.cache import RELATIONS_KEPT, Cache, Changed, Records
+from store.client.cache import Cache
+from store.client.cached_values import RELATIONS_KEPT, Changed, Records
 from store.client.database import Database, Unavailable
 from store.keys.fields import StatusField, UserField
 from store.settings import Settings
@@ -187,8 +188,8 @@ async def test_other_news(db: Database, cache: Cache) -> None:
     """Other push messages of the server, of any length, are ignored."""
     users = cache.records("user")
     await db.read([], [Reading(users, 1)])
-    assert cache._tracked is not None  # noqa: SLF001  no server that is tested with has other news for this connection
-    cache._tracked.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")  # noqa: SLF001
+    (tracked,) = cache._tracked.values()  # noqa: SLF001  no server that is tested with has other news for this connection
+    tracked.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")
     await current(db)
     assert users.find([1]) == {1: {}}
 

@@ -17,7 +17,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client.cache import Changed
+from store.client.cached_values import Changed
 from store.client.connection import RedisConnections
 from store.client.database import Database
 from store.settings import Settings

@@ -18,6 +18,7 @@ from store import homes, jobs, keys
 from store.client import cache, database
 from store.client.connection import connect
 from store.client.database import CommandRefused, Database, Unavailable
+from store.client.outages import Redirected
 from store.settings import Settings
 from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
 from tests.support.servers.outages import REFUSING, SILENCED, outage
@@ -242,10 +243,8 @@ async def test_the_check_of_readiness_keeps_nothing(db: Database, services: Serv
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        *(
-            (f"{code} of the server", Unavailable)
-            for code in ("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN")
-        ),
+        *((f"{code} of the server", Unavailable) for code in ("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN")),
+        *((f"{code} of the server", Redirected) for code in ("MOVED", "ASK", "TRYAGAIN")),
         *((f"{code} of the server", CommandRefused) for code in ("OOM", "MISCONF", "NOREPLICAS", "READONLY", "NOPERM")),
         ("ERR wrong number of arguments", ResponseError),
         ("WRONGTYPE Operation against a key", ResponseError),
