@@ -12,7 +12,6 @@ import redis.asyncio as redis
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store.client.addresses import addresses
 from store.client.cache import Cache
 from store.client.cached_values import Reading, hand_out
 from store.client.cluster import Cluster
@@ -24,6 +23,7 @@ from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
 from store.keys import absent, minted
 from store.settings import Settings
+from store.settings.urls import addresses
 
 __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
 
