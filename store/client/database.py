@@ -267,8 +267,8 @@ class Database:
         return f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {version}"
 
     async def used_memory(self) -> int:
-        """Return the server's used memory in bytes."""
-        return int(self._facts(await self.one("INFO", "memory"))["used_memory"])
+        """Return the used memory of all nodes in bytes."""
+        return sum(int(self._facts(text)["used_memory"]) for (text,) in await self.each_node(("INFO", "memory")))
 
     @staticmethod
     def _facts(text: str) -> dict[str, str]:

@@ -41,17 +41,21 @@ class KeyBatch:
 
 async def scan(db: Database) -> AsyncIterator[KeyBatch]:
     """Yield batches of all keys that exist during the whole scan. Some keys may be repeated."""
-    cursor = "0"
-    while True:
-        cursor, found = await db.one("SCAN", cursor, "COUNT", SCANNED)
-        yield sort(found)
-        if cursor == "0":
-            return
+    for node in db.nodes:
+        cursor = "0"
+        while True:
+            (reply,) = await node.run([("SCAN", cursor, "COUNT", SCANNED)])
+            if isinstance(reply, Exception):
+                raise reply
+            cursor, found = reply
+            yield sort(found)
+            if cursor == "0":
+                break
 
 
 async def count(db: Database) -> int:
     """Return the number of keys in the store."""
-    return int(await db.one("DBSIZE"))
+    return sum(int(size) for (size,) in await db.each_node(("DBSIZE",)))
 
 
 async def has_members(db: Database) -> bool:
