@@ -23,6 +23,7 @@ from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep.imports import Network, create_follows, create_members
 from store import homes, keys
 from store.client.database import Command
+from store.homes import fanout
 
 INSERTS = 20_000  # Entries that one turn inserts into homes.
 MOST_POSTS = 200  # Posts of one turn.
@@ -76,10 +77,10 @@ async def load(stage: Stage, sizes: Sequence[int]) -> None:
 
 
 async def _fill(stage: Stage, fans: Sequence[int]) -> None:
-    size, spare = stage.db.settings.home_size, stage.db.settings.home_slack - homes.WAITING
+    size, spare = stage.db.settings.home_size, stage.db.settings.home_slack - fanout.WAITING
     oldest = int(await stage.db.mint()) - OLD
     last = oldest + size + spare
-    waiting = ["".join(f"{last + i:{homes.WIDTH}}" for i in range(n + 1)) for n in range(homes.WAITING)]
+    waiting = ["".join(f"{last + i:{homes.WIDTH}}" for i in range(n + 1)) for n in range(fanout.WAITING)]
     models = range(spare)  # lists that may have so many more entries before they are trimmed
     book = [part for entry in range(oldest, oldest + size) for part in (entry, entry)]
     await stage.db.ask(
@@ -94,7 +95,7 @@ async def _fill(stage: Stage, fans: Sequence[int]) -> None:
         some = list(enumerate(fans[begin : begin + BATCH], begin))
         await stage.db.ask(
             *(("COPY", f"{MODEL}{i % spare}", keys.home(fan), "REPLACE") for i, fan in some),
-            *(("SET", keys.newest(fan), waiting[i % homes.WAITING]) for i, fan in some),
+            *(("SET", keys.newest(fan), waiting[i % fanout.WAITING]) for i, fan in some),
             *(
                 ("COPY", f"{MODEL}{name}", HOMES[name](fan), "REPLACE")
                 for name in HOMES

@@ -11,6 +11,7 @@ from resolvers.rules import merging
 from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import big_authors, follows, homes, posts, timelines
 from store.client.database import CommandRefused, Database
+from store.homes import bounds
 from store.records import Published
 
 PROFILES_KEPT = 50_000  # Profiles cached while many homes are computed.
@@ -91,7 +92,7 @@ async def _compute(db: Database, member: int) -> Home:
     big, (followed,) = await asyncio.gather(big_authors.unpushed(db), follows.followed(db, [member]))
     size, limit = db.settings.home_size, _limit(db)
     profiles: dict[int, list[Published]] = {}
-    horizon = homes.oldest(db)
+    horizon = bounds.oldest(db)
     for some in batches(sorted((followed - big) | {member}), PROFILES_READ):
         replies = await db.ask(*(timelines.published_command(author, limit, horizon) for author in some))
         read = {author: timelines.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
@@ -123,7 +124,7 @@ async def above(db: Database, member: int, floor: int, big: Collection[int]) -> 
     for some in batches(sorted(following | {member}), PROFILES_READ):
         replies = await db.ask(*(timelines.published_command(author, PUBLISHED_READ, floor) for author in some))
         profiles |= {author: timelines.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
-    horizon = max(floor, homes.oldest(db), _horizon(profiles, PUBLISHED_READ))
+    horizon = max(floor, bounds.oldest(db), _horizon(profiles, PUBLISHED_READ))
     small = {author: found for author, found in profiles.items() if author not in big or author == member}
     least = merging.pull(member, following, small, horizon, None)
     whole = merging.pull(member, following, profiles, horizon, None)
@@ -158,7 +159,7 @@ class Pulling:
 
     def _home(self, member: int, following: set[int], left_out: set[int]) -> Home:
         profiles = {author: self._profiles[author] for author in (*following.difference(left_out), member)}
-        horizon = max(_horizon(profiles, _limit(self._db)), homes.oldest(self._db))
+        horizon = max(_horizon(profiles, _limit(self._db)), bounds.oldest(self._db))
         return merging.pull(member, following, profiles, horizon, self._db.settings.home_size)
 
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from resolvers.rules.merging import EARLIER_REPOSTS
 from store import big_authors, homes, posts, timelines
 from store.client.database import Database
-from store.homes import Delivery
+from store.homes import fanout
+from store.homes.fanout import Delivery
 from store.records import Published, Source
 
 MERGE_CHUNK = 1_000  # entries of a profile read per step
@@ -99,11 +100,11 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
     known = {*entries, *(post for post, _ in candidates)}
     gone = await posts.gone(db, [*known, *(source.repost for _, source in candidates)])
     for post in known & gone:
-        await homes.retract(db, Delivery(follower, post, follower), [follower])
+        await fanout.retract(db, Delivery(follower, post, follower), [follower])
     for post, source in candidates:
         if source.repost in gone and (found := await posts.post(db, post)):
             undone = Delivery(source.author, post, found.author, source.repost)
-            await homes.retract(db, await with_earlier(db, undone, ended=True), [follower])
+            await fanout.retract(db, await with_earlier(db, undone, ended=True), [follower])
 
 
 async def with_earlier(db: Database, delivery: Delivery, *, ended: bool = False) -> Delivery:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from resolvers.homes import merge
 from resolvers.jobs.step import Budget, Outcome, text, to_followers
-from store import big_authors, homes, posts
+from store import big_authors, posts
 from store.client.database import Database
-from store.homes import Delivery
+from store.homes import fanout
+from store.homes.fanout import Delivery
 from store.records import Entry, Job
 
 
@@ -50,4 +51,4 @@ async def shrink(db: Database, job: Job, budget: Budget) -> Outcome:
 
 async def _take_back(db: Database, entry: Delivery, followers: list[int]) -> None:
     undone = await merge.with_earlier(db, entry, ended=True) if entry.repost else entry
-    await homes.retract(db, undone, followers)
+    await fanout.retract(db, undone, followers)

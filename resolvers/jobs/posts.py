@@ -16,7 +16,6 @@ from store import (
     events,
     favourites,
     hashtags,
-    homes,
     jobs,
     likes_and_comments,
     notifications,
@@ -25,7 +24,8 @@ from store import (
     replies,
 )
 from store.client.database import Command, Database
-from store.homes import Delivery
+from store.homes import fanout
+from store.homes.fanout import Delivery
 from store.ids import instant
 from store.records import Job, Repost
 from store.replies import Reply
@@ -54,12 +54,12 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
     delivery = await _delivery(db, job, job.id)
 
     async def deliver_batch(after: int, count: int) -> tuple[int, int]:
-        step = homes.deliver(db, delivery, after, count)
+        step = fanout.begin(db, delivery, after, count)
         # The announcement is sent together with the first delivery step.
         (reply,) = await (db.ask(step) if after else _announce(db, job, step))
-        return homes.read_delivered(reply)
+        return await fanout.finish(db, delivery, reply)
 
-    reached = await in_batches(db, job, budget, deliver_batch, homes.at_once(delivery))
+    reached = await in_batches(db, job, budget, deliver_batch, fanout.at_once(db, delivery))
     return Outcome.DONE if reached else Outcome.MORE
 
 
@@ -230,7 +230,7 @@ async def _retract(db: Database, job: Job, post: int, budget: Budget) -> bool:
         return True  # the post was never pushed to any home
     delivery = await _delivery(db, job, post, retracting=True)
     return await to_followers(
-        db, job, author, budget, lambda batch: homes.retract(db, delivery, [entry.entity for entry in batch])
+        db, job, author, budget, lambda batch: fanout.retract(db, delivery, [entry.entity for entry in batch])
     )
 
 

@@ -14,6 +14,7 @@ from resolvers.operation.inputs import batches
 from resolvers.reading.paging import Window
 from store import follows, homes, timelines
 from store.client.database import CommandRefused
+from store.homes import bounds
 from store.ids import LARGEST
 from store.records import Entry
 from store.timelines import Slice
@@ -34,7 +35,7 @@ class HomeEntries:
         self._viewer = viewer
         self._is_read = False
         self._touches = False
-        self._floor, self._oldest = 0, homes.oldest(context.db)
+        self._floor, self._oldest = 0, bounds.oldest(context.db)
         self._big: tuple[int, ...] = ()
 
     async def fetch(self, part: Slice) -> list[Entry]:

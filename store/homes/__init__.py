@@ -1,37 +1,23 @@
-"""Stored homes: delivery, merging at follows, building and reading."""
+"""Stored homes: merging at follows, building and reading."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.ids import LARGEST, PARTITIONS, first_of, partition
+from store.homes.bounds import limits
+from store.homes.fanout import Delivery
+from store.ids import LARGEST, PARTITIONS, partition
 from store.keys.fields import HomeField
 from store.records import Entry, Source, read_pairs, read_sources
 from store.timelines import Slice, newest_of
 
-APPENDED = 500  # Homes to which one script appends a newest post. It blocks the server for 1 to 2 ms.
-
-# Entries that wait to be added to the list. More make each delivery longer; fewer move entries to the list more often.
-WAITING = 8
 WIDTH = 17  # Characters of a waiting entry. The same number is in the scripts.
-CHANGED = 100  # Homes that one script changes in any other way. It blocks the server for 2 to 5 ms.
-
-
-class Delivery(Struct, frozen=True):
-    """The delivery of one post to homes, by its author or by the author of a plain repost."""
-
-    deliverer: int
-    post: int
-    author: int
-    repost: int | None = None
-    earlier: str = ""  # Earlier plain reposts, as `repost:author`.
 
 
 class StoredHome(Struct, frozen=True):
@@ -40,66 +26,6 @@ class StoredHome(Struct, frozen=True):
     entries: list[Entry]
     floor: int | None
     is_built: bool
-
-
-def at_once(delivery: Delivery) -> int:
-    """Return how many homes one step may add a post to."""
-    return CHANGED if delivery.repost else APPENDED
-
-
-def deliver(db: Database, delivery: Delivery, after: int, count: int) -> Command:
-    """Return the command that adds a post to the homes of `count` followers of the deliverer, oldest follow first.
-
-    It begins after the edge `after`. `read_delivered` reads from its reply how far it went.
-    """
-    d = delivery
-    return script(
-        "deliver",
-        followers=keys.followers(d.deliverer),
-        **_stems(),
-        **_limits(db),
-        newest_size=min(WAITING, db.settings.home_slack),
-        deliverer=d.deliverer,
-        **_delivered(d),
-        after=after,
-        limit=count,
-    )
-
-
-def read_delivered(reply: Sequence[Any]) -> tuple[int, int]:
-    """Return the number of followers that a delivery has reached, and the edge of the last one; 0 and 0 for none."""
-    return (int(reply[0]), int(reply[1])) if reply[0] else (0, 0)
-
-
-async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
-    """Remove a deleted post, or an undone plain repost, from homes."""
-    named = {**_stems(), **_limits(db), **_delivered(delivery)}
-    groups = (followers[i : i + CHANGED] for i in range(0, len(followers), CHANGED))
-    await db.ask(*(script("retract", **named, tags=map(keys.tag, some)) for some in groups))
-
-
-def _delivered(d: Delivery) -> dict[str, Any]:
-    return {"post": d.post, "author": d.author, "repost": d.repost or "", "earlier_reposts": d.earlier}
-
-
-def _stems() -> dict[str, str]:
-    return {
-        "following_stem": keys.stem(keys.following),
-        "home_stem": keys.stem(keys.home),
-        "home_state_stem": keys.stem(keys.home_state),
-        "sources_stem": keys.stem(keys.sources),
-        "newest_stem": keys.stem(keys.newest),
-    }
-
-
-def _limits(db: Database) -> dict[str, int]:
-    return {"home_size": db.settings.home_size, "home_slack": db.settings.home_slack, "oldest": oldest(db)}
-
-
-def oldest(db: Database) -> int:
-    """Return the id at and below which entries are too old for homes (`HOME_MAX_AGE`); 0 without such a limit."""
-    days = db.settings.home_max_age
-    return first_of(datetime.now(UTC) - timedelta(days=days)) if days else 0
 
 
 async def merge(
@@ -120,7 +46,7 @@ def _follower_home(db: Database, follower: int, entries: Sequence[Delivery]) -> 
     return {
         "following": keys.following(follower),
         **keys.home_keys(follower),
-        **_limits(db),
+        **limits(db),
         "follower": follower,
         "entries": [part for e in entries for part in (e.post, e.author, e.repost or "", e.earlier)],
     }
@@ -258,7 +184,7 @@ def write_home(db: Database, member: int, changed: str, places: str, sources: Ma
 
 def trim_home(db: Database, member: int) -> Command:
     """Return the command that trims a home; its reply is the number of entries removed."""
-    return script("trim_home", **keys.home_keys(member), **_limits(db))
+    return script("trim_home", **keys.home_keys(member), **limits(db))
 
 
 def drop_home(member: int, last_read: int | None = None) -> Command:
