@@ -157,7 +157,7 @@ async def answers(url: str) -> None:
     """Measure how long the response to a post takes, for pushed and pulled posts."""
     for big_author, what in ((1_000_000, "pushed to all"), (10_000, "pulled from 10,000 on")):
         async with Site(url, big_author=big_author) as site:
-            await site.db.one("FLUSHDB")
+            await site.db.each_node(("FLUSHDB",))
             following = {f"f{i}": [f"author{n}" for n in AUTHORS if i < n] for i in range(max(AUTHORS))}
             await site.load(following, what)
             rows: dict[str, tuple[Act, Act]] = {}
@@ -171,7 +171,7 @@ async def answers(url: str) -> None:
 async def reads(url: str) -> None:
     """Measure reads of homes: pushed ones, ones with big authors, and those of returning members."""
     async with Site(url, big_author=BIG_FOLLOWERS) as site:
-        await site.db.one("FLUSHDB")
+        await site.db.each_node(("FLUSHDB",))
         small, big = [f"small{i}" for i in range(100)], [f"big{i}" for i in range(BIG)]
         many = [*small, *(f"many{i}" for i in range(4_900))]
         readers = {"pushed only": small, "1 big author": [*small, *big[:1]], "10 big authors": [*small, *big[:10]]}
@@ -202,7 +202,7 @@ async def reads(url: str) -> None:
 async def memory(url: str) -> None:
     """Measure the memory of the store for a home entry and for a member."""
     async with Site(url) as site:
-        await site.db.one("FLUSHDB")
+        await site.db.each_node(("FLUSHDB",))
         empty = await site.db.used_memory()
         readers = {f"reader{i}": ["author"] for i in range(200)}
         others = {f"other{i}": ["reposter"] for i in range(200)}
@@ -239,7 +239,7 @@ async def log(url: str) -> None:
     async with Site(url, events_kept=KEPT) as site:
         rows: list[list[object]] = []
         for what, (text, length) in WORDS.items():
-            await site.db.one("FLUSHDB")
+            await site.db.each_node(("FLUSHDB",))
             words = (text * length)[:length]
             for multiple in range(TIMES):
                 for first in range(multiple * KEPT, (multiple + 1) * KEPT, APPENDED):

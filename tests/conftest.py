@@ -33,7 +33,7 @@ from tests.support.people import (
     Member,
     sign_up,
 )
-from tests.support.servers.cluster import REDIS, STEADY_MS, lasting_cluster
+from tests.support.stored import empty, find
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
@@ -87,9 +87,9 @@ def settings(store_url: str, tmp_path: Path) -> Settings:
 async def db(settings: Settings) -> AsyncIterator[Database]:
     """An empty database. Every key that a test leaves in it must be documented."""
     database = Database(settings.redis_url, settings)
-    await database.each_node(("FLUSHDB",))
+    await empty(database)
     yield database
-    left = [key for (some,) in await database.each_node(("KEYS", "*")) for key in some]
+    left = await find(database)
     await database.close()
     unknown = [key for key in left if not any(kind.pattern.fullmatch(key) for kind in DESCRIBED)]
     assert not unknown, f"no docstring in store.keys describes {unknown}"

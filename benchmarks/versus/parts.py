@@ -166,7 +166,7 @@ async def members(run: Run) -> None:
     """Home pages by the members of the site; empties the store for each size."""
     found: growing.Found = {}
     for size in run.asked.sizes:
-        await run.stage.db.one("FLUSHDB")
+        await run.stage.db.each_node(("FLUSHDB",))
         await run.stage.load(graph.generated(size, size * POSTS_PER_MEMBER, run.asked.seed))
         requests = await run.homes()
         async with contenders.running(run.stage, run.kinds) as running:

@@ -54,13 +54,13 @@ async def to_followers(
     return await in_batches(db, job, budget, reach)
 
 
-async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, most: int | None = None) -> bool:
+async def in_batches(db: Database, job: Job, budget: Budget, reach: Reach, size: int | None = None) -> bool:
     """Act on all followers in batches, oldest follow first; True at the end, False when the budget has run out.
 
-    `most` lowers the size of a batch, for steps that are themselves bounded.
+    `size` is that of a batch, `FANOUT_BATCH` by default.
     """
     cursor = int(job.cursor) if job.cursor.isdigit() else 0
-    size = min(db.settings.fanout_batch, most or db.settings.fanout_batch)
+    size = size or db.settings.fanout_batch
     while True:
         count = int(min(size, max(budget.left, 1)))
         reached, cursor = await reach(cursor, count)

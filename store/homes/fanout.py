@@ -36,8 +36,13 @@ class Delivery(Struct, frozen=True):
 
 
 def at_once(db: Database, delivery: Delivery) -> int:
-    """Return how many homes one step may add a post to."""
-    return _most(delivery) * len(db.nodes)
+    """Return how many homes one step may add a post to.
+
+    One server runs one script in a step. The nodes of a cluster run several each, because the fewer followers a
+    partition has in a step, the more each of them costs.
+    """
+    batch = db.settings.fanout_batch
+    return batch * len(db.nodes) if db.is_cluster else min(batch, _most(delivery))
 
 
 def _most(delivery: Delivery) -> int:
@@ -77,26 +82,46 @@ async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) ->
 async def _on_each_node(db: Database, name: str, members: Sequence[int], most: int, named: dict[str, Any]) -> None:
     """Run a script on the homes of some members, at most `most` at a time, each time on homes of one node.
 
-    The script leaves out a member whose slot is moving. A call for that partition alone then waits until it has moved.
+    The script leaves out a partition whose slot is moving. A call for it alone then waits until the slot has moved.
     """
-
-    def call(some: Sequence[int]) -> Command:
-        absent = keys.absent(partition(some[0]))
-        return script(name, absent=absent, absent_stem=keys.stem(keys.absent), **named, tags=map(keys.tag, some))
-
-    groups = _groups(members, lambda member: db.node_index(partition(member)), most)
-    left = {tag for reply in await db.ask(*map(call, groups)) for tag in reply}
-    moving = [member for member in members if keys.tag(member) in left] if left else []
-    if any(await db.ask(*map(call, _groups(moving, partition, most)))):
-        raise Unavailable("a slot was moving", "TRYAGAIN")
+    by_node = _grouped(sorted(members, key=partition), lambda member: db.node_index(partition(member)))
+    left = set(await _on_groups(db, name, _cut(by_node.values(), most), named))
+    if left:
+        moving = _grouped((m for m in members if keys.hash_tag(partition(m)) in left), partition)
+        if await _on_groups(db, name, _cut(moving.values(), most), named):
+            raise Unavailable("a slot was moving", "TRYAGAIN")
 
 
-def _groups(members: Iterable[int], owner: Callable[[int], int], most: int) -> list[list[int]]:
-    """Return members in groups of one owner each, in their order, with at most `most` in a group."""
-    owned: dict[int, list[int]] = defaultdict(list)
+async def _on_groups(db: Database, name: str, groups: Iterable[Sequence[int]], named: dict[str, Any]) -> list[str]:
+    """Run a script on each group of members; returns the hash tags of the partitions that it left out."""
+    replies = await db.ask(
+        *(
+            script(
+                name,
+                absent=keys.absent(partition(members[0])),
+                absent_stem=keys.stem(keys.absent),
+                **named,
+                groups=[
+                    part
+                    for p, own in _grouped(members, partition).items()
+                    for part in (keys.hash_tag(p), len(own), *own)
+                ],
+            )
+            for members in groups
+        )
+    )
+    return [tag for reply in replies for tag in reply]
+
+
+def _grouped(members: Iterable[int], owner: Callable[[int], int]) -> dict[int, list[int]]:
+    groups: dict[int, list[int]] = defaultdict(list)
     for member in members:
-        owned[owner(member)].append(member)
-    return [some[i : i + most] for some in owned.values() for i in range(0, len(some), most)]
+        groups[owner(member)].append(member)
+    return groups
+
+
+def _cut(groups: Iterable[Sequence[int]], most: int) -> list[Sequence[int]]:
+    return [some[i : i + most] for some in groups for i in range(0, len(some), most)]
 
 
 def _added(db: Database, d: Delivery) -> dict[str, Any]:

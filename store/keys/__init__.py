@@ -35,6 +35,11 @@ def tag(member: int) -> str:
     return home(member).partition(":")[2]  # noqa: F405
 
 
+def hash_tag(p: int) -> str:
+    """Return the part of a partition's keys that decides their slot."""
+    return f"{{{p}}}"
+
+
 def prefix(key: Callable[[int], str], p: int) -> str:
     """Return the common beginning of all keys of a kind in a partition, for scripts that append an id."""
     return key(p << 4).rpartition(":")[0] + ":"

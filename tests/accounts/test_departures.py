@@ -22,6 +22,7 @@ from tests.support.account_probes import traces
 from tests.support.people import INPUTS, PASSWORD, Member, contents, sign_up
 from tests.support.post_probes import counts
 from tests.support.scene import assert_agreed
+from tests.support.stored import exist
 from tests.support.transport.live import fetched, keep_up, watching
 from tests.support.work import number, work_off
 
@@ -103,7 +104,7 @@ async def test_a_request_that_is_overtaken(
     fields = OVERTAKEN[mutation] | ({"userIds": [bob.id]} if mutation == "follow" else {})
     query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ userErrors {{ code }} }} }}"
     assert await alice.fail(query, input=fields) == "UNAUTHENTICATED"
-    assert not await services.db.one("EXISTS", keys.profile(number(alice.id)), keys.user(number(alice.id)))
+    assert not await exist(services.db, keys.profile(number(alice.id)), keys.user(number(alice.id)))
 
 
 async def test_busy_to_the_end(db: Database, worker: Worker, alice: Member, bob: Member, carol: Member) -> None:

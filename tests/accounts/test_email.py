@@ -14,6 +14,7 @@ from store.keys.fields import CredentialsField
 from tests.support.account_probes import BAD_EMAILS, MEMBER, VIEWER, form, rows, samples
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.probes import ABSENT, LASTING, life, number, refusals
+from tests.support.stored import find
 
 
 async def test_change_email(anonymous: Member, alice: Member, db: Database) -> None:
@@ -65,7 +66,7 @@ async def test_an_address_in_another_case(anonymous: Member, alice: Member, db: 
     payload = await alice.do("changeEmail", VIEWER, email="ALICE@example.org", currentPassword=PASSWORD)
     assert payload["viewer"]["email"] == "ALICE@example.org"
     assert await life(db, keys.email("alice@example.org")) == LASTING
-    assert await db.one("KEYS", "email:*") == [keys.email("alice@example.org")]
+    assert await find(db, "email:*") == [keys.email("alice@example.org")]
     assert refusals(await anonymous.do("signUp", MEMBER, **form(email="alice@example.org"))) == [("email", "TAKEN")]
     assert (await anonymous.do("logIn", MEMBER, identifier="alice@example.org", password=PASSWORD))["viewer"]
 
@@ -95,7 +96,7 @@ async def test_addresses_changed_at_once(alice: Member, db: Database) -> None:
     for _ in range(5):
         await asyncio.gather(*(alice.do("changeEmail", email=a, currentPassword=PASSWORD) for a in wanted * 2))
         current = (await alice.ask("{ viewer { email } }"))["email"]
-        assert await db.one("KEYS", "email:*") == [keys.email(current)]
+        assert await find(db, "email:*") == [keys.email(current)]
         assert await life(db, keys.email(current)) == LASTING
 
 

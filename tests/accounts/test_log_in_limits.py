@@ -10,6 +10,7 @@ from tests.support.log_in_probes import LIMITS, attempt, stranger
 from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk
 from tests.support.probes import expire, life, refusals
 from tests.support.session_probes import NEW_PASSWORD, VIEWER, WRONG_LOG_IN, log_in
+from tests.support.stored import find
 
 
 class TestLogInLimits:
@@ -23,14 +24,14 @@ class TestLogInLimits:
     @pytest.mark.usefixtures("alice")
     async def test_attempts_per_identifier(self, anonymous: Member, db: Database, identifier: str) -> None:
         """After three wrong attempts an identifier, existing or not, is RATE_LIMITED for strangers, even if right."""
-        before = await db.one("HLEN", (await db.one("KEYS", "sessions:*"))[0])
+        before = await db.one("HLEN", (await find(db, "sessions:*"))[0])
         spellings = [identifier, identifier.upper(), f" {identifier.title()} "]
         for spelling in spellings:
             assert await attempt(anonymous, spelling, "wrong password") == "WRONG_CREDENTIALS"
         for spelling in spellings:
             assert await attempt(stranger(anonymous, 2), spelling, PASSWORD) == "RATE_LIMITED"
         assert await attempt(anonymous, "eve", "wrong password") == "WRONG_CREDENTIALS"
-        assert await db.one("HLEN", (await db.one("KEYS", "sessions:*"))[0]) == before
+        assert await db.one("HLEN", (await find(db, "sessions:*"))[0]) == before
 
     @pytest.mark.usefixtures("alice")
     async def test_attempts_per_address(self, anonymous: Member) -> None:
@@ -62,9 +63,9 @@ class TestLogInLimits:
         """The counts expire, and log-ins then succeed again."""
         for _ in range(4):
             await attempt(stranger(anonymous, 1), "alice", "wrong password")
-        counts = await db.one("KEYS", "attempts:i*")
+        counts = await find(db, "attempts:i*")
         assert len(counts) == 1
-        for key in [*counts, *await db.one("KEYS", "attempts:a*"), *await db.one("KEYS", "attempts:p*")]:
+        for key in [*counts, *await find(db, "attempts:a*"), *await find(db, "attempts:p*")]:
             assert 0 < await life(db, key) <= 900_000
             await expire(db, key)
         assert await attempt(stranger(anonymous, 1), "alice", PASSWORD) == "OK"
@@ -111,4 +112,4 @@ class TestLogInLimitsOff:
         for _ in range(3):
             assert refusals(await anonymous.do("logIn", VIEWER, identifier="alice", password="wrong")) == WRONG_LOG_IN
         assert (await anonymous.do("logIn", VIEWER, identifier="alice", password=PASSWORD))["viewer"]
-        assert await db.one("KEYS", "attempts:*") == []
+        assert await find(db, "attempts:*") == []

@@ -16,6 +16,7 @@ from tests.support.log_in_probes import LIMITS, answer, at, attempt, pass_time, 
 from tests.support.people import PASSWORD, Member, shrunk
 from tests.support.probes import life
 from tests.support.session_probes import log_in
+from tests.support.stored import find
 
 DAY_MS = 86_400_000
 
@@ -97,7 +98,7 @@ class TestStrangers:
         await self.guess(anonymous)
         waits = [await wait_of(stranger(anonymous, number), "alice") for number in range(1, 6)]
         assert waits == sorted(waits)
-        (key,) = await db.one("KEYS", "log-in-turns:*")
+        (key,) = await find(db, "log-in-turns:*")
         turns = [int(at) for at in (await db.one("ZRANGE", key, 0, -1, "WITHSCORES"))[1::2]]
         assert [b - a for a, b in itertools.pairwise(turns)] == [60_000] * 5
         await pass_time(db, 160)
@@ -125,7 +126,7 @@ class TestStrangers:
     async def test_turns_are_bounded(self, anonymous: Member, db: Database) -> None:
         """A thousand turns are given out; the next address learns when to come back, and nothing of it is stored."""
         await self.guess(anonymous)
-        (key,) = await db.one("KEYS", "log-in-turns:*")
+        (key,) = await find(db, "log-in-turns:*")
         await db.one("ZADD", key, *(x for i in range(999) for x in (int(time.time() * 1000) + 3000 * i, f"bot {i}")))
         assert await wait_of(stranger(anonymous, 1), "alice") > 2900
         assert await db.one("ZCARD", key) == TURNS_KEPT
@@ -171,7 +172,7 @@ class TestStrangers:
         """The addresses of the last two log-ins are remembered for ninety days, and cannot be read from the store."""
         for number in (1, 2, 1, 3):
             assert await attempt(stranger(anonymous, number), "alice", PASSWORD) == "OK"
-        (key,) = await db.one("KEYS", "known-addresses:*")
+        (key,) = await find(db, "known-addresses:*")
         assert "198.51" not in str(await db.one("ZRANGE", key, 0, -1))
         assert 0 < await life(db, key) <= 90 * DAY_MS
         await self.guess(anonymous)

@@ -14,6 +14,7 @@ from store.settings import Settings
 from tests.support.account_probes import MEMBER, VIEWER, form
 from tests.support.people import PASSWORD, Member, contents, shrunk
 from tests.support.probes import ABSENT, LASTING, expire, life, number, refusals
+from tests.support.stored import find
 
 DAY = 86_400_000  # ms
 
@@ -56,7 +57,7 @@ async def test_a_login_in_another_case(anonymous: Member, alice: Member, db: Dat
     """A change of case alone releases no login."""
     assert (await alice.do("updateProfile", VIEWER, login="ALICE"))["viewer"]["user"]["login"] == "ALICE"
     assert await life(db, keys.login("alice")) == LASTING
-    assert await db.one("KEYS", "login:*") == [keys.login("alice")]
+    assert await find(db, "login:*") == [keys.login("alice")]
     assert await anonymous.ask('{ user(login: "alice") { login } }') == {"login": "ALICE"}
     assert (await anonymous.do("logIn", MEMBER, identifier="alice", password=PASSWORD))["viewer"]
 
@@ -128,7 +129,7 @@ class TestFormerLogins:
             ("login", "LIMIT_REACHED")
         ]
         assert await contents(db) == before
-        (former,) = await db.one("KEYS", "former-logins:*")
+        (former,) = await find(db, "former-logins:*")
         await db.one("ZINCRBY", former, -30 * 86_400, "alice")
         assert (await alice.do("updateProfile", VIEWER, login="three"))["viewer"]["user"]["login"] == "three"
         assert await db.one("ZCARD", former) == 2

@@ -10,6 +10,7 @@ import server
 from tests.support.people import sign_up
 from tests.support.promoting import CREATE, instant
 from tests.support.servers.processes import opened, perch, run, visiting
+from tests.support.stored import find
 
 ROLE = "{ viewer { role } }"
 
@@ -44,7 +45,7 @@ async def test_unknown_login(tmp_path: Path) -> None:
         for login in ("nobody", "no body", ""):
             status, out, err = await run(tmp_path, "set-role", login, "ADMIN", log_level="ERROR")
             assert (status, out, err) == (1, "", f"perch: no member has the login {login!r}")
-        assert not await db.one("DBSIZE")
+        assert not len(await find(db))
 
 
 @pytest.mark.parametrize("arguments", [["alice"], ["alice", "KING"], ["alice", ""]])

@@ -19,6 +19,7 @@ from store.keys.fields import UserField
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, crowd, sign_up
 from tests.support.search import found
+from tests.support.stored import exist
 from tests.support.work import Turns, number, work_off
 
 STEPS = 90
@@ -120,7 +121,7 @@ async def test_an_account_that_goes_while_it_is_indexed(settings: Settings, db: 
     for seed in range(6):
         turns, me = Turns(settings, seed), number(alice.id)
         await turns.together(_delete(turns, me), name_index.index(turns, [me]))
-        assert not await db.one("EXISTS", keys.names(0), keys.indexed())
+        assert not await exist(db, keys.names(0), keys.indexed())
         await db.one("HSET", keys.user(me), UserField.LOGIN, "alice", UserField.NAME, "Alice")
 
 

@@ -41,6 +41,7 @@ from tests.support.secrets import (
 )
 from tests.support.servers import lines
 from tests.support.servers.processes import connected, perch, redis, until, visiting
+from tests.support.stored import find
 from tests.support.transport.live import subscribed
 
 STORE_PASSWORD = "the store's own/password?"
@@ -89,8 +90,8 @@ async def log_in(anonymous: Member) -> Member:
 
 async def damage(db: Database) -> None:
     """Give the keys of the store a type that no command expects."""
-    found = [*await db.one("KEYS", "*"), *map(keys.minted, range(PARTITIONS)), *map(keys.jobs, range(PARTITIONS))]
-    await db.ask(("DEL", *found), *(("PFADD", key, "x") for key in found))
+    found = [*await find(db), *map(keys.minted, range(PARTITIONS)), *map(keys.jobs, range(PARTITIONS))]
+    await db.ask(*(command for key in found for command in (("DEL", key), ("PFADD", key, "x"))))
 
 
 @contextlib.asynccontextmanager
@@ -115,9 +116,7 @@ async def test_no_secret_is_shown(tmp_path: Path) -> None:
             full = await answers(alice)
             await db.one("CONFIG", "SET", "maxmemory", "0")
             again = await log_in(anonymous)
-            hashes = [
-                await db.one("HGET", key, CredentialsField.PASSWORD) for key in await db.one("KEYS", "credentials:*")
-            ]
+            hashes = [await db.one("HGET", key, CredentialsField.PASSWORD) for key in await find(db, "credentials:*")]
             await damage(db)
             damaged = await answers(again)
             on_sockets = await answers_on_sockets(again)

@@ -32,6 +32,7 @@ from tests.support.secrets import (
     shown,
 )
 from tests.support.servers import lines
+from tests.support.stored import find
 from tests.support.work import number
 
 TOKEN_OR_HASH = re.compile(r"eyJ[\w-]{10}|\d+\.[\w-]{12}\.[\w-]{43}|\$argon2")  # also a token that no answer contained
@@ -80,7 +81,7 @@ async def ids(alice: Member, bob: Member, db: Database) -> dict[str, str]:
 
 async def hashes(db: Database) -> list[str]:
     """Return the hashes of all passwords."""
-    return [await db.one("HGET", key, CredentialsField.PASSWORD) for key in await db.one("KEYS", "credentials:*")]
+    return [await db.one("HGET", key, CredentialsField.PASSWORD) for key in await find(db, "credentials:*")]
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -25,6 +25,7 @@ from tests.support.account_probes import (
 )
 from tests.support.people import PASSWORD, SECRET, Member, contents, shrunk, sign_up
 from tests.support.probes import expire, life, number, refusals
+from tests.support.stored import find
 
 SESSION = """
 accessToken refreshToken expiresAt
@@ -243,7 +244,7 @@ class TestSignUpLimit:
         """An address's count expires, and sign-ups then succeed again."""
         await sign_up(anonymous, "alice")
         await sign_up(anonymous, "bob")
-        (count,) = await db.one("KEYS", "attempts:*")
+        (count,) = await find(db, "attempts:*")
         assert 0 < await life(db, count) <= 3_600_000
         await expire(db, count)
         await sign_up(anonymous, "carol")
@@ -260,4 +261,4 @@ class TestSignUpLimitOff:
         """Without a limit an address can sign up many members, and nothing is counted."""
         for login in ("alice", "bob", "carol"):
             await sign_up(anonymous, login)
-        assert await db.one("KEYS", "attempts:*") == []
+        assert await find(db, "attempts:*") == []

@@ -21,6 +21,7 @@ from store.settings import Settings
 from tests.support.account_probes import MEMBER, VIEWER, form, users
 from tests.support.people import PASSWORD, Member
 from tests.support.probes import LASTING, expire, life, number, refusals
+from tests.support.stored import find
 
 # ------------------------------------------------------------ signUp: races
 
@@ -34,8 +35,8 @@ async def test_200_sign_ups_for_one_login_make_one_member(anonymous: Member, db:
     assert len(made) == 1
     assert all(refusals(payload) == [("login", "TAKEN")] for payload in payloads if not payload["viewer"])
     assert len(await users(db)) == 1
-    assert await db.one("KEYS", "login:*") == [keys.login("dora")]
-    assert await db.one("KEYS", "email:*") == [keys.email(made[0]["email"])]
+    assert await find(db, "login:*") == [keys.login("dora")]
+    assert await find(db, "email:*") == [keys.email(made[0]["email"])]
     assert (await anonymous.ask('{ user(login: "dora") { login } }'))["login"] == made[0]["user"]["login"]
 
 
@@ -48,7 +49,7 @@ async def test_50_sign_ups_for_one_email_make_one_member(anonymous: Member, db: 
     assert len(made) == 1
     assert all(refusals(payload) == [("email", "TAKEN")] for payload in payloads if not payload["viewer"])
     assert len(await users(db)) == 1
-    assert await db.one("KEYS", "login:*") == [keys.login(made[0]["user"]["login"])]
+    assert await find(db, "login:*") == [keys.login(made[0]["user"]["login"])]
 
 
 async def test_equal_sign_ups_at_once_make_one_member(anonymous: Member, db: Database) -> None:

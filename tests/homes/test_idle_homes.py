@@ -22,6 +22,7 @@ from store.records import Job
 from store.settings import Settings
 from tests.support.page_costs import cost
 from tests.support.people import Member, crowd, shrunk
+from tests.support.stored import empty, exist
 from tests.support.transport.live import watching
 from tests.support.work import Crash, Fragile, Turns, number, photograph, put_back, work_off
 
@@ -71,7 +72,7 @@ async def test_idle_homes_are_let_go_of(db: Database, alice: Member, bob: Member
     assert await is_there(db, alice)
     assert await stay_away(db, alice, days) == 1
     assert not await is_there(db, alice)
-    assert await db.one("EXISTS", *(key(number(alice.id)) for key in (keys.home, keys.home_state, keys.sources))) == 0
+    assert await exist(db, *(key(number(alice.id)) for key in (keys.home, keys.home_state, keys.sources))) == 0
     assert await build.let_go_idle(db) == 0
     assert await alice.ask(EDGES) == before
     assert await is_there(db, alice)
@@ -264,4 +265,4 @@ async def test_a_home_of_many(services: Services, anonymous: Member, alice: Memb
     assert trips <= 12
     size = services.settings.home_size
     assert len(await homes.home(services.db, me)) == size
-    await services.db.one("FLUSHDB")
+    await empty(services.db)

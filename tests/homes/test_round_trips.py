@@ -11,6 +11,7 @@ from store import keys
 from store.settings import Settings
 from tests.support.page_costs import EDGES, HOME, MEMBER, PAGE, PUBLIC, cost
 from tests.support.people import Member, crowd, shrunk
+from tests.support.stored import delete
 from tests.support.work import number
 
 HASHTAG = f'query($after: String) {{ hashtag(name: "tea") {{ timeline(first: {PAGE}, after: $after) {{ {EDGES} }} }} }}'
@@ -105,7 +106,7 @@ async def test_a_page_to_be_refilled(
 ) -> None:
     """Each refill of a page after deleted posts costs as much as a page, and there are at most two."""
     made = [await many[i % 4].post(f"post {i}") for i in range(3 * PAGE)][::-1]
-    await services.db.one("DEL", *(keys.status(number(made[place])) for place in gone))
+    await delete(services.db, *(keys.status(number(made[place])) for place in gone))
     page, trips = await cost(services, alice, HOME)
     wanted = [post for place, post in enumerate(made) if place not in gone]
     found = [edge["node"]["id"] for edge in page["edges"]]

@@ -23,6 +23,7 @@ from tests.support.people import Member
 from tests.support.post_probes import public
 from tests.support.scene import assert_agreed
 from tests.support.servers.processes import opened, run
+from tests.support.stored import exist
 from tests.support.work import number, take, work_off
 
 
@@ -103,7 +104,7 @@ async def test_discard(db: Database, worker: Worker, bob: Member, dead: int) -> 
     assert await found.discard(db, dead) == 1
     assert await found.discard(db, dead) == 0
     assert await jobs.backlog(db) == (0, 0)
-    assert not await db.one("EXISTS", keys.progress(partition(dead)), keys.dead_jobs(partition(dead)))
+    assert not await exist(db, keys.progress(partition(dead)), keys.dead_jobs(partition(dead)))
     assert not await jobs.discard(db, dead)
 
 

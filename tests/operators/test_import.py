@@ -24,6 +24,7 @@ from store.secret import Secret
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.servers.processes import opened, run
+from tests.support.stored import empty
 from tests.support.work import Crash, Fragile, crash_points, work_off
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { accessToken userErrors { code } } }"
@@ -142,7 +143,7 @@ async def test_interrupted(db: Database, network: Network, phase: str) -> None:
     """An import interrupted in the middle of a phase and run again ends like one without a break."""
     await load(db, network)
     wanted = await totals(db, network)
-    await db.one("FLUSHDB")
+    await empty(db)
     seen: Counter[str] = Counter()
 
     def interrupt(now: str, _: int) -> None:
@@ -162,7 +163,7 @@ async def test_died_anywhere(db: Database, network: Network, services: Services,
     await load(db, network)
     wanted = await totals(db, network)
     for calls in crash_points(step=3):
-        await db.one("FLUSHDB")
+        await empty(db)
         fragile = Fragile(settings, calls, halfway=calls % 6 == 3)
         with contextlib.suppress(Crash):
             await load(fragile, network)

@@ -19,6 +19,7 @@ from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, 
 from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
 from tests.support.people import Member, sign_up
+from tests.support.stored import exist, find
 from tests.support.work import dump, number
 
 ROUNDS = 4  # of repair: one may reveal another finding
@@ -67,7 +68,7 @@ async def notified(db: Database) -> dict[str, object]:
 async def test_a_healthy_site(db: Database, site: Site) -> None:
     """Nothing is found on an undamaged site, and every home is checked."""
     report = await look(db)
-    assert report == Report([], await db.one("DBSIZE"), 5, 0, 0)
+    assert report == Report([], len(await find(db)), 5, 0, 0)
     assert report.clean
 
 
@@ -131,7 +132,7 @@ async def test_a_comment_of_a_gone_list(db: Database, site: Site) -> None:
     """A finding revealed by one repair is repaired by the next: a post's record is lost and its lists are left."""
     await db.one("DEL", keys.status(site.post))
     assert (await mended(db)).clean
-    assert not await db.one("EXISTS", keys.comment(site.comment), keys.comments(site.post), keys.likes(site.post))
+    assert not await exist(db, keys.comment(site.comment), keys.comments(site.post), keys.likes(site.post))
 
 
 async def test_unfinished_work(db: Database, site: Site) -> None:

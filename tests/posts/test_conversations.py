@@ -14,6 +14,7 @@ from store.posts import Draft
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.post_probes import delete, hide, unhide
+from tests.support.stored import find
 from tests.support.threads import assert_clean, page, read, walk
 from tests.support.work import number
 
@@ -135,8 +136,8 @@ async def test_the_thread_goes_with_its_last_post(
     assert await read(bob, last, "conversation") == [*tree[1:], last]
     for author, post_id in zip((bob, carol, alice, bob, carol), [*tree[1:], last], strict=True):
         await delete(author, post_id)
-    assert not await db.one("KEYS", "thread:*")
-    assert not await db.one("KEYS", "replies:*")
+    assert not await find(db, "thread:*")
+    assert not await find(db, "replies:*")
     await assert_clean(db)
 
 

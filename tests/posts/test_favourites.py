@@ -17,6 +17,7 @@ from store.settings import Settings
 from tests.support.account_probes import traces
 from tests.support.people import PASSWORD, Member, contents, crowd, shrunk
 from tests.support.post_probes import delete, hide, unhide
+from tests.support.stored import exist
 from tests.support.threads import assert_clean
 from tests.support.work import Fragile, Turns, number, work_off
 
@@ -239,7 +240,7 @@ async def test_a_delete_meanwhile(
     await slow.close()
     if calls == 3:
         await delete(bob, identity)
-    assert not await db.one("EXISTS", keys.favourites(me), keys.favouriters(number(identity)))
+    assert not await exist(db, keys.favourites(me), keys.favouriters(number(identity)))
     await assert_clean(db)
 
 

@@ -12,6 +12,7 @@ from store import keys
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
+from tests.support.stored import delete, find
 from tests.support.work import number
 
 HOMES_RANKED = 6
@@ -160,7 +161,7 @@ async def test_a_page_to_be_refilled(services: Services, alice: Member, timeline
     """Posts gone since the ranking was stored are replaced from below, and the cursor is the last entry read."""
     made = [await alice.post(f"post {i} #tea") for i in range(6)][::-1]
     page = await read(alice, timeline, first=1)
-    await services.db.one("DEL", *(keys.status(number(post)) for post in made[1:3]))
+    await delete(services.db, *(keys.status(number(post)) for post in made[1:3]))
     page = await read(alice, timeline, first=2, after=page["pageInfo"]["endCursor"])
     assert [edge["node"]["id"] for edge in page["edges"]] == made[3:5]
     assert page["pageInfo"]["hasNextPage"]
@@ -175,9 +176,9 @@ async def test_a_snapshot_expires(db: Database, alice: Member, timeline: str) ->
     for i in range(3):
         await alice.post(f"post {i} #tea")
     await read(alice, timeline, first=3)
-    assert not await db.one("KEYS", "snapshot:*")
+    assert not await find(db, "snapshot:*")
     ends = [(await read(alice, timeline, first=first))["pageInfo"]["endCursor"] for first in (1, 2)]
-    (key,) = await db.one("KEYS", "snapshot:*")
+    (key,) = await find(db, "snapshot:*")
     assert 590 < await db.one("TTL", key) <= 600
     await db.one("DEL", key)
     for end in ends:

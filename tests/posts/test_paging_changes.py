@@ -7,6 +7,7 @@ from store import keys
 from store.client.database import Database
 from tests.support import listings
 from tests.support.listings import Listing, Page, timelines_only
+from tests.support.stored import delete
 
 listing = listings.listing
 
@@ -15,7 +16,7 @@ async def vanish(db: Database, *ids: str) -> None:
     """Delete records behind the lists' back, as if a job had not removed them from the lists yet."""
     key_of = {"user": keys.user, "status": keys.status, "repost": keys.status, "comment": keys.comment}
     found = [global_ids.read(entity_id) for entity_id in ids]
-    await db.one("DEL", *(key_of[name[0]](name[1]) for name in found if name))
+    await delete(db, *(key_of[name[0]](name[1]) for name in found if name))
 
 
 # ---- while entries come and go

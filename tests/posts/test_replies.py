@@ -14,6 +14,7 @@ from store.posts import Draft
 from store.records import Job
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.post_probes import delete, hide, profile, public, unhide
+from tests.support.stored import exist
 from tests.support.threads import answered, assert_clean, read, reply_count, walk
 from tests.support.transport.live import ACTIVITY, subscribed, watched
 from tests.support.work import Fragile, number, work_off
@@ -114,7 +115,7 @@ async def test_a_deleted_reply(db: Database, alice: Member, bob: Member) -> None
     assert await read(bob, post, "replies") == []
     assert await reply_count(bob, post) == 0
     assert await answered(bob, below) is None
-    assert not await db.one("EXISTS", keys.replies(number(post)), keys.replies(number(reply)))
+    assert not await exist(db, keys.replies(number(post)), keys.replies(number(reply)))
     await assert_clean(db)
 
 
@@ -177,7 +178,7 @@ async def test_late_work_lists_nothing(db: Database, alice: Member, bob: Member,
     assert job
     await (delete if ending == "deleted" else hide)(bob, f"status_{reply:014x}")
     await dispatch.perform(db, job, Budget(float("inf")))
-    assert not await db.one("EXISTS", keys.replies(parent), keys.thread(parent))
+    assert not await exist(db, keys.replies(parent), keys.thread(parent))
     assert await reply_count(alice, f"status_{parent:014x}") == 0
 
 

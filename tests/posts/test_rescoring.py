@@ -21,6 +21,7 @@ from store.posts import Draft
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.processes import until
+from tests.support.stored import find
 from tests.support.work import number, work_off
 
 RANKED, LISTED = 3, 10
@@ -170,7 +171,7 @@ async def test_a_deleted_post(db: Database, alice: Member, bob: Member) -> None:
     await a_second_passes(db, post)
     assert await rescoring.run_once(db) == 1
     assert await ranked(db, PUBLIC) == await ranked(db, TAG) == []
-    assert not await db.one("KEYS", "rescore:*")
+    assert not await find(db, "rescore:*")
 
 
 async def test_a_delete_while_a_score_is_written(db: Database, alice: Member, bob: Member) -> None:

@@ -16,6 +16,7 @@ from store.client.database import Database
 from store.ids import first_of
 from store.settings import Settings
 from tests.support.people import Member, shrunk
+from tests.support.stored import find
 
 TRENDING = "query($first: Int) { trendingHashtags(first: $first) { name postCount } }"
 SIZE = 40
@@ -188,7 +189,7 @@ async def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch, db: Database) -
     monkeypatch.setattr(hashtags, "TAGS_KEPT", 2)
     made = [(first_of(datetime.now(UTC)), tags) for tags in (["a", "b"], ["b", "c"], ["c", "d"])]
     await hashtags.count_uses(db, made)
-    (key,) = await db.one("KEYS", "tag-uses:*")
+    (key,) = await find(db, "tag-uses:*")
     assert await db.one("ZCARD", key) == 4
     await hashtags.count_uses(db, [(made[0][0], ["e"])])
     assert await db.one("ZRANGE", key, 0, -1) == ["b", "c"]

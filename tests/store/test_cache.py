@@ -21,6 +21,7 @@ from store.keys.fields import StatusField, UserField
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.processes import process
+from tests.support.stored import empty
 from tests.support.work import number
 
 HOME = (
@@ -107,7 +108,7 @@ async def test_everything_goes(db: Database, other: Database, cache: Cache, end:
         with contextlib.suppress(RedisConnectionError):  # the news of its end may arrive only now
             await current(db)
     elif end == "flush":
-        await other.one("FLUSHDB")
+        await empty(other)
         await current(db)
     else:
         await cache.close()

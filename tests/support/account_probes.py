@@ -9,6 +9,7 @@ import pytest
 from store.client.database import Database
 from tests.support.people import PASSWORD, Member, contents
 from tests.support.probes import number
+from tests.support.stored import find
 
 VIEWER = "viewer { email user { login name bio } }"
 MEMBER = "viewer { user { id } }"
@@ -23,7 +24,7 @@ def form(**changed: str) -> dict[str, str]:
 
 async def users(db: Database) -> list[str]:
     """Return the keys of all members."""
-    found: list[str] = await db.one("KEYS", "user:*")
+    found: list[str] = await find(db, "user:*")
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from store.client.database import Database
 from tests.support.people import PASSWORD, Member
+from tests.support.stored import find
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { accessToken userErrors { code } } }"
 # With a proxy header that gives the client's address.
@@ -52,6 +53,6 @@ async def wait_of(member: Member, identifier: str) -> int:
 
 async def pass_time(db: Database, seconds: int) -> None:
     """Move the time of every next allowed attempt nearer."""
-    for key in await db.one("KEYS", "log-in-turns:*"):
+    for key in await find(db, "log-in-turns:*"):
         for network in await db.one("ZRANGE", key, 0, -1):
             await db.one("ZINCRBY", key, -1000 * seconds, network)

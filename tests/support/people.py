@@ -11,6 +11,7 @@ from aiohttp.test_utils import TestClient
 
 from store.client.database import Database
 from store.settings import Settings
+from tests.support.stored import find
 
 SECRET = "a secret that only tests know, long enough"
 
@@ -168,7 +169,7 @@ READS: dict[str, Callable[[str], tuple[Any, ...]]] = {
 
 async def contents(db: Database) -> dict[str, Any]:
     """Return everything the store holds, by key."""
-    names = sorted(await db.one("KEYS", "*"))
+    names = sorted(await find(db))
     kinds = await db.ask(*(("TYPE", name) for name in names))
     found = await db.ask(*(READS[kind](name) for name, kind in zip(names, kinds, strict=True)))
     return {

@@ -15,6 +15,7 @@ from store import jobs, keys
 from store.client.database import Command, Database
 from store.records import Job, read_pairs
 from store.settings import Settings
+from tests.support.stored import find
 
 BOOKKEEPING = (
     "jobs:",
@@ -48,7 +49,7 @@ def number(identity: str) -> int:
 
 async def waiting(db: Database) -> list[Job]:
     """Return every unfinished job, oldest first."""
-    streams = [int(stream[len("jobs:{") : -1]) for stream in await db.one("KEYS", "jobs:*")]
+    streams = [int(stream[len("jobs:{") : -1]) for stream in await find(db, "jobs:*")]
     found = [job for p in streams async for batch in jobs.waiting(db, p) for job in batch]
     return sorted(found, key=lambda job: job.id)
 
@@ -93,7 +94,7 @@ async def put_back(db: Database, photo: Photo) -> None:
 
 async def dump(db: Database) -> dict[str, object]:
     """Return the store's contents in readable form, without job machinery and without times that differ at each run."""
-    names = sorted(name for name in await db.one("KEYS", "*") if not name.startswith(BOOKKEEPING))
+    names = sorted(name for name in await find(db) if not name.startswith(BOOKKEEPING))
     kinds = await db.ask(*(("TYPE", name) for name in names))
     replies = await db.ask(*(_read(name, kind) for name, kind in zip(names, kinds, strict=True)))
     held = {name: _readable(name, kind, reply) for name, kind, reply in zip(names, kinds, replies, strict=True)}

@@ -17,27 +17,9 @@ local delivery = begin_delivery({
   home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = deliverer,
   post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
 })
-local tags, keys = {}, {}
+local tags = {}
 for i = 1, #found, 2 do
-  local tag = tag_of(found[i])
-  tags[#tags + 1] = tag
-  keys[#keys + 1] = newest_stem .. tag
+  tags[#tags + 1] = tag_of(found[i])
 end
-local ends = delivery.is_newest and redis.call('MGET', unpack(keys))
-local added, others = {}, {}
-for i, tag in ipairs(tags) do
-  local newest = ends and append_post(delivery, tag, ends[i])
-  if newest then
-    added[#added + 1] = keys[i]
-    added[#added + 1] = newest
-  else
-    others[#others + 1] = tag
-  end
-end
-if #added > 0 then
-  redis.call('MSET', unpack(added))
-end
-for _, tag in ipairs(others) do
-  insert_post(delivery, tag)
-end
+deliver_here(delivery, tags)
 return {#tags, found[#found]}

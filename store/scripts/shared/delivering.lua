@@ -1,14 +1,24 @@
 -- Shared by all scripts, after `placing`: one post in many homes.
 --
--- Returns whether the partition of a member's tag is on this node. While its slot moves, it is not: a key that is missing
--- here may have moved. The server then refuses to look at the key that never exists.
-local checked = {}
-local function is_here(absent_stem, tag)
-  local partition = string.match(tag, '[^:]+')
-  if checked[partition] == nil then
-    checked[partition] = type(redis.pcall('EXISTS', absent_stem .. partition)) == 'number'
+-- Calls `act` with the key suffixes of members, for each partition that is on this node. `groups` has of each partition
+-- its hash tag, the number of members and the members. Returns the hash tags of the other partitions.
+-- While a slot moves, a key that is missing here may have moved. The server then refuses to look for `absent`, too.
+local function each_partition(absent_stem, groups, act)
+  local left, i = {}, 1
+  while i <= #groups do
+    local partition, last = groups[i], i + 1 + groups[i + 1]
+    if type(redis.pcall('EXISTS', absent_stem .. partition)) == 'number' then
+      local tags = {}
+      for j = i + 2, last do
+        tags[#tags + 1] = partition .. ':' .. groups[j]
+      end
+      act(tags)
+    else
+      left[#left + 1] = partition
+    end
+    i = last + 1
   end
-  return checked[partition]
+  return left
 end
 
 -- `delivery` is a table: `stems` of the keys of homes, and the arguments of the same names: home_size, home_slack,
@@ -56,4 +66,28 @@ local function insert_post(delivery, tag)
     add_repost(at, floor, delivery.post, delivery.author, repost, delivery.deliverer, delivery.earlier_reposts)
   end
   trim(at, delivery.home_size, delivery.slack, delivery.oldest)
+end
+
+-- Adds the post to the homes of members, whose tags are given. On a cluster they are of one partition.
+local function deliver_here(delivery, tags)
+  local keys, added, others = {}, {}, {}
+  for i, tag in ipairs(tags) do
+    keys[i] = delivery.stems.newest .. tag
+  end
+  local ends = delivery.is_newest and #keys > 0 and redis.call('MGET', unpack(keys))
+  for i, tag in ipairs(tags) do
+    local newest = ends and append_post(delivery, tag, ends[i])
+    if newest then
+      added[#added + 1] = keys[i]
+      added[#added + 1] = newest
+    else
+      others[#others + 1] = tag
+    end
+  end
+  if #added > 0 then
+    redis.call('MSET', unpack(added))
+  end
+  for _, tag in ipairs(others) do
+    insert_post(delivery, tag)
+  end
 end
