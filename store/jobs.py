@@ -15,7 +15,7 @@ from store.ids import PARTITIONS, partition
 from store.records import Job, read_job, read_pairs
 
 GROUP, CONSUMER = "workers", "perch"
-WAKE = "jobs"  # The Pub/Sub channel that announces work for any worker.
+WAKE = keys.jobs_channel()
 READ_COUNT = 1_000  # Jobs read at a time to be counted.
 RETRY_SECONDS = (0.1, 1.0)  # First and longest pause between attempts to hand over unfinished jobs.
 
@@ -51,7 +51,7 @@ def _hand_over(db: Database, p: int, entries: Sequence[str]) -> list[Command]:
     idle = db.settings.job_lease_seconds * 1000 + 1
     return [
         ("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, *entries, "IDLE", idle, "JUSTID"),
-        ("PUBLISH", db.channel(WAKE), p),
+        ("SPUBLISH", db.channel(WAKE), p),
     ]
 
 
@@ -155,7 +155,7 @@ async def retry(db: Database, job: int) -> bool:
     idle = db.settings.job_lease_seconds * 1000 + 1
     done = await db.call("retry_job", jobs=keys.jobs(p), dead_jobs=keys.dead_jobs(p), job=job, idle=idle)
     if done:
-        await db.one("PUBLISH", db.channel(WAKE), p)
+        await db.one("SPUBLISH", db.channel(WAKE), p)
     return bool(done)
 
 

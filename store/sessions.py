@@ -15,7 +15,7 @@ from store.keys.fields import CredentialsField, UserField
 from store.records import Credentials, read_pairs
 from store.secret import Secret
 
-SESSIONS = "sessions"  # channel: `member session` of a session that has ended
+SESSIONS = keys.sessions_channel()  # `member session` of a session that has ended
 NO_TOKEN = Secret("")
 
 
@@ -184,7 +184,7 @@ async def end(db: Database, member: int, *, only: str | None = None) -> None:
 
 async def announce(db: Database, member: int, ended: Sequence[str]) -> None:
     """Notify every process that these sessions of a member have ended."""
-    await db.ask(*(("PUBLISH", db.channel(SESSIONS), f"{member} {session}") for session in ended))
+    await db.ask(*(("SPUBLISH", db.channel(SESSIONS), f"{member} {session}") for session in ended))
 
 
 def _now() -> int:

@@ -34,7 +34,7 @@ class Services:
         self.db = db
         self.tokens = Tokens(settings, secret)
         self.passwords = Passwords(settings)
-        self.pubsub = PubSub(db)
+        self.pubsub = PubSub(db, db.channel_prefix, db.outages)
         self.log = Log(db, self.pubsub)
         self.listeners = Listeners(self.log, settings.subscriber_queue, self._forget_events)
         self.renderings: ComputeOnce[Hashable, object] = ComputeOnce(RENDERINGS_KEPT)

@@ -1,4 +1,4 @@
-"""The database: sends commands to Redis and returns the replies. Only Pub/Sub has a client of its own."""
+"""The database: sends commands to Redis and returns the replies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import redis.asyncio as redis
+from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
@@ -19,6 +19,7 @@ from store.client.counts import LocalCounts
 from store.client.lua import NAMES, SCRIPTS
 from store.client.node import LOST, REPLY_SECONDS, Node
 from store.client.outages import OUTAGES, CommandRefused, Lost, OutageLog, Unavailable
+from store.client.slots import tag_of
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
 from store.keys import absent, minted
@@ -60,7 +61,6 @@ class Database:
         self._node = self._make(self._urls[0], (script.text for script in SCRIPTS.values()))
         self._cluster: Cluster | None = None
         self._is_known = False  # whether it is a cluster
-        self.client = redis.Redis(connection_pool=self._node.pool)  # for Pub/Sub
         self.cache = Cache(self, settings.records_kept, REPLY_SECONDS)
         self.outages = OutageLog()
         self.unfinished = Unfinished()
@@ -299,13 +299,27 @@ class Database:
         """Return a Pub/Sub channel's full name. It has the database's number, which Pub/Sub itself ignores."""
         return self.channel_prefix + name
 
+    def node_of(self, key: str) -> str:
+        """Return the node that owns a key or channel, as far as is known."""
+        return (self.owner(tag_of(key)) or self.nodes[0]).url
+
+    def make_connection(self, node: str) -> AbstractConnection:
+        """Return a new connection to a node, not opened yet. It can receive pushes."""
+        return next((each for each in self.nodes if each.url == node), self._node).make_tracked()
+
+    async def read_topology(self) -> None:
+        """Learn which node owns which slot; raises Unavailable before the first reply."""
+        if not self._is_known:
+            await self.ask(("PING",))
+        if self._cluster:
+            await self._cluster.refresh()
+
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
         self.outages.close()
         await self.cache.close()
         if self._cluster:
             await self._cluster.close()
-        await self.client.aclose()
         await self._node.close()
 
 

@@ -12,7 +12,7 @@ from store.client.database import Command, Database, script
 from store.ids import CLOCK_SKEW
 from store.records import Location, read_pairs
 
-WAKE = "events"  # The Pub/Sub channel that announces new events in the log.
+WAKE = keys.events_channel()
 START = "0-0"  # the cursor before all events
 READ_COUNT = 500  # events read at a time
 

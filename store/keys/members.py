@@ -231,8 +231,14 @@ def idempotency(member: int, mutation: str, key: str) -> str:
 
 def notifications_channel(member: int) -> str:
     """Return the Pub/Sub channel on which changes to a member's notifications are published."""
-    return notifications_channel_prefix() + str(member)
+    return f"notifications:{{{partition(member)}}}:{member}"
 
 
-def notifications_channel_prefix() -> str:
-    return "notifications:"
+def jobs_channel() -> str:
+    """Return the Pub/Sub channel that announces work for any worker. No script publishes on it."""
+    return "jobs"
+
+
+def sessions_channel() -> str:
+    """Return the Pub/Sub channel that announces ended sessions. No script publishes on it."""
+    return "sessions"

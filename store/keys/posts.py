@@ -67,4 +67,4 @@ def commented(post: int, member: int, key: str) -> str:
 
 def activity(post: int) -> str:
     """Return the Pub/Sub channel on which changes to a post's counters are published."""
-    return f"activity:{post}"
+    return f"activity:{{{partition(post)}}}:{post}"

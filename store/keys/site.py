@@ -72,6 +72,11 @@ def event_ids() -> str:
     return "event-ids:{events}"
 
 
+def events_channel() -> str:
+    """Return the Pub/Sub channel that announces new events in the log."""
+    return events()
+
+
 def imported(p: int, source: str) -> str:
     """hash: author → posts that an import has made for them, so that it goes on where it was interrupted"""
     return f"imported:{{{p}}}:{source}"

@@ -22,7 +22,7 @@ _OWN = (
 
 def mailboxes(db: Database, p: int) -> str:
     """Return a partition's key prefixes and limits for `mailbox.lua`, which completes them with a member."""
-    return _written(p, db.settings.notifications_kept, db.channel(keys.notifications_channel_prefix()))
+    return _written(p, db.settings.notifications_kept, db.channel(keys.prefix(keys.notifications_channel, p)))
 
 
 @lru_cache(maxsize=PARTITIONS)

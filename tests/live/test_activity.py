@@ -63,7 +63,7 @@ async def test_what_changes_no_number(db: Database, alice: Member, bob: Member) 
         await watched(db, post)
         await bob.do("like", postId=post)
         await bob.do("like", postId=other)
-        await db.one("PUBLISH", db.channel(keys.activity(number(post))), "")
+        await db.one("SPUBLISH", db.channel(keys.activity(number(post))), "")
         await alice.do("like", postId=post)
         assert await numbers(stream) == (2, 0, 0, 0)
 
@@ -168,7 +168,7 @@ async def test_activity_while_the_connection_is_away(db: Database, services: Ser
 async def test_listening_at_any_moment_of_connecting(services: Services, db: Database) -> None:
     """A listener added while the Pub/Sub connection is made is woken; one removed meanwhile is not."""
     for turns in range(40):
-        pubsub, delivered = PubSub(services.db), asyncio.Event()
+        pubsub, delivered = PubSub(services.db, services.db.channel_prefix, services.db.outages), asyncio.Event()
         pubsub.listen("ended", unmoved)
         pubsub.start()
         for _ in range(turns):
@@ -177,7 +177,7 @@ async def test_listening_at_any_moment_of_connecting(services: Services, db: Dat
         pubsub.ignore("ended", unmoved)
         async with asyncio.timeout(10):
             await delivered.wait()
-            while await db.one("PUBSUB", "NUMSUB", db.channel("ended")) != [db.channel("ended"), 0]:
+            while await db.one("PUBSUB", "SHARDNUMSUB", db.channel("ended")) != [db.channel("ended"), 0]:
                 pass
         await pubsub.close()
 

@@ -161,7 +161,7 @@ async def lose_an_event(db: Database) -> None:
     """Trim an event from the log before anybody can read it."""
     log = keys.events()
     added, trimmed = ("XADD", log, "*", "kind", "follow", "actor", 1, "member", 2), ("XTRIM", log, "MAXLEN", 0)
-    await db.ask(("MULTI",), added, trimmed, ("PUBLISH", db.channel(events.WAKE), ""), ("EXEC",))
+    await db.ask(("MULTI",), added, trimmed, ("SPUBLISH", db.channel(events.WAKE), ""), ("EXEC",))
 
 
 @of_each

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from resolvers.operation.services import Services
-from store import keys
 from store.client.database import Database
 from tests.support.people import Member
 from tests.support.session_probes import log_in
@@ -55,7 +54,7 @@ async def test_notifications(db: Database, anonymous: Member, alice: Member, bob
         await phone.do("logOut")
         await bob.repost(post)
         await one.signed_out()
-    await _without_subscribers(db, keys.notifications_channel_prefix() + "*")
+    await _without_subscribers(db, "notifications:*")
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -75,5 +74,5 @@ async def test_activity(db: Database, anonymous: Member, alice: Member, bob: Mem
 
 async def _without_subscribers(db: Database, channel: str) -> None:
     async with asyncio.timeout(10):
-        while await db.one("PUBSUB", "CHANNELS", db.channel(channel)):
+        while await db.one("PUBSUB", "SHARDCHANNELS", db.channel(channel)):
             pass

@@ -181,6 +181,6 @@ async def test_nothing_is_left_of_who_leaves(services: Services, db: Database, a
     channel = db.channel(keys.notifications_channel(number(alice.id)))
     async with subscribed(alice, NOTIFICATIONS):
         await begun(db, alice)
-    while await db.one("PUBSUB", "CHANNELS", channel):
+    while await db.one("PUBSUB", "SHARDCHANNELS", channel):
         pass
     assert channel not in services.pubsub._listeners  # noqa: SLF001  nobody else needs to know

@@ -182,7 +182,7 @@ async def wait_for_activity(db: Database, post: str, *, by_anybody: bool) -> Non
     """Wait until the store delivers a post's activity, or no longer does."""
     channel = db.channel(keys.activity(number(post)))
     async with asyncio.timeout(10):
-        while bool(await db.one("PUBSUB", "CHANNELS", channel)) != by_anybody:
+        while bool(await db.one("PUBSUB", "SHARDCHANNELS", channel)) != by_anybody:
             pass
 
 

@@ -31,5 +31,5 @@ local body = cjson.encode({
   text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced,
 })
 commit(jobs, id, kind, body)
-redis.call('PUBLISH', channel, '')
+redis.call('SPUBLISH', channel, '')
 return {str(id), body}

@@ -38,7 +38,7 @@ end
 local function log_to(box, log, entry)
   if redis.call('ZADD', log, 'NX', str(mint(box.minted, box.partition)), entry) == 1 then
     bound_log(box, log)
-    redis.call('PUBLISH', box.channel, '')
+    redis.call('SPUBLISH', box.channel, '')
   end
 end
 

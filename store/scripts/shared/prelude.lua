@@ -102,6 +102,6 @@ end
 -- replaces it.
 local RESCORE_AFTER = 1000 -- ms
 local function changed(channel, rescore, post)
-  redis.call('PUBLISH', channel, '')
+  redis.call('SPUBLISH', channel, '')
   redis.call('ZADD', rescore, 'LT', str(now_ms() + RESCORE_AFTER), post)
 end

@@ -8,5 +8,5 @@ if redis.call('ZADD', event_ids, 'NX', str(now_ms()), event) == 0 then
 end
 redis.call('ZREMRANGEBYRANK', event_ids, 0, -2 * events_kept - 1)
 local id = redis.call('XADD', events, 'MAXLEN', '~', events_kept, '*', unpack(fields))
-redis.call('PUBLISH', channel, '')
+redis.call('SPUBLISH', channel, '')
 return id

@@ -139,7 +139,7 @@ async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
 async def begun(db: Database, member: Member) -> None:
     """Wait until the server has subscribed a member."""
     channel = db.channel(keys.notifications_channel(number(member.id)))
-    while channel not in await db.one("PUBSUB", "CHANNELS", channel):
+    while channel not in await db.one("PUBSUB", "SHARDCHANNELS", channel):
         pass
 
 
@@ -213,7 +213,7 @@ async def keep_up(held: Held, stream: Stream, last: str, leave: Callable[[], boo
 
 async def subscribed_channels(db: Database) -> list[str]:
     """Return the posts whose activity channels are subscribed."""
-    channels: list[str] = await db.one("PUBSUB", "CHANNELS", db.channel("activity:*"))
+    channels: list[str] = await db.one("PUBSUB", "SHARDCHANNELS", db.channel("activity:*"))
     return channels
 
 
