@@ -22,7 +22,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
 from store.client.connection import connect
-from store.client.database import REPLY_SECONDS
+from store.client.node import REPLY_SECONDS
 from store.client.outages import OutageLog, Unavailable
 from store.client.subscribing import SubscribingConnection
 from store.client.tasks import stop

@@ -209,7 +209,7 @@ async def test_a_server_that_refuses(tmp_path: Path) -> None:
 
 
 def test_slots_of_channels() -> None:
-    """A channel lies in the slot of the keys of the scripts that publish on it, whatever the database's number."""
+    """Each channel lies in the slot of the keys that its publishing scripts have, whatever the database's number."""
     someone = 1 << 40 | 209 << 4
     for channel, key in (
         (keys.activity(someone), keys.status(someone)),
