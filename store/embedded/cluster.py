@@ -31,7 +31,7 @@ if sys.platform != "win32":
 
     from store.embedded import supervisor
 
-# Time without a reply after which the other nodes consider a node dead, ms. A replica takes over about 1 s later.
+# Time without a reply after which the other nodes consider a node dead, ms. A replica takes over 1 to 2 s later.
 # With a shorter time, a slow disk would look like a dead node. Each failover may lose writes that no replica has yet.
 NODE_TIMEOUT_MS = 2000
 

@@ -43,7 +43,7 @@ def test_error_codes() -> None:
 def test_names() -> None:
     """Every setting and every code that a page names in its prose exists."""
     reference = tables()
-    known = {field.name.upper() for field in fields(Settings)} | {"PERCH_TEST_EFFORT"}
+    known = {field.name.upper() for field in fields(Settings)} | {"PERCH_TEST_EFFORT", "PERCH_TEST_STORE"}
     known |= set(_NAME.findall(reference["error codes"] + reference["refusals"]))
     for page in PAGES:
         prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
