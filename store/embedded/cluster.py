@@ -68,7 +68,9 @@ def size(data_dir: Path, wanted: int) -> int:
     is_single = (data_dir / FOLDER).exists()
     found = len(_node_folders(data_dir / _NODES)) or (1 if is_single else wanted)
     if wanted not in {1, found}:
-        raise EmbeddedStoreError(f"{data_dir}: the store here has {found} nodes, not {wanted}; take another DATA_DIR")
+        raise EmbeddedStoreError(
+            f"{data_dir}: STORE_NODES is {wanted}, but the store here was made with {found}; take another DATA_DIR"
+        )
     return found
 
 
@@ -131,6 +133,7 @@ def _prepared(data_dir: Path, nodes: int) -> Path:
     folder = data_dir / _NODES
     if not folder.exists():
         draft = data_dir / f"{_NODES}.{os.getpid()}"
+        shutil.rmtree(draft, ignore_errors=True)  # of a process that had the same id and was killed
         draft.mkdir(mode=0o700)
         for number in range(nodes):
             (draft / str(number)).mkdir(mode=0o700)

@@ -21,7 +21,7 @@ def addresses(url: str) -> list[str]:
     login, at, hosts = parts.netloc.rpartition("@")
     if "," not in hosts:
         return [url]
-    return [parts._replace(netloc=f"{login}{at}{host}").geturl() for host in hosts.split(",")]
+    return [parts._replace(netloc=f"{login}{at}{host.strip()}").geturl() for host in hosts.split(",")]
 
 
 def check(url: str) -> None:

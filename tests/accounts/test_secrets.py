@@ -222,7 +222,7 @@ def test_addresses(given: str, wanted: str) -> None:
 
 def test_several_addresses() -> None:
     """Each address of a URL becomes a URL of its own, with the same password, database and parameters."""
-    assert urls.addresses("rediss://u:p,w@10.0.0.1:7001,[::1]/2?ssl_cert_reqs=none") == [
+    assert urls.addresses("rediss://u:p,w@10.0.0.1:7001, [::1]/2?ssl_cert_reqs=none") == [
         "rediss://u:p,w@10.0.0.1:7001/2?ssl_cert_reqs=none",
         "rediss://u:p,w@[::1]/2?ssl_cert_reqs=none",
     ]

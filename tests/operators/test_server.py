@@ -107,6 +107,7 @@ WRONG = {
     "RUN_WORKER": ("perhaps", "RUN_WORKER must be true or false, not 'perhaps'"),
     "LOG_LEVEL": ("LOUD", "LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR, not 'LOUD'"),
     "APPENDFSYNC": ("no", "APPENDFSYNC must be one of everysec, always, not 'no'"),
+    "STORE_NODES": ("2", "STORE_NODES must be 1, 3, 4, 5 or an even number up to 32, not 2"),
     "SECRET_KEY": ("short", "SECRET_KEY must have at least 32 characters"),
     "REDIS_URL": ("http://example.org", "REDIS_URL must begin with one of redis://, rediss://, unix://"),
     "TRUSTED_PROXIES": ("10.0.0.0/8, home", "TRUSTED_PROXIES: 'home' does not appear to be an IPv4 or IPv6 network"),

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import shutil
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ class Cluster:
     async def until_replicated(self) -> None:
         """Wait until each running replica has what its primary has written so far."""
         for node in self.running:
-            await until(lambda node=node: self._is_in_step(node))  # type: ignore[misc]
+            await until(partial(self._is_in_step, node))
 
     async def _is_in_step(self, node: Node) -> bool:
         own = await node.client.info("replication")
@@ -159,7 +160,10 @@ class Cluster:
     # ---------------------------------------------------------------- moving slots
 
     async def move(self, slots: Collection[int], to: Node, *, atomic: bool) -> None:
-        """Move slots to a primary; with `atomic` by CLUSTER MIGRATESLOTS, which Valkey 9 has, else slot by slot."""
+        """Move slots to a primary; with `atomic` by CLUSTER MIGRATESLOTS, which Valkey 9 has, else slot by slot.
+
+        Slots that are there already stay. So it can be called again if a migration failed.
+        """
         if atomic:
             await self._migrate(slots, to)
             return
@@ -177,8 +181,12 @@ class Cluster:
                 continue
             bounds = itertools.chain.from_iterable(ranges)
             await source.cluster("MIGRATESLOTS", "SLOTSRANGE", *bounds, "NODE", to.id)
-            for first, _ in ranges:
-                await until(lambda first=first: self._all_know(first, to))  # type: ignore[misc]
+            await until(partial(self._is_migrated, source, to, [first for first, _ in ranges]))
+
+    async def _is_migrated(self, source: Node, to: Node, slots: Sequence[int]) -> bool:
+        newest, *_ = await source.cluster("GETSLOTMIGRATIONS")
+        assert newest["state"] not in {"failed", "cancelled"}, newest["message"]
+        return all([await self._all_know(slot, to) for slot in slots])
 
     async def begin_move(self, slot: int, to: Node) -> None:
         """Begin to move one slot the old way. From now on, its keys may be on either node."""
@@ -205,7 +213,7 @@ class Cluster:
         source = await self.owner(slot)
         await to.cluster("SETSLOT", slot, "NODE", to.id)  # first, or a failure in between would leave no owner
         await source.cluster("SETSLOT", slot, "NODE", to.id)
-        await until(lambda: self._all_know(slot, to))
+        await until(partial(self._all_know, slot, to))
 
     async def _all_know(self, slot: int, owner: Node) -> bool:
         views = await asyncio.gather(*(node.view() for node in self.running))
