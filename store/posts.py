@@ -45,8 +45,8 @@ async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
     return outcome, int(rest[0]), read_job(rest[0], "post", rest[1]) if outcome == "new" else None
 
 
-def create_command(db: Database, draft: Draft) -> Command:
-    """Return the command that commits a post."""
+def create_command(db: Database, draft: Draft, source: str = "") -> Command:
+    """Return the command that commits a post, and counts it if it is imported from a source."""
     a, p = draft.author, partition(draft.author)
     idempotency = {"idempotency": _idempotency(draft)} if draft.idempotency_key else {}
     return script(
@@ -66,6 +66,7 @@ def create_command(db: Database, draft: Draft) -> Command:
         ttl=keys.DAY,
         home_size=db.settings.home_size,
         home_slack=db.settings.home_slack,
+        imported=keys.imported(p, source) if source else "",
     )
 
 

@@ -198,7 +198,7 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
 
 
 async def create_posts(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
-    """Create the posts that earlier runs have not. Each author's count is stored in the transaction with the posts."""
+    """Create the posts that earlier runs have not. The step that creates a post also counts it for its author."""
     done = await stored.published(db, network.name)
     for batch in batches(network.dealt(), BATCH):
         dealt: dict[int, list[str]] = defaultdict(list)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from store import accounts, jobs, keys
-from store.client.database import Command, Database, script
-from store.ids import PARTITIONS, partition
+from store.client.database import Database, script
+from store.ids import PARTITIONS
 from store.posts import Draft, create_command
 from store.public_timelines import list_command
 from store.records import Job, read_pairs
@@ -68,19 +68,9 @@ async def published(db: Database, source: str) -> Counter[int]:
 
 
 async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[Draft]]) -> list[int]:
-    """Create posts by some authors, and count them in the same transactions; returns their ids in order.
-
-    One round trip.
-    """
-    steps: list[Command] = []
-    for author, own in drafts.items():
-        counted: Command = ("HINCRBY", keys.imported(partition(author), source), author, len(own))
-        steps += [("MULTI",), *(create_command(db, draft) for draft in own), counted, ("EXEC",)]
-    transactions = [reply for reply in await db.ask(*steps) if isinstance(reply, list)]
-    for reply in transactions:
-        if failed := [part for part in reply if isinstance(part, Exception)]:
-            raise failed[0]
-    return [int(reply[1]) for replies in transactions for reply in replies[:-1]]
+    """Create posts by some authors, and count each in the same step; returns their ids in order. One round trip."""
+    made = await db.ask(*(create_command(db, draft, source) for own in drafts.values() for draft in own))
+    return [int(reply[1]) for reply in made]
 
 
 class NewPost(Struct, frozen=True):

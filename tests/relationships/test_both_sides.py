@@ -179,7 +179,7 @@ async def test_old_jobs_done_again(services: Services, alice: Member, bob: Membe
 async def test_an_approval_of_what_was_withdrawn(
     services: Services, alice: Member, bob: Member, worker: Worker
 ) -> None:
-    """When a request is withdrawn during its approval, the approval removes the posts delivered in between."""
+    """When a request is withdrawn during its approval, no post delivered in between stays at home."""
     db, follower, member = services.db, number(alice.id), number(bob.id)
     await make_private(bob)
     assert await alice.home() == []
@@ -190,7 +190,9 @@ async def test_an_approval_of_what_was_withdrawn(
     assert approval
     assert withdrawal
     post = number(await bob.post("for friends"))
-    assert [entry.entity for entry in await homes.home(db, follower)] == [post]  # though alice does not see it
+    # One server trusts the list of followers. On a cluster, the delivery also asks alice's side, which has no follow.
+    delivered = [] if db.is_cluster else [post]
+    assert [entry.entity for entry in await homes.home(db, follower)] == delivered  # though alice does not see it
     await dispatch.finish(db, approval)
     assert await homes.home(db, follower) == []
     await dispatch.finish(db, withdrawal)

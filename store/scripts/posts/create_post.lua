@@ -1,10 +1,11 @@
 -- Commits a status, quote or plain repost in its author's partition, with the job that delivers it.
 -- KEYS: minted, jobs, user, profile, home, home_state, sources, newest, reposted, hidden, idempotency?
 -- ARGV: partition, author, status_prefix, text, mentions, hashtags, original, original_author, of_quote, reply_to,
---       reply_to_author, root, latitude, longitude, digest, ttl (s), home_size, home_slack.
+--       reply_to_author, root, latitude, longitude, digest, ttl (s), home_size, home_slack, imported.
 -- An argument without a value is ''. `mentions` and `hashtags` are separated by spaces, and mentions are members' ids.
 -- `original` is the post reposted, and `of_quote` is '1' when that is a quote. `reply_to` is the post answered.
 -- `root` is the post that began the conversation. `ttl` is that of the idempotency key.
+-- `imported` is the key of the hash that counts the posts of an import by author.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
 -- differently.
@@ -59,6 +60,9 @@ else
 end
 if idempotency then
   redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
+end
+if imported ~= '' then
+  redis.call('HINCRBY', imported, author, 1)
 end
 local body = cjson.encode({
   author = author, hashtags = hashtags, original = original, original_author = original_author, of_quote = of_quote,
