@@ -175,7 +175,7 @@ class Settings:
     fanout_inline: int = _setting(
         200, "followers reached before a post is answered; the worker reaches the rest", least=0
     )
-    fanout_batch: int = _setting(1_000, "followers reached per step of the worker", least=1, most=10_000)
+    fanout_batch: int = _setting(1_000, "followers reached per step of the worker, per node", least=1, most=10_000)
     job_lease_seconds: int = _setting(10, "silence after which unfinished work is taken over, s", least=1)
     job_attempts: int = _setting(8, "failures after which work is set aside as dead", least=1)
 
