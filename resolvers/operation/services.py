@@ -34,7 +34,8 @@ class Services:
         self.db = db
         self.tokens = Tokens(settings, secret)
         self.passwords = Passwords(settings)
-        self.pubsub = PubSub(db, db.channel_prefix, db.outages)
+        self.pubsub = PubSub(db.servers, db.channel_prefix, db.outages)
+        db.servers.watch(self.pubsub.rearrange)
         self.log = Log(db, self.pubsub)
         self.listeners = Listeners(self.log, settings.subscriber_queue, self._forget_events)
         self.renderings: ComputeOnce[Hashable, object] = ComputeOnce(RENDERINGS_KEPT)

@@ -41,9 +41,10 @@ class _NotSent(Lost):
 class Cluster:
     """The primaries of a cluster, and which of them owns each slot."""
 
-    def __init__(self, urls: Sequence[str], make: Callable[[str], Node]) -> None:
+    def __init__(self, urls: Sequence[str], make: Callable[[str], Node], changed: Callable[[], None]) -> None:
         self._urls = urls
         self._make = make
+        self._changed = changed
         self._known: dict[Address, Node] = {}
         self._owners: list[Node | None] = [None] * SLOTS
         self._epoch = -1
@@ -178,7 +179,10 @@ class Cluster:
             return
         self._epoch = found.epoch
         self.nodes = [self._node(address) for address in found.primaries]
-        self._owners = [self._known[owner] if owner else None for owner in found.owners]
+        owners = [self._known[owner] if owner else None for owner in found.owners]
+        if owners != self._owners:
+            self._owners = owners
+            self._changed()
 
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""

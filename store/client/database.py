@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
-from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from store.client.cache import Cache
 from store.client.cached_values import Reading, hand_out
-from store.client.cluster import Cluster
 from store.client.counts import LocalCounts
 from store.client.lua import NAMES, SCRIPTS
 from store.client.node import LOST, REPLY_SECONDS, Node
+from store.client.nodes import Nodes
 from store.client.outages import OUTAGES, CommandRefused, Lost, OutageLog, Unavailable
-from store.client.slots import tag_of
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
 from store.keys import absent, minted
 from store.settings import Settings
-from store.settings.urls import addresses
 
 __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
 
@@ -57,42 +53,12 @@ class Database:
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
         self.round_trips = 0
-        self._urls = addresses(url)
-        self._node = self._make(self._urls[0], (script.text for script in SCRIPTS.values()))
-        self._cluster: Cluster | None = None
-        self._is_known = False  # whether it is a cluster
-        self.cache = Cache(self, settings.records_kept, REPLY_SECONDS)
+        self.servers = Nodes(url, settings)
+        self.cache = Cache(self.servers, settings.records_kept, REPLY_SECONDS)
         self.outages = OutageLog()
         self.unfinished = Unfinished()
         self.counts = LocalCounts()
-        self.channel_prefix = f"perch:{self._node.pool.connection_kwargs.get('db', 0)}:"
-
-    def _make(self, url: str, scripts: Iterable[str]) -> Node:
-        return Node(url, self.settings.redis_connections, self.settings.replicas_acknowledge, tuple(scripts))
-
-    @property
-    def is_cluster(self) -> bool:
-        """Whether the keys are spread over the nodes of a cluster; known after the first round trip."""
-        return self._cluster is not None
-
-    async def _find_out(self) -> None:
-        """Find out whether the server is a node of a cluster; raises redis-py's errors of a connection, and OSError."""
-        for i, url in enumerate(self._urls):
-            node = self._node if i == 0 else self._make(url, ())
-            try:
-                (info,) = await node.run([("INFO", "cluster")])
-            except LOST:
-                if i == len(self._urls) - 1:
-                    raise
-                continue
-            if isinstance(info, Unavailable):
-                raise info
-            if self._facts(str(info)).get("cluster_enabled") == "1":
-                made = Cluster(self._urls, partial(self._make, scripts=[each.guarded for each in SCRIPTS.values()]))
-                await made.refresh()
-                self._cluster = made
-            self._is_known = True
-            return
+        self.channel_prefix = f"perch:{self.servers.number}:"
 
     async def read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:
         """Send commands and cacheable reads in one round trip.
@@ -101,14 +67,13 @@ class Database:
         Raises as `run` does.
         """
         try:
-            if not self._is_known:
-                await self._find_out()
+            await self.servers.find_out()
             tracked = await self.cache.begin(readings) if self.cache.is_on else None
         except LOST as error:
-            if not self._cluster:
+            if not self.is_cluster:
                 raise self._unreachable(error) from error
-            self._cluster.refresh()
-            tracked = None
+            self.servers.begin_refreshing()
+            tracked = None  # another node may own the keys by now
         if tracked is None:
             return await self._read_at_once(commands, readings), False
         replies = await self.run(commands)
@@ -116,11 +81,11 @@ class Database:
         try:
             read = await tracked
         except LOST as error:
-            if not self._cluster:
+            if not self.is_cluster:
                 raise self._unreachable(error) from error
             read = [Lost(str(error))]
-        if self._cluster and not OUTAGES.isdisjoint(map(type, read)):
-            self._cluster.refresh()
+        if self.is_cluster and not OUTAGES.isdisjoint(map(type, read)):
+            self.servers.begin_refreshing()
             await self._read_at_once([], readings)
             return replies, False
         if not OUTAGES.isdisjoint(map(type, read)):
@@ -180,37 +145,28 @@ class Database:
         return reply
 
     @property
-    def nodes(self) -> Sequence[Node]:
-        """All nodes. Every key belongs to one of them."""
-        return self._cluster.nodes if self._cluster else (self._node,)
+    def is_cluster(self) -> bool:
+        """Whether the keys are spread over the nodes of a cluster; known after the first round trip."""
+        return self.servers.is_cluster
 
     @property
-    def trackable(self) -> Sequence[Node]:
-        """The nodes that the cache reads through; none before the first round trip."""
-        return self.nodes if self._is_known else ()
-
-    def owner(self, tag: str) -> Node | None:
-        """Return the node that owns the keys with a tag, None while no node does."""
-        return self._cluster.owner(tag) if self._cluster else self._node
+    def nodes(self) -> Sequence[Node]:
+        """All nodes. Every key belongs to one of them."""
+        return self.servers.all
 
     def node_index(self, partition: int) -> int:
         """Return which of the nodes owns a partition; without an owner, the first one."""
-        owner = self.owner(str(partition))
-        return self.nodes.index(owner) if owner in self.nodes else 0
+        return self.servers.index_of(partition)
 
     async def each_node(self, *commands: Command) -> list[list[Any]]:
         """Send commands to every node in one round trip, and return the replies of each. Raises as `ask` does."""
-        if not self._is_known:
-            await self.ask(("PING",))
         self.round_trips += 1
-        found = await asyncio.gather(*(self._on(node, commands) for node in self.nodes))
-        return [_sound(replies) for replies in found]
-
-    async def _on(self, node: Node, commands: Sequence[Command]) -> list[Any]:
         try:
-            return await node.run(commands)
+            await self.servers.find_out()
+            found = await asyncio.gather(*(node.run(commands) for node in self.nodes))
         except LOST as error:
             raise self._unreachable(error) from error
+        return [_sound(replies) for replies in found]
 
     async def mint(self) -> int:
         """Return a new id in a random partition."""
@@ -220,9 +176,7 @@ class Database:
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
         self.round_trips += 1
         try:
-            if not self._is_known:
-                await self._find_out()
-            replies = await (self._cluster or self._node).run(commands)
+            replies = await self.servers.run(commands)
         except LOST as error:
             self.unfinished.add_lost(commands)
             raise self._unreachable(error) from error
@@ -247,10 +201,8 @@ class Database:
 
     async def load_scripts(self) -> None:
         """Load every script into every node; raises Unavailable."""
-        if not self._is_known:
-            await self.ask(("PING",))
         try:
-            await asyncio.gather(*(node.load_scripts() for node in self.nodes))
+            await self.servers.load_scripts()
         except LOST as error:
             raise self._unreachable(error) from error
 
@@ -299,28 +251,11 @@ class Database:
         """Return a Pub/Sub channel's full name. It has the database's number, which Pub/Sub itself ignores."""
         return self.channel_prefix + name
 
-    def node_of(self, key: str) -> str:
-        """Return the node that owns a key or channel, as far as is known."""
-        return (self.owner(tag_of(key)) or self.nodes[0]).url
-
-    def make_connection(self, node: str) -> AbstractConnection:
-        """Return a new connection to a node, not opened yet. It can receive pushes."""
-        return next((each for each in self.nodes if each.url == node), self._node).make_tracked()
-
-    async def read_topology(self) -> None:
-        """Learn which node owns which slot; raises Unavailable before the first reply."""
-        if not self._is_known:
-            await self.ask(("PING",))
-        if self._cluster:
-            await self._cluster.refresh()
-
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
         self.outages.close()
         await self.cache.close()
-        if self._cluster:
-            await self._cluster.close()
-        await self._node.close()
+        await self.servers.close()
 
 
 def _name(command: Command) -> str:

@@ -168,7 +168,8 @@ async def test_activity_while_the_connection_is_away(db: Database, services: Ser
 async def test_listening_at_any_moment_of_connecting(services: Services, db: Database) -> None:
     """A listener added while the Pub/Sub connection is made is woken; one removed meanwhile is not."""
     for turns in range(40):
-        pubsub, delivered = PubSub(services.db, services.db.channel_prefix, services.db.outages), asyncio.Event()
+        pubsub = PubSub(services.db.servers, services.db.channel_prefix, services.db.outages)
+        delivered = asyncio.Event()
         pubsub.listen("ended", unmoved)
         pubsub.start()
         for _ in range(turns):

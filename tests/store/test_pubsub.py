@@ -167,7 +167,7 @@ class Renamed:
 
     def make_connection(self, _: str) -> AbstractConnection:
         """Return a connection to the server."""
-        return self._db.make_connection("")
+        return self._db.servers.make_connection("")
 
     async def read_topology(self) -> None:
         """Learn nothing."""
@@ -195,7 +195,7 @@ async def test_a_server_that_refuses(tmp_path: Path) -> None:
     """A refused channel is subscribed as soon as it is permitted, and other channels are subscribed at once."""
     async with own_store(tmp_path) as server, connected(server.settings["redis_url"]) as db:
         await db.one("ACL", "SETUSER", "default", "resetchannels", f"&{db.channel('open')}")
-        pubsub = PubSub(db, db.channel_prefix, db.outages)
+        pubsub = PubSub(db.servers, db.channel_prefix, db.outages)
         pubsub.start()
         reader = Reader(pubsub)
         for channel in ("closed", "open"):

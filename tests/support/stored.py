@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from store import keys
 from store.client.database import Database
 
 
 async def find(db: Database, pattern: str = "*") -> list[str]:
-    """Return all keys that match a pattern."""
-    return [str(key) for (found,) in await db.each_node(("KEYS", pattern)) for key in found]
+    """Return all keys that match a pattern, without the markers of slots: processes make them at any time."""
+    found = [str(key) for (some,) in await db.each_node(("KEYS", pattern)) for key in some]
+    return [key for key in found if not key.startswith(keys.slot("").partition(":")[0] + ":")]
 
 
 async def delete(db: Database, *names: str) -> None:

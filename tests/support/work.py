@@ -74,22 +74,27 @@ async def take(db: Database, job: Job) -> Job:
 
 async def photograph(db: Database) -> Photo:
     """Return a snapshot of everything in the store, jobs included."""
-    client: Any = redis.Redis.from_url(db.settings.redis_url)
-    async with client, client.pipeline(transaction=False) as pipeline:
-        names = await client.keys()
-        for name in names:
-            pipeline.dump(name)
-        return dict(zip(names, await pipeline.execute(), strict=True))
+    photo: Photo = {}
+    for url in [node.url for node in db.nodes]:
+        client: Any = redis.Redis.from_url(url)
+        async with client, client.pipeline(transaction=False) as pipeline:
+            names = await client.keys()
+            for name in names:
+                pipeline.dump(name)
+            photo |= dict(zip(names, await pipeline.execute(), strict=True))
+    return photo
 
 
 async def put_back(db: Database, photo: Photo) -> None:
     """Restore the store to a snapshot."""
-    client: Any = redis.Redis.from_url(db.settings.redis_url)
-    async with client, client.pipeline(transaction=False) as pipeline:
-        pipeline.flushdb()
-        for name, content in photo.items():
-            pipeline.restore(name, 0, content)
-        await pipeline.execute()
+    for url in [node.url for node in db.nodes]:
+        client: Any = redis.Redis.from_url(url)
+        async with client, client.pipeline(transaction=False) as pipeline:
+            pipeline.flushdb()
+            for name, content in photo.items():
+                if db.servers.node_of(name.decode()) == url:
+                    pipeline.restore(name, 0, content)
+            await pipeline.execute()
 
 
 async def dump(db: Database) -> dict[str, object]:
