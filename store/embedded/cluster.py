@@ -63,7 +63,7 @@ class ClusterAttachment:
 def size(data_dir: Path, wanted: int) -> int:
     """Return the number of nodes of the store in a data directory, or the wanted number if there is none yet.
 
-    Raises EmbeddedStoreError if the store has another number than wanted. Every store has the wanted number 1.
+    Raises EmbeddedStoreError if the store has another number than wanted. 1 is the default, and fits every store.
     """
     is_single = (data_dir / FOLDER).exists()
     found = len(_node_folders(data_dir / _NODES)) or (1 if is_single else wanted)

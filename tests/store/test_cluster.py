@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import AskError, TryAgainError
 
 from tests.support.servers.cluster import PARTITION_SLOTS, SERVERS, VALKEY, Cluster, cluster, slot
+from tests.support.servers.nodes import Node
+from tests.support.servers.processes import until
 
 
 def _client(of: Cluster) -> RedisCluster:
@@ -40,6 +43,20 @@ async def test_failover(tmp_path: Path, server: str) -> None:
         assert await replica.run("GET", "a:{0}") == "kept"
         await made.start_again(dead)
         assert await made.replicas_of(replica) == [dead]
+
+
+async def test_frozen(tmp_path: Path) -> None:
+    """A replica takes over from a primary that hangs. The primary answers again later, and becomes its replica."""
+    async with cluster(tmp_path, replicas=1) as made:
+        hanging = await made.owner(slot(0))
+        with hanging.frozen():
+            now = await made.until_failed_over(hanging, slot(0))
+        await made.until_replicated()
+        await until(partial(_is_replica, made, hanging, now))
+
+
+async def _is_replica(made: Cluster, node: Node, primary: Node) -> bool:
+    return node in await made.replicas_of(primary)
 
 
 @pytest.mark.parametrize("server", SERVERS)

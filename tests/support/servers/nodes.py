@@ -26,6 +26,7 @@ class Node:
         self.id = ""  # known once it has joined
         self._command = [server, *(str(word) for name, value in options.items() for word in (f"--{name}", value))]
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_frozen = False
         password = options.get("requirepass")
         self.client = redis.Redis(host=HOST, port=self.port, password=password, decode_responses=True)
 
@@ -34,8 +35,8 @@ class Node:
 
     @property
     def is_running(self) -> bool:
-        """Return whether the server has been started and not stopped since."""
-        return self._process is not None
+        """Return whether the server has been started, and is neither killed nor frozen."""
+        return self._process is not None and not self._is_frozen
 
     async def start(self) -> None:
         """Start the server; returns once it answers."""
@@ -61,10 +62,12 @@ class Node:
         """Stop the server inside the context: it accepts connections and answers nothing."""
         assert self._process
         self._process.send_signal(signal.SIGSTOP)
+        self._is_frozen = True
         try:
             yield
         finally:
             self._process.send_signal(signal.SIGCONT)
+            self._is_frozen = False
 
     async def run(self, *command: Any) -> Any:
         """Run one command and return its reply."""
