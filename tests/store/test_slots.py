@@ -1,0 +1,159 @@
+"""Each command names keys of one slot, and each script uses keys of one slot, so that a cluster can execute them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from resolvers.homes import build
+from resolvers.jobs import rescoring
+from resolvers.jobs.worker import Worker
+from resolvers.operation.services import Services
+from resolvers.upkeep import trimming, verify
+from store import attempts, big_authors, homes, jobs, keys, notifications, posts, promotions, search
+from store.client.database import Database
+from store.client.lua import SCRIPTS
+from store.embedded import attach
+from store.ids import partition
+from store.posts import Draft
+from store.settings import Settings
+from tests.support.model.steps import Steps
+from tests.support.people import PASSWORD, Member
+from tests.support.promoting import administrator, instant
+from tests.support.slots import Monitor, monitored, slots_of
+from tests.support.work import number, work_off
+
+WIDE = {"deliver_to", "retract"}  # Scripts that use keys of all partitions of a node.
+ONE_SERVER = {"deliver"}  # Scripts that no cluster executes.
+STEPS = 300
+
+
+class Grouping(Database):
+    """One server, which is treated as a cluster of three nodes."""
+
+    is_cluster = True
+
+    @staticmethod
+    def node_index(partition: int) -> int:
+        return partition % 3
+
+
+@pytest.fixture(scope="module")
+def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of this module's own, because MONITOR shows what every client does."""
+    held = asyncio.run(attach.attach(tmp_path_factory.mktemp("monitored")))
+    yield held.url
+    asyncio.run(held.close())
+
+
+@pytest.fixture
+async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
+    made = Services(settings, Grouping(settings.redis_url, settings), settings.secret_key)
+    await made.start()
+    await made.pubsub.connected.wait()
+    yield made
+    await made.close()
+
+
+async def live(db: Database, anonymous: Member, worker: Worker) -> None:
+    """Make a random site."""
+    life = Steps(anonymous, db, worker, 1)
+    for _ in range(STEPS):
+        await life.step()
+    await life.finish_jobs()
+
+
+async def write(db: Database, alice: Member, bob: Member) -> None:
+    """Do what the random site leaves out: mentions, promotions, new secrets, scores."""
+    await bob.follow(alice)
+    post = await alice.post("hello @bob #tea")
+    remark = await bob.do("comment", "comment { id }", postId=post, text="hello @alice")
+    await bob.do("like", postId=post)
+    await db.one("ZADD", keys.rescore(partition(number(post))), 0, number(post))
+    assert await rescoring.run_once(db)
+    await alice.do("markNotificationsRead")
+    await bob.do("deleteComment", commentId=remark["comment"]["id"])
+    await alice.do("deletePost", postId=post)
+    admin = await administrator(db, Member(alice.client))
+    about = {"sponsorId": bob.id, "subject": {"userId": bob.id}, "endsAt": instant(days=1)}
+    made = await admin.do("createPromotion", "promotion { id }", **about)
+    await alice.post("another")
+    await db.one(*promotions.running(seed=1, count=1))
+    await admin.do("endPromotion", promotionId=made["promotion"]["id"])
+    fresh = await alice.do("refreshSession", "accessToken", refreshToken=alice.refresh_token)
+    alice.token = fresh["accessToken"]
+    await alice.do("changePassword", currentPassword=PASSWORD, newPassword="another pass phrase")
+    await attempts.take_turn(db, "alice", "a network")
+
+
+async def read(db: Database, bob: Member) -> None:
+    """Build a home, and read it and the notifications in every way."""
+    me = number(bob.id)
+    await db.ask(homes.drop_home(me))
+    await build.rebuild(db, me)
+    stored = await homes.home(db, me)
+    await db.ask(homes.places(me, [entry.entity for entry in stored]))
+    after = (await bob.ask("{ homeTimeline(first: 1) { edges { cursor } } }"))["edges"][0]["cursor"]
+    await bob.home(f'first: 2, after: "{after}"')
+    await db.ask(notifications.unread(me), *notifications.trim(db, me))
+    await notifications.changes_after(db, me, 0, 9)
+
+
+async def keep_up(db: Database, worker: Worker, alice: Member) -> None:
+    """Do what operators' commands do: bury, retry and discard a job, recount, trim, mend names and magnitudes."""
+    me = number(alice.id)
+    for again in (True, False):
+        _, _, job = await posts.create(db, Draft(me, "hard to deliver"))
+        assert job
+        await jobs.bury(db, job.id)
+        assert await (jobs.retry if again else jobs.discard)(db, job.id)
+        await work_off(db, worker)
+    await verify.recount(db, lambda _: None)
+    await trimming.trim(db, lambda _: None)
+    await db.ask(search.drop(0, search.entry("nobody", me)), search.update_magnitude(me))
+    await big_authors.finish(db, me, "growing:1", big=True)
+
+
+async def violations(db: Database, monitor: Monitor) -> list[str]:
+    """Return the commands that a cluster may refuse."""
+    found = []
+    for one, slots in await slots_of(db, monitor.commands):
+        own = {one.slot} if one.script and one.script not in WIDE else slots
+        if len(slots | own) > 1:
+            found.append(str(one))
+    return found
+
+
+async def test_one_slot(
+    services: Services, anonymous: Member, alice: Member, bob: Member, worker: Worker, store_url: str
+) -> None:
+    """No command names keys of two slots, and every script stays in the slot of its first key."""
+    db = services.db
+    async with monitored(unquote(urlsplit(store_url).path)) as monitor:
+        await live(db, anonymous, worker)
+        await write(db, alice, bob)
+        await work_off(db, worker)
+        await read(db, bob)
+        await keep_up(db, worker, alice)
+    assert monitor.scripts == set(SCRIPTS) - ONE_SERVER
+    assert await violations(db, monitor) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "names", "found"),
+    [
+        ("return redis.call('MGET', 'a:{1}', 'b:{1}')", ["c:{1}"], 0),
+        ("return redis.call('MGET', 'a:{1}', 'b:{2}')", ["a:{1}"], 1),
+        ("return redis.call('GET', 'b:{2}')", ["a:{1}"], 1),
+        ("return redis.call('TIME')", ["a:{1}", "b:{2}"], 1),
+        ("return redis.call('GET', 'a:{1}')", [], 1),
+    ],
+)
+async def test_violations(db: Database, store_url: str, code: str, names: list[str], found: int) -> None:
+    """A key of another slot is found, declared or not, and so is a script without a key."""
+    async with monitored(unquote(urlsplit(store_url).path)) as monitor:
+        await db.one("EVAL", code, len(names), *names)
+    assert len(await violations(db, monitor)) == found
