@@ -20,6 +20,7 @@ from store.embedded import attach
 from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
+from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
 from tests.support.people import PASSWORD, Member
 from tests.support.promoting import administrator, instant
@@ -29,16 +30,6 @@ from tests.support.work import number, work_off
 WIDE = {"deliver_to", "retract"}  # Scripts that use keys of all partitions of a node.
 ONE_SERVER = {"deliver"}  # Scripts that no cluster executes.
 STEPS = 300
-
-
-class Grouping(Database):
-    """One server, which is treated as a cluster of three nodes."""
-
-    is_cluster = True
-
-    @staticmethod
-    def node_index(partition: int) -> int:
-        return partition % 3
 
 
 @pytest.fixture(scope="module")
