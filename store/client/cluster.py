@@ -82,7 +82,7 @@ class Cluster:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, longest)
             left = await self._reachable(commands, replies, left)
-        return replies
+        return [Lost(str(reply)) if type(reply) is _NotSent else reply for reply in replies]
 
     def _parts(self, commands: Sequence[Command], left: Sequence[int]) -> dict[Node | None, list[int]]:
         """Return the places of the commands for each node; None stands for slots that no node owns."""

@@ -30,6 +30,7 @@ class Nodes:
         self._alone = self._make(self._urls[0], (script.text for script in SCRIPTS.values()))
         self._cluster: Cluster | None = None
         self._watchers: list[Callable[[], None]] = []
+        self._finding_out = asyncio.Lock()
         self.is_known = False  # whether it is a cluster
         self.number = int(self._alone.pool.connection_kwargs.get("db") or 0)  # of the database
 
@@ -40,6 +41,17 @@ class Nodes:
         """Find out whether the server is a node of a cluster; raises Unavailable if it cannot say."""
         if self.is_known:
             return
+        async with self._finding_out:
+            if self._cluster is None and await self._are_cluster():
+                scripts = [script.guarded for script in SCRIPTS.values()]
+                self._cluster = Cluster(self._urls, partial(self._make, scripts=scripts), self._changed)
+            await self.refresh()
+            if not self.all:
+                raise Unavailable("no node of the cluster can say which node owns which slot", "CLUSTERDOWN")
+            self.is_known = True
+
+    async def _are_cluster(self) -> bool:
+        """Return whether the first node that answers belongs to a cluster."""
         for i, url in enumerate(self._urls):
             node = self._alone if i == 0 else self._make(url, ())
             try:
@@ -48,18 +60,13 @@ class Nodes:
                 if i == len(self._urls) - 1:
                     raise
                 continue
+            finally:
+                if i > 0:
+                    await node.close()
             if isinstance(info, Unavailable):
                 raise info
-            if "cluster_enabled:1" in str(info) and not self.is_known:
-                await self._join()
-            self.is_known = True
-            return
-
-    async def _join(self) -> None:
-        scripts = [script.guarded for script in SCRIPTS.values()]
-        found = Cluster(self._urls, partial(self._make, scripts=scripts), self._changed)
-        await found.refresh()
-        self._cluster = self._cluster or found  # another caller may have found out meanwhile
+            return "cluster_enabled:1" in str(info)
+        return False
 
     def _changed(self) -> None:
         for watcher in self._watchers:
