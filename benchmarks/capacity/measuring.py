@@ -1,0 +1,143 @@
+"""Measures what each unit costs, on one small site."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.capacity import live, marginal, sites
+from benchmarks.capacity.costs import Costs, Cpu, Memory, Operations
+from benchmarks.capacity.metering import Meter
+from benchmarks.capacity.processes import Effort, perch
+from benchmarks.capacity.sites import Site
+from benchmarks.versus import mixing, queries, stage, writing
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import Reader, Stage
+from store import keys
+
+FOLLOW = """mutation Follow($user: ID!) { follow(input: { userIds: [$user] }) {
+  users { followerCount viewerIsFollowing } userErrors { message } } }"""
+WARM_UP = 0.2  # share of the readers who read before anything is measured
+
+
+async def measure(effort: Effort, scratch: Path) -> Costs:
+    """Return all costs."""
+    async with stage.opened(scratch / "units") as opened:
+        site = await sites.load(opened, effort.members, effort.seed)
+        before = await opened.db.used_memory()
+        readers = await opened.readers(effort.requests, queries.PAGE, effort.seed)
+        session = (await opened.db.used_memory() - before) / len(readers)
+        cold, uncached, profile_cold = await _cold(opened, readers, site, scratch)
+        async with perch(opened) as (server,):
+            process = server.memory
+            meter = Meter(opened, server, scratch)
+            operations = await _operations(meter, readers, site, effort)
+            process = max(process, server.memory)
+        await writing.load(opened, effort.fans)
+        posted = await live.measure(opened, effort, scratch)
+        long_side = await _long_side(opened, effort)
+        shared = await marginal.measure(opened, effort)
+    async with stage.opened(scratch / "big") as opened:
+        big_author = await marginal.big_authors(opened, effort, scratch)
+    return Costs(
+        _memory(site, session, long_side, process, posted.subscriber),
+        Operations(
+            **operations,
+            home_uncached=uncached,
+            home_cold=cold,
+            profile_cold=profile_cold,
+            big_author=big_author,
+            post=posted.post,
+            follower=posted.follower,
+            delivery=posted.delivery,
+            event=posted.event,
+        ),
+        shared,
+    )
+
+
+async def _cold(opened: Stage, readers: Sequence[Reader], site: Site, scratch: Path) -> tuple[Cpu, Cpu, Cpu]:
+    """Return the costs of a home page that nobody has read, of one that its viewer has, and of such a profile."""
+    homes = [queries.home(reader.token) for reader in readers]
+    first = int(len(homes) * WARM_UP)
+    profiles = mixing.profiles(site.network, readers, len(homes))
+    async with perch(opened, RECORDS_KEPT="1") as (server,):
+        meter = Meter(opened, server, scratch)
+        await meter.send(homes[:first])
+        cold = await meter.cost(homes[first:])
+        uncached = await meter.median([homes[first:]] * 3)
+        return cold, uncached, await meter.median([profiles] * 3)
+
+
+async def _operations(meter: Meter, readers: Sequence[Reader], site: Site, effort: Effort) -> dict[str, Cpu]:
+    """Return the costs of pages whose records are cached, and of likes and follows."""
+    homes = [queries.home(reader.token) for reader in readers]
+    profiles = mixing.profiles(site.network, readers, len(homes))
+    await meter.send(homes + profiles)
+    rounds = effort.rounds
+    liked, followed = likes(await public(meter.stage), readers, effort), follows(meter.stage, site, readers, effort)
+    return {
+        "home": await meter.median([homes] * rounds),
+        "profile": await meter.median([profiles] * rounds),
+        "like": await meter.median(_dealt(liked, rounds)),
+        "follow": await meter.median(_dealt(followed, rounds)),
+    }
+
+
+async def public(opened: Stage) -> list[int]:
+    """Return the public posts."""
+    return [int(post) for post in await opened.db.one("ZRANGE", keys.public(), 0, -1)]
+
+
+def likes(posts: Sequence[int], readers: Sequence[Reader], effort: Effort) -> list[Request]:
+    """Return requests that like posts, each another one by another reader."""
+    dice = random.Random(effort.seed + 1)  # noqa: S311  chance that can be repeated, no secret
+    turns = zip(itertools.cycle(readers), dice.choices(posts, k=effort.requests), strict=False)
+    return [queries.like(reader.token, writing.identity(post)) for reader, post in turns]
+
+
+def follows(opened: Stage, site: Site, readers: Sequence[Reader], effort: Effort) -> list[Request]:
+    """Return requests that follow members whom the readers do not follow yet."""
+    dice = random.Random(effort.seed + 2)  # noqa: S311  chance that can be repeated, no secret
+    found = []
+    for reader in itertools.islice(itertools.cycle(readers), effort.requests):
+        known = {reader.login, *site.network.following[reader.login]}
+        other = next(login for login in iter(lambda: dice.choice(site.network.members), None) if login not in known)
+        found.append(_follow(reader, opened.members[other]))
+    return found
+
+
+def _follow(reader: Reader, other: int) -> Request:
+    return Request(reader.token, FOLLOW, {"user": f"user_{other:014x}"}, ("", "", ""))
+
+
+def _dealt(requests: Sequence[Request], rounds: int) -> list[Sequence[Request]]:
+    size = len(requests) // rounds
+    return [requests[i * size : (i + 1) * size] for i in range(rounds)]
+
+
+async def _long_side(opened: Stage, effort: Effort) -> float:
+    """Return the bytes of a follower in a list that is long."""
+    most = max(effort.fans)
+    key = keys.followers(opened.members[f"author{most}"])
+    return float(await opened.db.one("MEMORY", "USAGE", key, "SAMPLES", 0)) / most
+
+
+def _memory(site: Site, session: float, long_side: float, process: float, subscriber: float) -> Memory:
+    long = site.long
+    return Memory(
+        empty=site.bytes["empty"],
+        partitions=site.partitions,
+        member=(site.bytes["members"] - site.names - site.partitions) / site.members,
+        names=site.names / site.members,
+        follow=(site.bytes["follows"] - long * long_side) / (site.network.edges - long / 2),
+        long_side=long_side,
+        post=site.each("posts"),
+        like=site.each("likes"),
+        entry=site.each("entries"),
+        session=session,
+        process=process,
+        subscriber=subscriber,
+    )

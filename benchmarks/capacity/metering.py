@@ -1,0 +1,80 @@
+"""Measures the processor time of requests, the work that they leave for later included."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.capacity.costs import Cpu
+from benchmarks.versus import load
+from benchmarks.versus.contenders import Contender
+from benchmarks.versus.load import Plan
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import Stage
+from store import keys
+from store.client.database import Command
+from store.ids import PARTITIONS
+
+CONNECTIONS = 8  # so few that what a request costs decides, and not how many wait
+POLL_SECONDS = 0.05
+BATCH = 10  # commands that a busy store takes at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A Perch process and its store, whose processor time is measured."""
+
+    stage: Stage
+    server: Contender
+    scratch: Path
+
+    async def spent(self) -> Cpu:
+        """Return the processor time that both have had, µs."""
+        return Cpu(processor_time(self.server) * 1e6, await self.stage.used_cpu() * 1e6)
+
+    async def cost(self, requests: Sequence[Request]) -> Cpu:
+        """Send each request once, and return the cost of one."""
+        before = await self.spent()
+        await self.send(requests)
+        await self.settled()
+        return (await self.spent() - before) * (1 / len(requests))
+
+    async def median(self, rounds: Sequence[Sequence[Request]]) -> Cpu:
+        """Return the median cost of a request over some rounds."""
+        found = [await self.cost(requests) for requests in rounds]
+        return Cpu(statistics.median(cpu.server for cpu in found), statistics.median(cpu.store for cpu in found))
+
+    async def send(self, requests: Sequence[Request]) -> None:
+        """Send each request once. Few connections begin again with the first ones, until the last is answered."""
+        connections = min(CONNECTIONS, max(1, len(requests) // 4))
+        plan = Plan(connections, 0, 0, amount=len(requests) - 2 * connections)
+        await load.run(self.server, self.stage.process, requests, plan, self.scratch)
+
+    async def settled(self) -> None:
+        """Wait until no job is left."""
+        while sum(  # noqa: ASYNC110  a finished job sets no event
+            await self.stage.db.ask(*(("XLEN", keys.jobs(p)) for p in range(PARTITIONS)))
+        ):
+            await asyncio.sleep(POLL_SECONDS)
+
+
+def processor_time(server: Contender) -> float:
+    """Return the processor time that a contender has had, s: exact where Linux counts it, else in steps of 10 ms."""
+    try:
+        spent = [
+            path.read_text() for each in server.processes for path in Path("/proc").glob(f"{each.pid}/task/*/schedstat")
+        ]
+    except OSError:  # a thread has ended meanwhile
+        return processor_time(server)
+    return sum(int(text.split()[0]) for text in spent) / 1e9 if spent else server.cpu
+
+
+async def commands(stage: Stage, sent: Sequence[Command]) -> float:
+    """Return the store's processor time for one of some commands, µs."""
+    before = await stage.used_cpu()
+    for start in range(0, len(sent), BATCH):
+        await stage.db.ask(*sent[start : start + BATCH])
+    return (await stage.used_cpu() - before) * 1e6 / len(sent)

@@ -1,0 +1,118 @@
+"""The shape of a site's graph: how many followers the members have, by rank, and what that means for reads and writes.
+
+Followers fall with rank by Zipf's law, as in `benchmarks.versus.graph`. Ranks are taken in classes that grow by some
+percent, so that a hundred million members take as long as a thousand.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+OFFSET = 10  # ranks that are nearly as popular as the first, as in `graph.generated`
+GROWTH = 1.05  # size of a class of ranks, by that of the one before
+ROUNDS = 60  # of a search by halves
+FITTED_RANKS = (10, 5_000)  # from which the exponent of a graph is computed
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """Members of neighbouring ranks, and how many followers each has."""
+
+    members: float
+    followers: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A graph of some members with so many follows each, whose followers fall with rank by an exponent."""
+
+    members: int
+    follows: float
+    exponent: float
+    most_followed: float = 1.0  # largest share of all members that follow one
+
+    @cached_property
+    def classes(self) -> list[Class]:
+        """The members by rank, the most followed first."""
+        ranks = _ranks(self.members)
+        most = max(1.0, self.most_followed * (self.members - 1))
+        weights = [float((start + size / 2 + OFFSET) ** -self.exponent) for start, size in ranks]
+
+        def follows(scale: float) -> float:
+            return sum(size * min(most, scale * w) for (_, size), w in zip(ranks, weights, strict=True))
+
+        scale = halves(lambda x: follows(x) >= self.members * min(self.follows, most), 0, most / weights[-1])
+        return [Class(size, min(most, scale * weight)) for (_, size), weight in zip(ranks, weights, strict=True)]
+
+    def share_above(self, followers: float) -> float:
+        """Return the share of follows that lead to members with at least so many followers."""
+        return self._mean(lambda c: c.followers, lambda c: float(c.followers >= followers))
+
+    def fan_out(self, big: float, posting: float) -> float:
+        """Return the mean number of homes that a post is pushed to: none of a big author's.
+
+        Members post in proportion to a power of their followers. 0 means that all post alike.
+        """
+        return self._mean(lambda c: float(c.followers**posting), lambda c: c.followers if c.followers < big else 0)
+
+    def hit_ratio(self, kept: int) -> float:
+        """Return the share of reads that a cache of so many records answers: Zipf's law, members are read as followed.
+
+        The oldest record leaves the cache. Its hit ratio is that of random replacement (Gelenbe, 1973). A record that
+        is read with the probability p is cached with the probability pT / (1 + pT), and these sum up to the size.
+        """
+        if kept >= self.members:
+            return 1.0
+        total = sum(c.members * c.followers for c in self.classes)
+        read = [(c.members, c.followers / total) for c in self.classes]
+
+        def cached(time: float) -> float:
+            return sum(members * p * time / (1 + p * time) for members, p in read)
+
+        time = halves(lambda x: cached(x) >= kept, 0, 2 * self.members / min(p for _, p in read))
+        return sum(members * p * p * time / (1 + p * time) for members, p in read)
+
+    def _mean(self, weight: Callable[[Class], float], value: Callable[[Class], float]) -> float:
+        weights = [c.members * weight(c) for c in self.classes]
+        return sum(w * value(c) for w, c in zip(weights, self.classes, strict=True)) / sum(weights)
+
+
+def halves(reached: Callable[[float], bool], low: float, high: float, rounds: int = ROUNDS) -> float:
+    """Return where a condition that stays true once it is begins to hold, between two bounds."""
+    for _ in range(rounds):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def _ranks(members: int) -> list[tuple[int, int]]:
+    """Return the first rank and the size of each class."""
+    found, start = [], 0
+    while start < members:
+        size = min(max(1, int(start * (GROWTH - 1))), members - start)
+        found.append((start, size))
+        start += size
+    return found
+
+
+def fit(path: Path) -> tuple[float, float]:
+    """Return the exponent of a list of edges, and the share of its members that follow the most followed one."""
+    followers: Counter[str] = Counter()
+    members: set[str] = set()
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+        for line in file:
+            names = line.split()
+            members.update(names)
+            followers[names[1]] += 1
+    ranked = sorted(followers.values(), reverse=True)
+    first, last = FITTED_RANKS
+    points = [(math.log(rank + 1), math.log(count)) for rank, count in enumerate(ranked[:last]) if rank + 1 >= first]
+    x, y = (sum(values) / len(points) for values in zip(*points, strict=True))
+    slope = sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
+    return -slope, ranked[0] / len(members)
