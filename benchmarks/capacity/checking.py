@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.capacity import measuring, sites
 from benchmarks.capacity.costs import Costs, Cpu
 from benchmarks.capacity.metering import Meter
-from benchmarks.capacity.plan import SETTINGS, follow_bytes, home_page, profile_page
+from benchmarks.capacity.plan import SETTINGS, follow_bytes, home_page, profile_hits, profile_page
 from benchmarks.capacity.processes import Effort, perch
 from benchmarks.capacity.shape import Shape
 from benchmarks.capacity.sites import Site
@@ -76,7 +76,9 @@ def mixed(costs: Costs, shape: Shape, kept: int, readers: int) -> Cpu:
     of, cached = costs.operations, shape.hit_ratio(kept)
     changes = readers / HOMES * (POSTS * shape.fan_out(math.inf, 0) / shape.members + FOLLOWS / readers)
     post = of.post + of.follower * shape.fan_out(math.inf, 0)
-    pages = home_page(costs, cached, math.exp(-changes)) * HOMES + profile_page(costs, cached) * PROFILES
+    pages = (
+        home_page(costs, cached, math.exp(-changes)) * HOMES + profile_page(costs, profile_hits(shape, kept)) * PROFILES
+    )
     return pages + post * POSTS + of.like * LIKES + of.follow * FOLLOWS
 
 

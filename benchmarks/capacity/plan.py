@@ -10,6 +10,7 @@ from benchmarks.capacity.activity import Activity, Machines
 from benchmarks.capacity.costs import Costs, Cpu
 from benchmarks.capacity.shape import Shape
 from benchmarks.capacity.sites import LONG_LIST
+from benchmarks.versus import queries
 from store.ids import PARTITIONS
 from store.settings import Settings
 
@@ -93,7 +94,8 @@ class Plan:
         home = home_page(self.costs, self.hit_ratio, 1 - 1 / doing.visit) + of.big_author * self.big_followed
         return {
             "home pages": home * self.rate(doing.home_pages),
-            "profile pages": profile_page(self.costs, self.hit_ratio) * self.rate(doing.profile_pages),
+            "profile pages": profile_page(self.costs, profile_hits(self.shape, SETTINGS.records_kept))
+            * self.rate(doing.profile_pages),
             "posts": of.post * self.rate(doing.posts),
             "fan-out": of.follower * (self.rate(doing.posts) * self.fan_out),
             "likes": of.like * self.rate(doing.likes),
@@ -166,6 +168,11 @@ def home_page(costs: Costs, cached: float, viewer_cached: float) -> Cpu:
     of = costs.operations
     records, viewer = of.home_uncached - of.home, of.home_cold - of.home_uncached
     return of.home + records * (1 - cached) + viewer * (1 - viewer_cached)
+
+
+def profile_hits(shape: Shape, kept: int) -> float:
+    """Return the share of a profile's records that a process has cached: a page of posts for each member."""
+    return shape.hit_ratio(kept // queries.PAGE)
 
 
 def profile_page(costs: Costs, cached: float) -> Cpu:
