@@ -23,11 +23,11 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.operation.stream_filters import StreamEventKind
 from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import backlog, commands, demo, imports, progress, tail
+from resolvers.upkeep import commands, demo, imports, move, progress, tail
 from resolvers.upkeep.commands import UpkeepRefused
 from resolvers.upkeep.imports import ImportRefused
 from resolvers.upkeep.tail import TailOptions, TailRefused
-from serving import endpoint, logs, processes
+from serving import arguments, endpoint, logs, processes
 from serving.endpoint import StartError
 from serving.tables import tables
 from store.client import requirements
@@ -46,9 +46,9 @@ USAGE_STATUS = 2  # exit status of a wrong setting or argument
 Run = Callable[[Settings, argparse.Namespace], Awaitable[int]]  # runs one command and returns its exit status
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(given: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    asked = _parser().parse_args(arguments)
+    asked = _parser().parse_args(given)
     try:
         settings = Settings.from_environment(os.environ | dict(pair.split("=", 1) for pair in asked.settings))
     except SettingError as error:
@@ -115,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_tail(known)
     known.upkeep("recount", commands.recount, "set every counter of members and posts to what there is")
     _add_jobs(known)
+    _add_move(known)
     known.add("print-schema", _print_schema, "print the GraphQL schema")
     known.add("print-tables", _print_tables, "print the documentation's tables of settings, keys and codes")
     return parser
@@ -127,7 +128,7 @@ def _add_serve(known: _Commands) -> None:
         ("--store-nodes", "STORE_NODES={}", "nodes of a new embedded store; half of six or more are replicas"),
     ):
         serve.add_argument(name, dest="settings", action="append", type=setting.format, metavar="N", help=text)
-    serve.add_argument("--sockets", type=_descriptors, help=argparse.SUPPRESS)  # inherited from the parent process
+    serve.add_argument("--sockets", type=arguments.descriptors, help=argparse.SUPPRESS)  # from the parent
     serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
 
 
@@ -137,8 +138,8 @@ def _add_import(known: _Commands) -> None:
     of_total = "deal out N posts, repeating the file (default: each once)"
     load.add_argument("--follows", type=Path, required=True, metavar="FILE", help=of_follows)
     load.add_argument("--posts", type=Path, metavar="FILE", help=of_posts)
-    load.add_argument("--posts-total", type=_count, metavar="N", help=of_total)
-    load.add_argument("--members", type=_count, metavar="N", help="only the N members with the most follows")
+    load.add_argument("--posts-total", type=arguments.count, metavar="N", help=of_total)
+    load.add_argument("--members", type=arguments.count, metavar="N", help="only the N members with the most follows")
     load.add_argument("--seed", type=int, default=1, metavar="N", help="deals the posts out another way (default 1)")
     load.add_argument("--password", metavar="TEXT", help="lets imported members log in with it (default: they cannot)")
 
@@ -149,7 +150,9 @@ def _add_checks(known: _Commands) -> None:
         ("repair", commands.repair, "mend what verify finds"),
     ):
         check = known.upkeep(name, task, text)
-        check.add_argument("--homes", type=_count, default=1000, metavar="N", help="homes computed anew (default 1000)")
+        check.add_argument(
+            "--homes", type=arguments.count, default=1000, metavar="N", help="homes computed anew (default 1000)"
+        )
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
     rebuild = known.upkeep("rebuild-home", commands.rebuild_home, "compute a member's home anew")
@@ -173,29 +176,30 @@ def _add_tail(known: _Commands) -> None:
     tail.add_argument("--box", action="append", nargs=4, type=float, metavar=tuple("SWNE"), help="posts located in it")
     kinds = [kind.value for kind in StreamEventKind]
     tail.add_argument("--kind", action="append", type=str.upper, choices=kinds, help="of this kind; may be repeated")
-    tail.add_argument("--sample", type=_count, metavar="PERCENT", help="a share of all posts instead")
+    tail.add_argument("--sample", type=arguments.count, metavar="PERCENT", help="a share of all posts instead")
     tail.add_argument("--after", metavar="CURSOR", help="begin with what came since (default: now)")
+
+
+def _add_move(known: _Commands) -> None:
+    moving = known.upkeep(
+        "move", move.run, "copy a running single server into an empty cluster; then it refuses writes"
+    )
+    moving.add_argument("target", nargs="?", metavar="TARGET_URL", help="a REDIS_URL of the cluster")
+    for option, text in (
+        ("--resume", "go on with an interrupted move: the target is not empty"),
+        ("--one-server", "allow a target that is no cluster"),
+        ("--skip-verify", "do not verify the target before the move ends"),
+        ("--all-homes", "compute every home anew, to verify it"),
+        ("--abandon", "let the server that was left accept writes again"),
+    ):
+        moving.add_argument(option, action="store_true", help=text)
 
 
 def _add_jobs(known: _Commands) -> None:
     work = known.upkeep("jobs", commands.work, "print what is unfinished, and jobs set aside after too many failures")
     decision = work.add_mutually_exclusive_group()
-    decision.add_argument("--retry", type=_job_or_all, metavar="ID|all", help="make dead jobs fresh work")
-    decision.add_argument("--discard", type=_count, metavar="ID", help="remove a dead job for good")
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
-    return int(text)
-
-
-def _descriptors(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
-
-
-def _job_or_all(text: str) -> int | str:
-    return text if text == backlog.ALL else _count(text)
+    decision.add_argument("--retry", type=arguments.job_or_all, metavar="ID|all", help="make dead jobs fresh work")
+    decision.add_argument("--discard", type=arguments.count, metavar="ID", help="remove a dead job for good")
 
 
 async def _serve(settings: Settings, asked: argparse.Namespace) -> int:

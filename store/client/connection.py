@@ -59,10 +59,12 @@ class RedisConnection(asyncio.Protocol):
     that no batch waits for ends the connection.
     """
 
+    encoding: str | None = "utf-8"  # of replies; None: they are bytes
+
     def __init__(self, connection: AbstractConnection, reply_seconds: float) -> None:
         self._connection = connection  # keeps the transport open
         self._transport: Any = connection._writer.transport  # type: ignore[union-attr]  # noqa: SLF001  redis-py has no public access to it
-        self._reader = hiredis.Reader(replyError=_error, encoding="utf-8", notEnoughData=UNFINISHED)
+        self._reader = hiredis.Reader(replyError=_error, encoding=self.encoding, notEnoughData=UNFINISHED)
         self._awaited: deque[Batch] = deque()
         self._unsent: list[bytes] = []
         self._sent = 0  # batches, among those awaited
