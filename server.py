@@ -185,13 +185,7 @@ def _add_move(known: _Commands) -> None:
         "move", move.run, "copy a running single server into an empty cluster; then it refuses writes"
     )
     moving.add_argument("target", nargs="?", metavar="TARGET_URL", help="a REDIS_URL of the cluster")
-    for option, text in (
-        ("--resume", "go on with an interrupted move: the target is not empty"),
-        ("--one-server", "allow a target that is no cluster"),
-        ("--skip-verify", "do not verify the target before the move ends"),
-        ("--all-homes", "compute every home anew, to verify it"),
-        ("--abandon", "let the server that was left accept writes again"),
-    ):
+    for option, text in move.OPTIONS.items():
         moving.add_argument(option, action="store_true", help=text)
 
 

@@ -30,6 +30,14 @@ COMPARED = 1_000  # keys whose content is compared
 BATCH = 500  # keys read per round trip
 HOMES = 1_000  # homes that `verify` computes anew
 
+OPTIONS = {  # of the command line
+    "--resume": "go on with an interrupted move: the target is not empty",
+    "--one-server": "allow a target that is no cluster",
+    "--skip-verify": "do not verify the target before the move ends",
+    "--all-homes": "compute every home anew, to verify it",
+    "--abandon": "let the server that was left accept writes again",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
