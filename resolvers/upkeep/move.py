@@ -89,7 +89,7 @@ async def run(db: Database, show: Show, *, target: str | None, abandon: bool, **
     try:
         async with _opened(db, options) as (source, opened):
             return await _move(db, source, opened, show, options)
-    except moving.MoveFailed as error:
+    except (moving.MoveFailed, Unavailable) as error:
         again = "Run the command again with --resume." if "emptied" not in str(error) else ""
         raise UpkeepRefused(f"the move did not succeed: {error}. The server accepts writes. {again}".strip()) from error
 

@@ -20,6 +20,7 @@ SCANNED = 500  # COUNT: keys scanned per step
 BATCH_BYTES = 4 << 20  # bytes of values restored per round trip
 REPLY_SECONDS = 60  # a large value takes long
 REFUSING = 65_000  # added to `min-replicas-to-write`: more replicas than any server has
+_NEWER = "DUMP payload version"  # in the error reply to a value of a newer server
 _LAG = 10  # `min-replicas-max-lag`, s: the server's default; with 0 the number of replicas is ignored
 
 
@@ -180,7 +181,8 @@ async def _store(target: Database, commands: Sequence[Command]) -> None:
     try:
         await target.ask(*commands)
     except (RedisError, Unavailable) as error:
-        raise MoveFailed(f"the target: {error}") from error
+        is_older = _NEWER in str(error)
+        raise MoveFailed(f"the target: {'it is older, and cannot read the values' if is_older else error}") from error
 
 
 async def missing(db: Database, names: Sequence[str]) -> list[str]:
@@ -209,7 +211,10 @@ async def all_keys(db: Database) -> AsyncGenerator[list[str], None]:
     for node in db.nodes:
         cursor = ""
         while cursor != "0":
-            ((cursor, found),) = _sound(await node.run([("SCAN", cursor or "0", "COUNT", SCANNED)]))
+            try:
+                ((cursor, found),) = _sound(await node.run([("SCAN", cursor or "0", "COUNT", SCANNED)]))
+            except (RedisError, Unavailable, OSError) as error:
+                raise MoveFailed(str(error)) from error
             yield found
 
 

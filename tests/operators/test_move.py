@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ ENOUGH = 20  # posts before the move, and after it
 MOST = 20_000  # posts: more than are made until the move ends
 PAGE = 300
 LIMITS: dict[str, Any] = {"max_page": PAGE, "fanout_inline": 2}
+OLDER = shutil.which("redis-server") or ""  # Debian 12 has 7.0
 MANY = 300  # keys of one kind
 NONE = {"resume": False, "one_server": True, "skip_verify": False, "all_homes": True, "abandon": False}
 
@@ -206,24 +208,31 @@ async def test_an_interrupted_move(
     A key that was deleted in between is deleted from the target.
     """
     await fill(source)
-    for step in (2, 9, 14):
-        steps, store = iter(range(1_000)), moving.restore
-
-        async def restore(db: Database, *values: Any) -> None:
-            if next(steps) == step:  # noqa: B023  run at once
-                raise moving.MoveFailed("the network")
-            await store(db, *values)  # noqa: B023  run at once
-
+    resume = False
+    for module, step, before in ((moving, "restore", 1), (moving, "restore", 6), (comparing, "differing", 0)):
         with monkeypatch.context() as patch:
-            patch.setattr(moving, "restore", restore)
+            patch.setattr(module, step, failing(getattr(module, step), before))
             patch.setattr(moving, "SCANNED", 50)
             with pytest.raises(UpkeepRefused, match=r"the network.* again with --resume"):
-                await moving_on(resume=step > 2)
-        await source.one("DEL", f"lasting:{step}", f"text:{step}")
+                await moving_on(resume=resume)
+        await source.one("DEL", f"lasting:{before}", f"text:{before}")
+        resume = True
     with pytest.raises(UpkeepRefused, match="is not empty"):
         await moving_on()
     assert (await moving_on(resume=True)).status == 0
     assert await equal(source, target)
+
+
+def failing(step: Callable[..., Awaitable[Any]], before: int) -> Callable[..., Awaitable[Any]]:
+    """Return a step that fails after it has succeeded some times."""
+    left = iter(range(before))
+
+    async def tried(*arguments: Any) -> Any:
+        if next(left, None) is None:
+            raise moving.MoveFailed("the network")
+        return await step(*arguments)
+
+    return tried
 
 
 async def test_damage_is_found(source: Database, target: Database, moving_on: Run) -> None:
@@ -249,6 +258,22 @@ async def test_lost_changes(source: Database, moving_on: Run, monkeypatch: pytes
         monkeypatch.setattr(moving, "restore", interrupt)
         with pytest.raises(UpkeepRefused, match=why):
             await moving_on(resume=True)
+
+
+@pytest.mark.skipif(not OLDER, reason="redis-server is not installed")
+async def test_an_older_target(tmp_path: Path, source: Database, moving_on: Run) -> None:
+    """A target that cannot read the values of a newer server is named as older."""
+    await fill(source)
+    command = [OLDER, "--port", "0", "--unixsocket", str(tmp_path / "older.sock"), "--save", ""]
+    server = await asyncio.create_subprocess_exec(*command, cwd=tmp_path, stdout=asyncio.subprocess.DEVNULL)
+    try:
+        async with connected(f"unix://{tmp_path}/older.sock") as db:
+            await until(db.ready)
+        with pytest.raises(UpkeepRefused, match="the target: it is older, and cannot read the values"):
+            await moving_on(target=f"unix://{tmp_path}/older.sock")
+    finally:
+        server.kill()
+        await server.wait()
 
 
 @pytest.mark.parametrize(
