@@ -20,6 +20,7 @@ from store import jobs, keys
 from store.client.database import CommandRefused, Database
 from store.upkeep import comparing, moving
 from store.upkeep.moving import Value
+from tests.support.servers.cluster import cluster
 from tests.support.servers.load import Load, friends, moved
 from tests.support.servers.processes import connected, own_store, run, serving, until
 from tests.support.work import number
@@ -37,15 +38,21 @@ Run = Callable[..., Awaitable[Answer]]
 
 
 @pytest.fixture
-async def sides(tmp_path: Path) -> AsyncIterator[tuple[str, str]]:
-    """The URLs of two servers, both empty."""
-    async with contextlib.AsyncExitStack() as stack:
-        urls = []
-        for name in ("source", "target"):
-            (tmp_path / name).mkdir()
-            server = await stack.enter_async_context(own_store(tmp_path / name))
-            urls.append(server.settings["redis_url"])
-        yield urls[0], urls[1]
+async def sides(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[tuple[str, str]]:
+    """The URLs of a server and of a target, which is one, too, or a cluster. Both are empty."""
+    (tmp_path / "source").mkdir()
+    (tmp_path / "target").mkdir()
+    async with own_store(tmp_path / "source") as source:
+        url = source.settings["redis_url"]
+        if getattr(request, "param", "server") == "server":
+            async with own_store(tmp_path / "target") as target:
+                yield url, target.settings["redis_url"]
+        else:
+            async with cluster(tmp_path / "target") as nodes:
+                yield url, nodes.url
+
+
+BOTH = pytest.mark.parametrize("sides", ["server", "cluster"], indirect=True)
 
 
 @pytest.fixture
@@ -86,9 +93,11 @@ async def fill(db: Database) -> None:
 async def equal(source: Database, target: Database) -> bool:
     """Return whether both have the same keys, with the same content."""
     names = sorted(await source.one("KEYS", "*"))
-    return names == sorted(await target.one("KEYS", "*")) and not await comparing.differing(source, target, names)
+    there = [name for (found,) in await target.each_node(("KEYS", "*")) for name in found]
+    return names == sorted(there) and not await comparing.differing(source, target, names)
 
 
+@BOTH
 async def test_every_type(source: Database, target: Database, moving_on: Run) -> None:
     """Values of every type arrive with their expiry, and streams with groups and entries not acknowledged."""
     await fill(source)
@@ -141,6 +150,7 @@ async def test_changes_meanwhile(
     assert await equal(source, target)
 
 
+@BOTH
 async def test_under_load(tmp_path: Path, sides: tuple[str, str]) -> None:
     """Members post during the move: what was answered is there after the switch, and what was refused can be repeated.
 
@@ -200,6 +210,7 @@ async def test_an_operators_own_replicas(source: Database, moving_on: Run) -> No
     assert await source.one("CONFIG", "GET", "min-replicas-to-write") == ["min-replicas-to-write", "2"]
 
 
+@BOTH
 async def test_an_interrupted_move(
     source: Database, target: Database, moving_on: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
