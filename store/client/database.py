@@ -207,16 +207,16 @@ class Database:
             raise self._unreachable(error) from error
 
     async def check_server(self) -> str:
-        """Return the server's name and version; raises UnsupportedServer below 7.0, Unavailable if it cannot answer."""
+        """Return the oldest node's name and version; raises UnsupportedServer below 7.0, Unavailable if one is away."""
         try:
-            text = str(await self.one("INFO", "server"))
+            nodes = [self._facts(str(text)) for (text,) in await self.each_node(("INFO", "server"))]
         except RedisError as error:
             raise Unavailable(str(error)) from error
-        info = self._facts(text)
-        version = info["redis_version"]
-        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
-            raise UnsupportedServer(f"Redis {version} is too old: 7.0 or newer is needed")
-        return f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {version}"
+        info = min(nodes, key=_version)
+        if _version(info) < OLDEST_SERVER:
+            raise UnsupportedServer(f"Redis {info['redis_version']} is too old: 7.0 or newer is needed")
+        valkey = info.get("valkey_version")
+        return f"Valkey {valkey}" if valkey else f"Redis {info['redis_version']}"
 
     async def used_memory(self) -> int:
         """Return the used memory of all nodes in bytes."""
@@ -256,6 +256,10 @@ class Database:
         self.outages.close()
         await self.cache.close()
         await self.servers.close()
+
+
+def _version(info: dict[str, str]) -> tuple[int, ...]:
+    return tuple(int(part) for part in info["redis_version"].split(".")[:2])
 
 
 def _name(command: Command) -> str:

@@ -20,12 +20,12 @@ log = structlog.get_logger()
 
 
 async def warn(db: Database) -> None:
-    """Log a warning for each setting that differs from `REQUIRED`. One round trip; raises nothing."""
+    """Log a warning for each setting that differs from `REQUIRED` on any node. One round trip; raises nothing."""
     try:
-        found = read_pairs(await db.one("CONFIG", "GET", *REQUIRED))
+        found = [read_pairs(reply) for (reply,) in await db.each_node(("CONFIG", "GET", *REQUIRED))]
     except (RedisError, Unavailable) as error:
         log.warning("redis_settings_unchecked", error=str(error), settings=REQUIRED)
         return
     for name, wanted in REQUIRED.items():
-        if found.get(name) != wanted:
-            log.warning("redis_setting", setting=name, value=found.get(name), should_be=wanted)
+        for value in {own.get(name) for own in found} - {wanted}:
+            log.warning("redis_setting", setting=name, value=value, should_be=wanted)
