@@ -73,12 +73,13 @@ class Source:
     @classmethod
     async def open(cls, db: Database) -> Self:
         """Connect to the server of a database, and collect changes from now on."""
-        make = db.client.connection_pool.make_connection
+        (node,) = db.nodes
         try:
-            made = [await connect(make, lambda made: _Binary(made, REPLY_SECONDS)) for _ in range(2)]
-            reading, tracking = made
+            reading, tracking = [
+                await connect(node.make_tracked, lambda made: _Binary(made, REPLY_SECONDS)) for _ in range(2)
+            ]
             (info,) = _sound(await reading.send([("CLIENT", "INFO")]))
-            _sound(await tracking.send([("HELLO", 3), ("CLIENT", "TRACKING", "ON", "BCAST")]))
+            _sound(await tracking.send([("CLIENT", "TRACKING", "ON", "BCAST")]))
         except (RedisError, Unavailable, OSError) as error:
             raise MoveFailed(f"the server that is left: {error}") from error
         facts = dict(part.split("=", 1) for part in info.decode().split() if "=" in part)
