@@ -58,18 +58,18 @@ class Copied:
     again: int = 0  # keys that changed meanwhile
     rounds: int = 0
     sample: set[str] = field(default_factory=set)
+    compared: int = 0
     began: float = field(default_factory=time.monotonic)
     refused: float = 0  # when the server began to refuse writes
-    compared: int = 0
+    ended: float = 0  # when both sides were found equal
 
     def lines(self) -> list[str]:
         """Return the figures in words."""
-        now = time.monotonic()
         return [
-            f"{self.keys:,} keys copied in {now - self.began:,.1f} s",
+            f"{self.keys:,} keys copied in {self.refused - self.began:,.1f} s",
             f"{self.again:,} keys that changed meanwhile copied again, in {self.rounds} rounds",
-            f"{self.compared:,} keys compared: all are equal",
-            f"writes have been refused for {now - self.refused:,.1f} s",
+            f"{self.compared:,} keys compared in {self.ended - self.refused:,.1f} s: all are equal",
+            f"writes have been refused for {time.monotonic() - self.refused:,.1f} s",
         ]
 
     def data(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ async def _finish(db: Database, source: Source, target: Database, copied: Copied
     for some in batches(names, BATCH // 10):
         if unequal := await comparing.differing(db, target, some):
             raise moving.MoveFailed(f"{len(unequal)} keys differ, {unequal[0]!r} among them")
-    copied.compared = len(names)
+    copied.compared, copied.ended = len(names), time.monotonic()
 
 
 async def _work_off(target: Database) -> None:

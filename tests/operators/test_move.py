@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ OLDER = shutil.which("redis-server") or ""  # Debian 12 has 7.0
 MANY = 300  # keys of one kind
 NONE = {"resume": False, "one_server": True, "skip_verify": False, "all_homes": True, "abandon": False}
 
-Run = Callable[..., Awaitable[Answer]]
+Run = Callable[..., Coroutine[Any, Any, Answer]]
 
 
 @pytest.fixture
@@ -244,6 +244,27 @@ def failing(step: Callable[..., Awaitable[Any]], before: int) -> Callable[..., A
         return await step(*arguments)
 
     return tried
+
+
+async def test_a_cancelled_move(source: Database, moving_on: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move that is interrupted while the server refuses writes lets it accept them again."""
+    await fill(source)
+    reached = asyncio.Event()
+
+    async def wait(*_: Any) -> list[str]:
+        reached.set()
+        await asyncio.get_running_loop().create_future()
+        return []
+
+    monkeypatch.setattr(comparing, "differing", wait)
+    task = asyncio.create_task(moving_on())
+    await reached.wait()
+    with pytest.raises(CommandRefused):
+        await source.one("SET", "late", "1")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await source.one("SET", "late", "1")
 
 
 async def test_damage_is_found(source: Database, target: Database, moving_on: Run) -> None:
