@@ -142,6 +142,15 @@ async def sign_up(anonymous: Member, login: str) -> Member:
     payload = await anonymous.do(
         "signUp", SIGN_UP, login=login, name=login.title(), email=f"{login}@example.org", password=PASSWORD
     )
+    return _signed_in(anonymous, payload)
+
+
+async def log_in(anonymous: Member, login: str) -> Member:
+    """Return a member with a new session."""
+    return _signed_in(anonymous, await anonymous.do("logIn", SIGN_UP, identifier=login, password=PASSWORD))
+
+
+def _signed_in(anonymous: Member, payload: dict[str, Any]) -> Member:
     assert not payload["userErrors"], payload
     user = payload["viewer"]["user"]
     tokens = {"refresh_token": payload["refreshToken"], "device_token": payload["deviceToken"]}

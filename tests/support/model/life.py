@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
-from store.client.database import Database
+from store.client.database import Database, Unavailable
 from store.records import Job
 from tests.support.model.model import Model
 from tests.support.people import Member
+from tests.support.servers.processes import until
+from tests.support.transport.persistent import Outages
 from tests.support.work import Fragile, work_off
 
 LATEST_DEATH = 8  # The last call of a job at which it may crash.
 TAGS = ("tea", "rain", "cats")
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -36,15 +41,36 @@ class Life:
     ids: dict[int, str] = field(default_factory=dict)  # Global ids of all posts ever made.
     half: set[tuple[str, str]] = field(default_factory=set)  # Edges changed on one side only, because of a crash.
     unsure: set[frozenset[str]] = field(default_factory=set)  # Pairs who may see too little or too much, likewise.
+    outages: Outages = field(default_factory=Outages)  # What the members' client sees of them.
+    is_disturbed: bool = False  # Whether nodes die, so that any step may leave jobs to the worker.
 
     def __post_init__(self) -> None:
         self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
 
     async def finish_jobs(self) -> None:
         """Have the worker finish everything that crashed."""
-        await work_off(self.db, self.worker)
+        await self._persist(lambda: work_off(self.db, self.worker))
         self.half.clear()
         self.unsure.clear()
+
+    # ---- outages
+
+    async def _persist(self, act: Callable[[], Awaitable[Result]]) -> Result:
+        """Do something that may be done twice, until the database is available; returns the result."""
+        results: list[Result] = []
+
+        async def is_done() -> bool:
+            with contextlib.suppress(Unavailable):
+                results.append(await act())
+            return bool(results)
+
+        await until(is_done)
+        return results[0]
+
+    def _is_accepted(self, payload: Mapping[str, Any]) -> bool:
+        """Return whether a change was accepted: a request that was repeated may find that it has been made."""
+        codes = {error["code"] for error in payload["userErrors"]}
+        return codes <= ({"NOT_FOUND"} if self.outages.is_repeated else set())
 
     # ---- crashes
 

@@ -45,7 +45,7 @@ class Reactions(RelationshipSteps):
             self._log(f"{login} takes the favourite {post_id} back, seen or not")
             if not await self._is_refused(me, "unfavourite", self._barring(login), postId=self.ids[post_id]):
                 payload = await me.do("unfavourite", postId=self.ids[post_id])
-                assert not payload["userErrors"], payload
+                assert self._is_accepted(payload), payload
                 del self.model.favourites[login, post_id]
 
     async def _pin(self) -> None:
@@ -58,7 +58,7 @@ class Reactions(RelationshipSteps):
             code = self._unseen(post.author, post.id) or barred
             if not await self._is_refused(me, "pinPost", code, postId=self.ids[post.id]):
                 payload = await me.do("pinPost", postId=self.ids[post.id])
-                assert not payload["userErrors"], payload
+                assert self._is_accepted(payload), payload
                 self.model.pins[post.author] = post.id
 
     async def _unpin(self) -> None:
@@ -69,7 +69,7 @@ class Reactions(RelationshipSteps):
                 self.people[login], "unpinPost", self._barring(login), postId=self.ids[post_id]
             ):
                 payload = await self.people[login].do("unpinPost", postId=self.ids[post_id])
-                assert not payload["userErrors"], payload
+                assert self._is_accepted(payload), payload
                 del self.model.pins[login]
 
     async def _comment(self) -> None:
@@ -102,7 +102,7 @@ class Reactions(RelationshipSteps):
             fields = {"commentId": f"comment_{comment.id:014x}"}
             if not await self._is_refused(by, "deleteComment", code, **fields):
                 payload = await by.do("deleteComment", **fields)
-                assert not payload["userErrors"], payload
+                assert self._is_accepted(payload), payload
                 del self.model.remarks[comment.id]
 
     # ---- refusals

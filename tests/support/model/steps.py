@@ -155,7 +155,7 @@ class Steps(Reactions):
             await self._die_in(await posts.delete(self.db, post.id, number(author.id)))
         else:
             payload = await author.do(mutation, postId=self.ids[named])
-            assert not payload["userErrors"], payload
+            assert self._is_accepted(payload), payload
         self.model.delete(post.id)
 
     async def _hide(self) -> None:
@@ -177,13 +177,13 @@ class Steps(Reactions):
             await self._die_in(job)
         else:
             payload = await author.do(mutation, postId=self.ids[post.id])
-            assert not payload["userErrors"], payload
+            assert self._is_accepted(payload), payload
         (self.model.hidden.add if hidden else self.model.hidden.discard)(post.id)
 
     async def _absence(self) -> None:
         me = self._someone()
         self._log(f"{me.login} stays away so long that their home is let go of")
-        await self.db.one(*homes.drop_home(number(me.id)))
+        await self._persist(lambda: self.db.one(*homes.drop_home(number(me.id))))
 
     async def _miss(self) -> None:
         gone = [post_id for post_id in self.ids if post_id not in self.model.posts]
@@ -197,9 +197,9 @@ class Steps(Reactions):
     # ---- crashes and the worker
 
     async def _work(self) -> None:
-        left = await waiting(self.db)
+        left = await self._persist(lambda: waiting(self.db))
         if left:
             job = self.lot.choice(left)
             self._log(f"the worker takes {job.kind} {job.id}")
-            await jobs.hand_over(self.db, job)
-            await self.worker.run_once()
+            await self._persist(lambda: jobs.hand_over(self.db, job))
+            await self._persist(self.worker.run_once)
