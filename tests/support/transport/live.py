@@ -213,8 +213,8 @@ async def keep_up(held: Held, stream: Stream, last: str, leave: Callable[[], boo
 
 async def subscribed_channels(db: Database) -> list[str]:
     """Return the posts whose activity channels are subscribed."""
-    channels: list[str] = await db.one("PUBSUB", "SHARDCHANNELS", db.channel("activity:*"))
-    return channels
+    asked = ("PUBSUB", "SHARDCHANNELS", db.channel("activity:*"))
+    return [channel for (channels,) in await db.each_node(asked) for channel in channels]
 
 
 async def watched(db: Database, post: str) -> None:
