@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 import structlog
@@ -50,8 +50,7 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """
     if url := os.environ.get("REDIS_URL"):
         core = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-        parts = urlsplit(url)
-        yield url if core == 0 else parts._replace(path=f"/{int(parts.path.strip('/') or 0) + core}").geturl()
+        yield url if core == 0 else _numbered(url, core)
         return
     folder = tmp_path_factory.mktemp("store")
     match os.environ.get("PERCH_TEST_STORE", ""):
@@ -67,6 +66,15 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             pytest.fail(f"PERCH_TEST_STORE must be cluster or redis-cluster, not {other!r}")
     yield held.url
     asyncio.run(held.close())
+
+
+def _numbered(url: str, core: int) -> str:
+    """Return the URL of a later database of the same server: as many later as the core's number."""
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        parameters = dict(parse_qsl(parts.query))
+        return f"{url.partition('?')[0]}?{urlencode(parameters | {'db': int(parameters.get('db', 0)) + core})}"
+    return parts._replace(path=f"/{int(parts.path.strip('/') or 0) + core}").geturl()
 
 
 @pytest.fixture

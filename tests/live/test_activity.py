@@ -14,6 +14,7 @@ from store.client.database import Database, script
 from store.client.pubsub import PubSub
 from store.ids import partition
 from tests.support.people import Member
+from tests.support.stored import disconnect, subscribers
 from tests.support.transport.live import ACTIVITY, Stream, separate, subscribed, subscribed_channels, until, watched
 from tests.support.transport.transports import TRANSPORTS, line
 from tests.support.work import number
@@ -160,7 +161,7 @@ async def test_activity_while_the_connection_is_away(db: Database, services: Ser
     post = await alice.post("watch me")
     async with subscribed(alice, ACTIVITY, post=post) as stream:
         await watched(db, post)
-        await db.one("CLIENT", "KILL", "TYPE", "pubsub")
+        await disconnect(db, "pubsub")
         await alice.do("like", postId=post)
         assert await numbers(stream) == (1, 0, 0, 0)
 
@@ -178,7 +179,7 @@ async def test_listening_at_any_moment_of_connecting(services: Services, db: Dat
         pubsub.ignore("ended", unmoved)
         async with asyncio.timeout(10):
             await delivered.wait()
-            while await db.one("PUBSUB", "SHARDNUMSUB", db.channel("ended")) != [db.channel("ended"), 0]:
+            while await subscribers(db, db.channel("ended")):
                 pass
         await pubsub.close()
 

@@ -14,6 +14,7 @@ from store.client.database import Database
 from store.records import Job
 from store.settings import Settings
 from tests.support.people import Member, shrunk
+from tests.support.stored import disconnect
 from tests.support.transport.live import HOME, followers, now, puts, subscribed, until, watching
 from tests.support.work import number
 
@@ -54,7 +55,7 @@ async def test_the_newest_cursor(db: Database, services: Services, alice: Member
 
 async def test_a_log_that_lags(db: Database, services: Services, alice: Member) -> None:
     """A new subscriber gets no past events, even if the process has not read them yet."""
-    await db.one("CLIENT", "KILL", "TYPE", "pubsub")
+    await disconnect(db, "pubsub")
     await alice.post("past")
     async with subscribed(alice, HOME) as stream:
         await until(lambda: followers(services, alice))
@@ -170,7 +171,7 @@ async def test_the_listening_connection_killed(db: Database, services: Services,
         for round_ in range(3):
             await services.pubsub.connected.wait()
             posts = [await alice.post(f"before {round_}")]
-            assert await db.one("CLIENT", "KILL", "TYPE", "pubsub") == 1
+            assert await disconnect(db, "pubsub")
             posts += [await alice.post(f"{round_} {i}") for i in range(5)]
             assert await puts(stream, 6) == posts
 
@@ -180,7 +181,7 @@ async def test_events_lost_while_nobody_subscribes(db: Database, services: Servi
     async with watching(alice, db) as stream:
         post = await alice.post("delivered")
         assert await puts(stream, 1) == [post]
-        await db.one("CLIENT", "KILL", "TYPE", "pubsub")
+        await disconnect(db, "pubsub")
         await alice.post("undelivered")
         await db.one("XTRIM", keys.events(), "MAXLEN", 0)
         assert await stream.brief() == ("gap",)

@@ -11,6 +11,7 @@ from resolvers.operation.services import Services
 from store.client.database import Database
 from tests.support.people import Member
 from tests.support.session_probes import log_in
+from tests.support.stored import sharded_channels
 from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, begun, until, watched
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.transport.transports import TRANSPORTS, channels, connections, line, places
@@ -74,5 +75,5 @@ async def test_activity(db: Database, anonymous: Member, alice: Member, bob: Mem
 
 async def _without_subscribers(db: Database, channel: str) -> None:
     async with asyncio.timeout(10):
-        while await db.one("PUBSUB", "SHARDCHANNELS", db.channel(channel)):
+        while await sharded_channels(db, db.channel(channel)):
             pass

@@ -13,6 +13,7 @@ from store.client.database import Database
 from store.settings import Settings
 from tests.support.notifications import nodes, relate, say
 from tests.support.people import Member, crowd, shrunk
+from tests.support.stored import sharded_channels
 from tests.support.transport.live import NOTIFICATIONS, Stream, begun, subscribed
 from tests.support.work import number
 
@@ -181,6 +182,6 @@ async def test_nothing_is_left_of_who_leaves(services: Services, db: Database, a
     channel = db.channel(keys.notifications_channel(number(alice.id)))
     async with subscribed(alice, NOTIFICATIONS):
         await begun(db, alice)
-    while await db.one("PUBSUB", "SHARDCHANNELS", channel):
+    while await sharded_channels(db, channel):
         pass
     assert channel not in services.pubsub._listeners  # noqa: SLF001  nobody else needs to know

@@ -7,6 +7,7 @@ import contextlib
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -21,7 +22,7 @@ from store.keys.fields import StatusField, UserField
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.servers.processes import process
-from tests.support.stored import empty
+from tests.support.stored import disconnect, empty
 from tests.support.work import number
 
 HOME = (
@@ -104,7 +105,7 @@ async def test_everything_goes(db: Database, other: Database, cache: Cache, end:
     await db.read([], [Reading(users, 1)])
     assert users.find([1])
     if end == "cut":
-        await other.one("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        await disconnect(other, "normal")
         with contextlib.suppress(RedisConnectionError):  # the news of its end may arrive only now
             await current(db)
     elif end == "flush":
@@ -140,9 +141,10 @@ async def test_bounds(db: Database, settings: Settings) -> None:
 @pytest.fixture
 async def plain(db: Database, settings: Settings) -> AsyncIterator[str]:
     """A store that refuses to track keys."""
-    await db.one("ACL", "SETUSER", "plain", "reset", "on", "nopass", "~*", "&*", "+@all", "-client|tracking")
-    yield settings.redis_url.replace("redis://", "redis://plain@").replace("unix://", "unix://plain@")
-    await db.one("ACL", "DELUSER", "plain")
+    await db.each_node(("ACL", "SETUSER", "plain", "reset", "on", "nopass", "~*", "&*", "+@all", "-client|tracking"))
+    parts = urlsplit(settings.redis_url)
+    yield f"{parts.scheme}://plain@{settings.redis_url.removeprefix(f'{parts.scheme}://').rpartition('@')[2]}"
+    await db.each_node(("ACL", "DELUSER", "plain"))
 
 
 @pytest.mark.parametrize("how", ["off", "refused"])

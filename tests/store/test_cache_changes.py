@@ -13,6 +13,7 @@ from store.keys.fields import CredentialsField, UserField
 from store.settings import Settings
 from tests.support.people import Member
 from tests.support.servers.processes import process
+from tests.support.stored import disconnect
 from tests.support.work import number
 
 Elsewhere = Callable[[Member, str], Awaitable[Any]]
@@ -103,7 +104,7 @@ async def test_without_the_connection(services: Services, elsewhere: Elsewhere, 
     await alice.follow(bob)
     post = await bob.post("secret")
     assert "secret" in str(await elsewhere(alice, HOME))
-    await services.db.one("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    await disconnect(services.db, "normal")
     for _ in range(3):  # a process may learn only now that a connection is gone
         await bob.send(f'mutation {{ deletePost(input: {{ postId: "{post}" }}) {{ userErrors {{ code }} }} }}')
     while code(answer := await elsewhere(alice, HOME)) == "SERVICE_UNAVAILABLE":

@@ -17,10 +17,12 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from store.client.cache import Cache
 from store.client.cached_values import Changed
 from store.client.connection import RedisConnections
 from store.client.database import Database
-from store.settings import Settings
+from store.client.node import Node
+from tests.support.stored import disconnect
 
 SILENT = ("BLPOP", "nothing", 0)  # is answered when an element is pushed, and none is
 
@@ -33,10 +35,31 @@ class Noting:
 
 
 @pytest.fixture
-async def connections(settings: Settings, db: Database) -> AsyncIterator[RedisConnections]:
-    """Two connections at most, and a time-out of half a second."""
-    pool = redis.ConnectionPool.from_url(settings.redis_url, protocol=2)
+async def connections(db: Database) -> AsyncIterator[RedisConnections]:
+    """Two connections at most to one node, and a time-out of half a second."""
+    pool = redis.ConnectionPool.from_url(db.nodes[0].url, protocol=2)
     made = RedisConnections(pool.make_connection, 2, 0.5)
+    yield made
+    await made.close()
+
+
+class OneNode:
+    """One node, without the others of its cluster."""
+
+    is_cluster = False
+
+    def __init__(self, node: Node) -> None:
+        self.trackable = [node]
+
+    def owner(self, _: str) -> Node:
+        """Return the node."""
+        return self.trackable[0]
+
+
+@pytest.fixture
+async def cache(db: Database) -> AsyncIterator[Cache]:
+    """The cache of one node."""
+    made = Cache(OneNode(db.nodes[0]), 1, 10)
     yield made
     await made.close()
 
@@ -94,7 +117,7 @@ async def test_a_connection_that_is_cut(connections: RedisConnections, db: Datab
     (own,) = await connections.run([("CLIENT", "ID")])
     waiting = asyncio.create_task(connections.run([SILENT]))
     await asyncio.sleep(0)
-    await db.one("CLIENT", "KILL", "ID", own)
+    await db.nodes[0].run([("CLIENT", "KILL", "ID", own)])
     with pytest.raises(RedisConnectionError, match="the connection was lost"):
         await waiting
     (other,) = await connections.run([("CLIENT", "ID")])
@@ -120,10 +143,10 @@ BAD: dict[str, Any] = {
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("connection", ["shared", "tracked"])
 async def test_what_cannot_be_sent(
-    connections: RedisConnections, db: Database, connection: str, kind: str, place: int
+    connections: RedisConnections, cache: Cache, connection: str, kind: str, place: int
 ) -> None:
     """A value that cannot be encoded is refused when it is given, and nothing of its batch is sent."""
-    send = await _sender(connections, db, connection)
+    send = await _sender(connections, cache, connection)
     before = [asyncio.ensure_future(send([("ECHO", f"before {i}")])) for i in range(3)]
     for part in range(2):  # the name of the command, or its argument
         batch = [["ECHO", f"{i}"] for i in range(3)]
@@ -141,9 +164,11 @@ async def test_numbers_that_are_none(connections: RedisConnections) -> None:
 
 
 @pytest.mark.parametrize("connection", ["shared", "tracked"])
-async def test_each_reply_belongs_to_its_command(connections: RedisConnections, db: Database, connection: str) -> None:
+async def test_each_reply_belongs_to_its_command(
+    connections: RedisConnections, cache: Cache, db: Database, connection: str
+) -> None:
     """Each caller gets the replies to their own commands, among cancellations, bad commands and killed connections."""
-    send, lot = await _sender(connections, db, connection), random.Random(7)  # noqa: S311  an order of events
+    send, lot = await _sender(connections, cache, connection), random.Random(7)  # noqa: S311  an order of events
     answered = Counter[str]()
 
     async def caller(name: int) -> None:
@@ -168,7 +193,7 @@ async def test_each_reply_belongs_to_its_command(connections: RedisConnections, 
             except asyncio.CancelledError:
                 answered["cancelled"] += 1
             if name == 0 and turn % 10 == 9:
-                await db.one("CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "YES")
+                await disconnect(db, "normal")
 
     await asyncio.gather(*map(caller, range(100)))
     assert answered["right"] > 9_000
@@ -228,13 +253,13 @@ async def _ended(tasks: list[asyncio.Task[list[str]]]) -> list[asyncio.Task[list
 Send = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
 
 
-async def _sender(connections: RedisConnections, db: Database, connection: str) -> Send:
+async def _sender(connections: RedisConnections, cache: Cache, connection: str) -> Send:
     """Return the function that sends commands through the shared connections, or through the tracking one."""
     if connection == "shared":
         return connections.run
 
     async def read(commands: list[tuple[Any, ...]]) -> list[Any]:
-        tracked = await db.cache.begin([Raw(commands)])
+        tracked = await cache.begin([Raw(commands)])
         assert tracked
         return await tracked
 

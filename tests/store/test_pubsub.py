@@ -19,6 +19,7 @@ from store.client.outages import OutageLog
 from store.client.pubsub import PubSub
 from tests.support.servers.processes import connected, own_store
 from tests.support.servers.slots import Cluster, three_primaries
+from tests.support.stored import subscribers
 from tests.support.transport.live import until
 
 ROUNDS = 6
@@ -186,7 +187,7 @@ async def test_a_node_that_is_replaced(db: Database) -> None:
     pubsub.rearrange()
     await until(reader.is_right)
     channel = db.channel("home:{7}")
-    while await db.one("PUBSUB", "SHARDNUMSUB", channel) != [channel, 1]:
+    while await subscribers(db, channel) != 1:
         pass
     await pubsub.close()
 

@@ -1,4 +1,4 @@
-"""Keys of the whole store, on whichever node each of them is."""
+"""Keys, channels and connections of the whole store, on whichever node each of them is."""
 
 from __future__ import annotations
 
@@ -25,3 +25,18 @@ async def exist(db: Database, *names: str) -> int:
 async def empty(db: Database) -> None:
     """Delete all keys."""
     await db.each_node(("FLUSHDB",))
+
+
+async def sharded_channels(db: Database, pattern: str) -> list[str]:
+    """Return the channels that somebody subscribes and whose full names match a pattern."""
+    return [channel for (some,) in await db.each_node(("PUBSUB", "SHARDCHANNELS", pattern)) for channel in some]
+
+
+async def subscribers(db: Database, channel: str) -> int:
+    """Return how many connections subscribe to a channel."""
+    return sum(count for ((_, count),) in await db.each_node(("PUBSUB", "SHARDNUMSUB", channel)))
+
+
+async def disconnect(db: Database, kind: str) -> int:
+    """End all connections of a kind, `normal` or `pubsub`, but for those that this is sent on; returns their number."""
+    return sum(ended for (ended,) in await db.each_node(("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")))

@@ -14,6 +14,7 @@ from resolvers.reading import paging
 from store import keys, likes_and_comments
 from store.client.database import Database
 from tests.support.people import Member
+from tests.support.stored import sharded_channels
 from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, Stream, begun, now, subscribed, watching
 from tests.support.visibility.audience import (
     ANONYMOUS,
@@ -182,7 +183,7 @@ async def wait_for_activity(db: Database, post: str, *, by_anybody: bool) -> Non
     """Wait until the store delivers a post's activity, or no longer does."""
     channel = db.channel(keys.activity(number(post)))
     async with asyncio.timeout(10):
-        while bool(await db.one("PUBSUB", "SHARDCHANNELS", channel)) != by_anybody:
+        while bool(await sharded_channels(db, channel)) != by_anybody:
             pass
 
 

@@ -16,6 +16,7 @@ from store import events, keys
 from store.client.database import Database
 from store.events.reader import Subscriber
 from tests.support.people import Member
+from tests.support.stored import sharded_channels
 from tests.support.work import number
 
 PROTOCOL = "graphql-transport-ws"
@@ -139,7 +140,7 @@ async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
 async def begun(db: Database, member: Member) -> None:
     """Wait until the server has subscribed a member."""
     channel = db.channel(keys.notifications_channel(number(member.id)))
-    while channel not in await db.one("PUBSUB", "SHARDCHANNELS", channel):
+    while not await sharded_channels(db, channel):
         pass
 
 
@@ -213,8 +214,7 @@ async def keep_up(held: Held, stream: Stream, last: str, leave: Callable[[], boo
 
 async def subscribed_channels(db: Database) -> list[str]:
     """Return the posts whose activity channels are subscribed."""
-    asked = ("PUBSUB", "SHARDCHANNELS", db.channel("activity:*"))
-    return [channel for (channels,) in await db.each_node(asked) for channel in channels]
+    return await sharded_channels(db, db.channel("activity:*"))
 
 
 async def watched(db: Database, post: str) -> None:
