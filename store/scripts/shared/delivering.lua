@@ -75,8 +75,14 @@ local function deliver_here(delivery, tags)
     keys[i] = delivery.stems.newest .. tag
   end
   local ends = delivery.is_newest and #keys > 0 and redis.call('MGET', unpack(keys))
+  local place, room = delivery.place, delivery.widest - WIDTH
   for i, tag in ipairs(tags) do
-    local newest = ends and append_post(delivery, tag, ends[i])
+    local waiting, newest = ends and ends[i], nil
+    if waiting and #waiting <= room and string.sub(waiting, -WIDTH) < place then
+      newest = waiting .. place -- as in `append_post`, without the cost of a call
+    elseif ends then
+      newest = append_post(delivery, tag, waiting)
+    end
     if newest then
       added[#added + 1] = keys[i]
       added[#added + 1] = newest
