@@ -13,7 +13,7 @@ from benchmarks.capacity.costs import Costs, Cpu
 from benchmarks.capacity.metering import Meter
 from benchmarks.capacity.plan import SETTINGS, follow_bytes, home_page, profile_hits, profile_page
 from benchmarks.capacity.processes import Effort, perch
-from benchmarks.capacity.shape import Shape
+from benchmarks.capacity.shape import Shape, capped
 from benchmarks.capacity.sites import Site
 from benchmarks.versus import graph, mixing, queries, stage
 from benchmarks.versus.queries import Request
@@ -56,7 +56,8 @@ async def check(costs: Costs, effort: Effort, scratch: Path) -> list[Check]:
 def stored(costs: Costs, site: Site, shape: Shape) -> float:
     """Return the bytes that a site should take. The import deals posts out in proportion to followers."""
     each, count = costs.memory, site.counts
-    entries = min(count["posts"] * (shape.fan_out(math.inf, 1) + 1), site.members * SETTINGS.home_size)
+    received = count["posts"] * (shape.fan_out(math.inf, 1) + 1) / site.members
+    entries = site.members * capped(received, SETTINGS.home_size)
     people = site.members * (each.member + each.names + follow_bytes(shape, costs))
     return (
         each.empty

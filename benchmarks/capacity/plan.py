@@ -8,7 +8,7 @@ from functools import cached_property
 
 from benchmarks.capacity.activity import Activity, Machines
 from benchmarks.capacity.costs import Costs, Cpu
-from benchmarks.capacity.shape import Shape
+from benchmarks.capacity.shape import Shape, capped
 from benchmarks.capacity.sites import LONG_LIST
 from benchmarks.versus import queries
 from store.ids import PARTITIONS
@@ -53,7 +53,7 @@ class Plan:
         made = self.members * doing.daily_active * days
         homes = self.members * doing.with_home
         received = doing.daily_active * self.members * doing.posts * days * self.fan_out / homes
-        entries = min(received, SETTINGS.home_size + SETTINGS.home_slack / 2)
+        entries = capped(received, SETTINGS.home_size + SETTINGS.home_slack / 2)
         return {
             "members": self.members * each.member + homes * each.session,
             "names": self.members * each.names,

@@ -13,9 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from statistics import NormalDist
+
+from benchmarks.versus import graph
 
 OFFSET = 10  # ranks that are nearly as popular as the first, as in `graph.generated`
 GROWTH = 1.05  # size of a class of ranks, by that of the one before
+SATURATED = 40.0  # e to the power of minus this is nothing
+QUANTILES = 200  # of a distribution, whose mean is computed
 ROUNDS = 60  # of a search by halves
 FITTED_RANKS = (10, 5_000)  # from which the exponent of a graph is computed
 
@@ -39,16 +44,23 @@ class Shape:
 
     @cached_property
     def classes(self) -> list[Class]:
-        """The members by rank, the most followed first."""
+        """The members by rank, the most followed first.
+
+        Nobody follows twice. So where so many follow one that more would repeat it, followers grow more slowly.
+        """
         ranks = _ranks(self.members)
         most = max(1.0, self.most_followed * (self.members - 1))
         weights = [float((start + size / 2 + OFFSET) ** -self.exponent) for start, size in ranks]
 
-        def follows(scale: float) -> float:
-            return sum(size * min(most, scale * w) for (_, size), w in zip(ranks, weights, strict=True))
+        def followed(scale: float) -> list[float]:
+            return [most * -math.expm1(-scale * weight / most) for weight in weights]
 
-        scale = halves(lambda x: follows(x) >= self.members * min(self.follows, most), 0, most / weights[-1])
-        return [Class(size, min(most, scale * weight)) for (_, size), weight in zip(ranks, weights, strict=True)]
+        def follows(scale: float) -> float:
+            return sum(size * each for (_, size), each in zip(ranks, followed(scale), strict=True))
+
+        wanted = self.members * min(self.follows, most)
+        scale = halves(lambda x: follows(x) >= wanted, 0, SATURATED * most / weights[-1])
+        return [Class(size, each) for (_, size), each in zip(ranks, followed(scale), strict=True)]
 
     def share_above(self, followers: float) -> float:
         """Return the share of follows that lead to members with at least so many followers."""
@@ -89,6 +101,16 @@ def halves(reached: Callable[[float], bool], low: float, high: float, rounds: in
         middle = (low + high) / 2
         low, high = (low, middle) if reached(middle) else (middle, high)
     return high
+
+
+def capped(mean: float, most: float) -> float:
+    """Return the mean length of homes that hold at most so many entries, of those that would have a mean without that.
+
+    A home grows with the number of members that its member follows, which is log-normal.
+    """
+    spread = NormalDist(-(graph.SPREAD**2) / 2, graph.SPREAD)
+    lengths = (mean * math.exp(spread.inv_cdf((i + 0.5) / QUANTILES)) for i in range(QUANTILES))
+    return sum(min(length, most) for length in lengths) / QUANTILES
 
 
 def _ranks(members: int) -> list[tuple[int, int]]:

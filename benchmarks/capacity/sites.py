@@ -7,7 +7,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from benchmarks.versus import graph
@@ -17,7 +17,6 @@ from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import imports
 from resolvers.upkeep.imports import Network
 from store import keys, likes_and_comments
-from store.ids import PARTITIONS
 from store.search import MAGNITUDES
 
 POSTS_PER_MEMBER = 10
@@ -34,7 +33,7 @@ class Site:
     counts: dict[str, int]
     bytes: dict[str, float]
     names: float  # bytes of all entries in the index of names
-    partitions: float  # bytes that each partition takes once it has a member, all 256 together
+    partitions: float  # bytes that the partitions take once they have members: what the first half takes more
     total: float  # bytes of the store, with what it takes when it is empty
 
     @property
@@ -62,9 +61,13 @@ async def load(stage: Stage, members: int, seed: int) -> Site:
     network = graph.generated(members, members * POSTS_PER_MEMBER, seed)
     await stage.db.load_scripts()
     used = [await stage.db.used_memory()]
+    half = replace(network, members=network.members[: members // 2])
+    await imports.create_members(stage.db, half, NO_PASSWORD, _ignore)
+    first = await stage.db.used_memory()
     stage.members = await imports.create_members(stage.db, network, NO_PASSWORD, _ignore)
     used.append(await stage.db.used_memory())
-    partitions = await _size(stage, [key(p) for key in (keys.minted, keys.jobs) for p in range(PARTITIONS)])
+    later = (used[1] - first) / (members - len(half.members))
+    partitions = max(0.0, first - used[0] - later * len(half.members))
     await imports.create_follows(stage.db, network, stage.members, _ignore)
     used.append(await stage.db.used_memory())
     await imports.create_posts(stage.db, network, stage.members, _ignore)

@@ -19,7 +19,7 @@ from benchmarks.capacity import costs, limits, page
 from benchmarks.capacity.activity import Activity, Machines
 from benchmarks.capacity.costs import Costs, Cpu, Memory, Operations, Shared
 from benchmarks.capacity.plan import Plan, dealt, follow_bytes, home_page
-from benchmarks.capacity.shape import Shape, fit
+from benchmarks.capacity.shape import Shape, capped, fit
 from benchmarks.versus import graph
 from benchmarks.versus.contenders import BenchmarkError
 
@@ -86,6 +86,13 @@ def test_hit_ratio() -> None:
     assert 0.1 < shape.hit_ratio(1_000) < shape.hit_ratio(5_000) < 1
     even = Shape(10_000, 50, 0.0)
     assert even.hit_ratio(1_000) == pytest.approx(0.1, rel=0.01)
+
+
+def test_homes_are_capped() -> None:
+    """Homes have their mean length where none is full, and are shorter where some are."""
+    assert capped(10, 800) == pytest.approx(10, rel=0.02)
+    assert 400 < capped(800, 800) < 800
+    assert capped(1e6, 800) == pytest.approx(800, rel=0.01)
 
 
 def test_fit(tmp_path: Path) -> None:
