@@ -67,13 +67,18 @@ async def load(stage: Stage, sizes: Sequence[int]) -> None:
     They are as full as those of a busy site: 25 KB for both, 60 KB for a skip list. Perch leaves some work on a home to
     a later post. It is spread so that each post finds such work in the same number of homes.
     """
+    await follow(stage, sizes)
+    await _fill(stage, [stage.members[f"fan{i}"] for i in range(max(sizes))])
+
+
+async def follow(stage: Stage, sizes: Sequence[int]) -> None:
+    """Make the authors and their followers."""
     wanted = network(sizes)
     with tqdm(total=len(wanted.members) + wanted.edges, desc="followers", leave=False) as bar:
         members = await create_members(stage.db, wanted, NO_PASSWORD, bar.update)
         stage.members |= members
         await create_follows(stage.db, wanted, members, bar.update)
     await stage.work_off()
-    await _fill(stage, [members[f"fan{i}"] for i in range(max(sizes))])
 
 
 async def _fill(stage: Stage, fans: Sequence[int]) -> None:
