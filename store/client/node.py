@@ -14,12 +14,14 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from store import keys
 from store.client.connection import Commands, RedisConnections
-from store.client.outages import Lost
-from store.client.slots import may_change
+from store.client.outages import Lost, Redirected
+from store.client.slots import key_of, may_change, tag_of
 
 REPLY_SECONDS = 10  # A reply that takes longer counts as an outage.
 _WAIT_MS = 1000 * REPLY_SECONDS // 2  # How long replicas may take to acknowledge a change.
+_MARKED_MS = 1000  # How long the key lives that is written before replicas are waited for.
 LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
 # A connection that only receives would not notice without TCP keepalive that the server is gone.
@@ -59,11 +61,22 @@ class Node:
         return replies
 
     async def _run(self, commands: Commands) -> list[Any]:
-        """Return the replies; a change that too few replicas have is Lost, because a failover may undo it."""
-        if not self._replicas or not any(map(may_change, commands)):
+        """Return the replies; a change that too few replicas have is Lost, because a failover may undo it.
+
+        WAIT waits for the latest write of its own connection. A command that finds its change made already writes
+        nothing, and replicas may not have that change yet. So a write precedes WAIT. The server refuses that write,
+        and no other, while the slot moves key by key.
+        """
+        if not self._replicas:
             return await self._connections.run(commands)
-        *replies, replicas = await self._connections.run([*commands, ("WAIT", self._replicas, _WAIT_MS)])
-        if isinstance(replicas, int) and replicas >= self._replicas:
+        changed = [key for command in commands if may_change(command) and (key := key_of(command))]
+        if not changed:
+            return await self._connections.run(commands)
+        last = ("SET", keys.acknowledged(tag_of(changed[-1])), "", "PX", _MARKED_MS)
+        wait = ("WAIT", self._replicas, _WAIT_MS)
+        *replies, written, replicas = await self._connections.run([*commands, last, wait])
+        is_written = written == "OK" or type(written) is Redirected
+        if is_written and isinstance(replicas, int) and replicas >= self._replicas:
             return replies
         lost = Lost(f"{replicas} of {self._replicas} replicas have the change", "NOT_ACKNOWLEDGED")
         return [

@@ -87,6 +87,11 @@ def absent(tag: int | str) -> str:
     return f"absent:{{{tag}}}"
 
 
+def acknowledged(tag: str) -> str:
+    """string: empty, for a second; in the slot of a tag. Written after changes that replicas have to acknowledge"""
+    return f"acknowledged:{{{tag}}}"
+
+
 def slot(tag: str) -> str:
     """string: always 1; in the slot of a tag. A process that caches values of the slot tracks it, to learn of a move"""
     return f"slot:{{{tag}}}"
