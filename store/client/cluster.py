@@ -134,7 +134,7 @@ class Cluster:
         if not any(type(replies[i]) is _NotSent for i in left):
             return list(left)
         before = {i: self.owner(tag_of(key_of(commands[i]) or "")) for i in left if type(replies[i]) is _NotSent}
-        await self.refresh()
+        await asyncio.shield(self.refresh())
         return [i for i in left if i not in before or self.owner(tag_of(key_of(commands[i]) or "")) is not before[i]]
 
     def _to(self, reply: Redirected) -> Node:
@@ -148,7 +148,10 @@ class Cluster:
         return self._known[address]
 
     def refresh(self) -> asyncio.Task[None]:
-        """Begin to read the topology again, unless that is under way; returns the task, which raises nothing."""
+        """Begin to read the topology again, unless that is under way; returns the task, which raises nothing.
+
+        Callers share the task. So they wait for it through `asyncio.shield`, or one that is cancelled would cancel it.
+        """
         if self._refreshing is None or self._refreshing.done():
             self._refreshing = asyncio.get_running_loop().create_task(self._refresh(), name="topology")
         return self._refreshing

@@ -116,7 +116,7 @@ class Nodes:
     async def refresh(self) -> None:
         """Learn which node owns which slot. Raises nothing; one server owns them all."""
         if self._cluster:
-            await self._cluster.refresh()
+            await asyncio.shield(self._cluster.refresh())
 
     def begin_refreshing(self) -> None:
         """Begin to learn which node owns which slot."""
@@ -136,6 +136,14 @@ class Nodes:
 
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
+        if self._finding:
+            await asyncio.wait([self._finding])
         if self._cluster:
             await self._cluster.close()
         await self._alone.close()
+
+
+def _retrieve(task: asyncio.Task[None]) -> None:
+    """Mark a task's error as retrieved: all its callers may have been cancelled."""
+    if not task.cancelled():
+        task.exception()
