@@ -18,6 +18,7 @@ from store import keys
 from store.client.cache import Cache
 from store.client.cached_values import RELATIONS_KEPT, Changed, Records
 from store.client.database import Database, Unavailable
+from store.ids import partition
 from store.keys.fields import StatusField, UserField
 from store.settings import Settings
 from tests.support.people import Member, shrunk
@@ -87,12 +88,13 @@ async def test_what_changes_between_two_replies(db: Database, other: Database, c
     """An invalidation between two replies of a batch is not undone by the later ones."""
     users = cache.records("user")
     await other.one("HSET", keys.user(1), UserField.NAME, "before")
-    waits = ("BLPOP", "go on", 0)  # the server runs no other client between two joined commands, unless one waits
+    signal = f"go on:{{{partition(1)}}}"
+    waits = ("BLPOP", signal, 0)  # the server runs no other client between two joined commands, unless one waits
     reading = Reading(users, 1, 2, also=waits)
     looked = asyncio.create_task(db.read([], [reading]))
-    while not (await other.one("INFO", "clients")).partition("blocked_clients:")[2].startswith("1"):
+    while not any("blocked_clients:1" in info for (info,) in await other.each_node(("INFO", "clients"))):
         pass
-    await other.ask(("HSET", keys.user(1), UserField.NAME, "after"), ("RPUSH", "go on", "now"))
+    await other.ask(("HSET", keys.user(1), UserField.NAME, "after"), ("RPUSH", signal, "now"))
     await looked
     assert reading.replies == [{"name": "before"}, {}]
     assert list(users.find([1, 2])) == [2]
@@ -191,8 +193,8 @@ async def test_other_news(db: Database, cache: Cache) -> None:
     """Other push messages of the server, of any length, are ignored."""
     users = cache.records("user")
     await db.read([], [Reading(users, 1)])
-    (tracked,) = cache._tracked.values()  # noqa: SLF001  no server that is tested with has other news for this connection
-    tracked.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")
+    for tracked in cache._tracked.values():  # noqa: SLF001  no server that is tested with has other news for them
+        tracked.data_received(b">3\r\n+moving\r\n:1\r\n:2\r\n")
     await current(db)
     assert users.find([1]) == {1: {}}
 

@@ -20,11 +20,16 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from store.client.cache import Cache
 from store.client.cached_values import Changed
 from store.client.connection import RedisConnections
-from store.client.database import Database
+from store.client.database import Command, Database
 from store.client.node import Node
+from store.ids import PARTITIONS
 from tests.support.stored import disconnect
 
-SILENT = ("BLPOP", "nothing", 0)  # is answered when an element is pushed, and none is
+
+def silent(db: Database) -> Command:
+    """Return a command that the first node answers when an element is pushed. None is."""
+    tag = next(partition for partition in range(PARTITIONS) if db.node_index(partition) == 0)
+    return "BLPOP", f"nothing:{{{tag}}}", 0
 
 
 class Noting:
@@ -105,17 +110,17 @@ async def test_what_is_no_text(connections: RedisConnections) -> None:
     assert [type(reply) for reply in replies] == [str, UnicodeDecodeError, int]
 
 
-async def test_silence(connections: RedisConnections) -> None:
+async def test_silence(connections: RedisConnections, db: Database) -> None:
     """A server that does not answer in time is given up by all callers of that connection, and asked again later."""
     with pytest.raises(RedisTimeoutError, match=r"no reply for 0\.5 s"):
-        await asyncio.gather(*(connections.run([SILENT]) for _ in range(3)))
+        await asyncio.gather(*(connections.run([silent(db)]) for _ in range(3)))
     assert await connections.run([("ECHO", "again")]) == ["again"]
 
 
 async def test_a_connection_that_is_cut(connections: RedisConnections, db: Database) -> None:
     """Waiting callers get an error when the connection is lost; the next caller opens another."""
     (own,) = await connections.run([("CLIENT", "ID")])
-    waiting = asyncio.create_task(connections.run([SILENT]))
+    waiting = asyncio.create_task(connections.run([silent(db)]))
     await asyncio.sleep(0)
     await db.nodes[0].run([("CLIENT", "KILL", "ID", own)])
     with pytest.raises(RedisConnectionError, match="the connection was lost"):
