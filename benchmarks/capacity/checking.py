@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.capacity import measuring, sites
 from benchmarks.capacity.costs import Costs, Cpu
 from benchmarks.capacity.metering import Meter
-from benchmarks.capacity.plan import SETTINGS, follow_bytes, home_page, profile_hits, profile_page
+from benchmarks.capacity.plan import SETTINGS, follow_bytes, hits, home_page, profile_page
 from benchmarks.capacity.processes import Effort, perch
 from benchmarks.capacity.shape import Shape, capped
 from benchmarks.capacity.sites import Site
@@ -74,12 +74,11 @@ def mixed(costs: Costs, shape: Shape, kept: int, readers: int) -> Cpu:
 
     On a small site, posts change a reader's home between two of their pages. The more readers, the longer these wait.
     """
-    of, cached = costs.operations, shape.hit_ratio(kept)
+    of = costs.operations
+    cached, profiles = hits(shape, kept, PROFILES / (HOMES + PROFILES))
     changes = readers / HOMES * (POSTS * shape.fan_out(math.inf, 0) / shape.members + FOLLOWS / readers)
     post = of.post + of.follower * shape.fan_out(math.inf, 0)
-    pages = (
-        home_page(costs, cached, math.exp(-changes)) * HOMES + profile_page(costs, profile_hits(shape, kept)) * PROFILES
-    )
+    pages = home_page(costs, cached, math.exp(-changes)) * HOMES + profile_page(costs, profiles) * PROFILES
     return pages + post * POSTS + of.like * LIKES + of.follow * FOLLOWS
 
 

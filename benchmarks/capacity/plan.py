@@ -43,8 +43,13 @@ class Plan:
 
     @cached_property
     def hit_ratio(self) -> float:
-        """Share of the records of a page that a process has cached."""
-        return self.shape.hit_ratio(SETTINGS.records_kept)
+        """Share of the records of a home page that a process has cached."""
+        return hits(self.shape, SETTINGS.records_kept, self.of_profiles)[0]
+
+    @property
+    def of_profiles(self) -> float:
+        """Share of profile pages among all pages."""
+        return self.activity.profile_pages / (self.activity.profile_pages + self.activity.home_pages)
 
     @cached_property
     def memory(self) -> dict[str, float]:
@@ -91,11 +96,11 @@ class Plan:
     def cpu(self) -> dict[str, Cpu]:
         """Processor time in µs a second by what takes it, without reading the event log."""
         of, doing = self.costs.operations, self.activity
+        _, profiles = hits(self.shape, SETTINGS.records_kept, self.of_profiles)
         home = home_page(self.costs, self.hit_ratio, 1 - 1 / doing.visit) + of.big_author * self.big_followed
         return {
             "home pages": home * self.rate(doing.home_pages),
-            "profile pages": profile_page(self.costs, profile_hits(self.shape, SETTINGS.records_kept))
-            * self.rate(doing.profile_pages),
+            "profile pages": profile_page(self.costs, profiles) * self.rate(doing.profile_pages),
             "posts": of.post * self.rate(doing.posts),
             "fan-out": of.follower * (self.rate(doing.posts) * self.fan_out),
             "likes": of.like * self.rate(doing.likes),
@@ -170,9 +175,13 @@ def home_page(costs: Costs, cached: float, viewer_cached: float) -> Cpu:
     return of.home + records * (1 - cached) + viewer * (1 - viewer_cached)
 
 
-def profile_hits(shape: Shape, kept: int) -> float:
-    """Return the share of a profile's records that a process has cached: a page of posts for each member."""
-    return shape.hit_ratio(kept // queries.PAGE)
+def hits(shape: Shape, kept: int, of_profiles: float) -> tuple[float, float]:
+    """Return the shares of records that a process has cached, of a home page and of a profile page.
+
+    A home page has nearly as many authors as posts.
+    """
+    home, profile = shape.post_hits(kept, of_profiles, queries.PAGE)
+    return (home + shape.hit_ratio(kept)) / 2, profile
 
 
 def profile_page(costs: Costs, cached: float) -> Cpu:

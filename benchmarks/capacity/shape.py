@@ -74,21 +74,33 @@ class Shape:
         return self._mean(lambda c: float(c.followers**posting), lambda c: c.followers if c.followers < big else 0)
 
     def hit_ratio(self, kept: int) -> float:
-        """Return the share of reads that a cache of so many records answers: Zipf's law, members are read as followed.
+        """Return the share of reads of members that a cache of so many records answers: they are read as followed."""
+        return self.post_hits(kept, 0, 1)[0]
 
+    def post_hits(self, kept: int, of_profiles: float, page: int) -> tuple[float, float]:
+        """Return the shares of reads that a cache of posts answers, on home pages and on profile pages.
+
+        Home pages show the newest post of an author, and profile pages the newest ones. `of_profiles` is their share.
         The oldest record leaves the cache. Its hit ratio is that of random replacement (Gelenbe, 1973). A record that
         is read with the probability p is cached with the probability pT / (1 + pT), and these sum up to the size.
         """
-        if kept >= self.members:
-            return 1.0
+        if kept >= self.members * page:
+            return 1.0, 1.0
         total = sum(c.members * c.followers for c in self.classes)
+        older = of_profiles / page  # probability of each older post, by that of its author
+        newest = 1 - of_profiles + older
         read = [(c.members, c.followers / total) for c in self.classes]
 
-        def cached(time: float) -> float:
-            return sum(members * p * time / (1 + p * time) for members, p in read)
+        def cached(p: float, time: float) -> float:
+            return p * time / (1 + p * time)
 
-        time = halves(lambda x: cached(x) >= kept, 0, 2 * self.members / min(p for _, p in read))
-        return sum(members * p * p * time / (1 + p * time) for members, p in read)
+        def filled(time: float) -> float:
+            return sum(n * (cached(p * newest, time) + (page - 1) * cached(p * older, time)) for n, p in read)
+
+        time = halves(lambda x: filled(x) >= kept, 0, page * self.members / min(p for _, p in read) / (older or 1))
+        home = sum(n * p * cached(p * newest, time) for n, p in read)
+        old = sum(n * p * cached(p * older, time) for n, p in read)
+        return home, (home + (page - 1) * old) / page
 
     def _mean(self, weight: Callable[[Class], float], value: Callable[[Class], float]) -> float:
         weights = [c.members * weight(c) for c in self.classes]

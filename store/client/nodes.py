@@ -136,14 +136,6 @@ class Nodes:
 
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
-        if self._finding:
-            await asyncio.wait([self._finding])
         if self._cluster:
             await self._cluster.close()
         await self._alone.close()
-
-
-def _retrieve(task: asyncio.Task[None]) -> None:
-    """Mark a task's error as retrieved: all its callers may have been cancelled."""
-    if not task.cancelled():
-        task.exception()
