@@ -47,16 +47,19 @@ async def hand_over(db: Database, job: Job) -> None:
     await db.ask(*_hand_over(db, partition(job.id), [f"{job.id}-0"]))
 
 
-def _hand_over(db: Database, p: int, entries: Sequence[str]) -> list[Command]:
+def _hand_over(db: Database, p: int, entries: Sequence[str], *, excused: bool = False) -> list[Command]:
     idle = db.settings.job_lease_seconds * 1000 + 1
+    attempts = ("RETRYCOUNT", 0) if excused else ()
     return [
-        ("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, *entries, "IDLE", idle, "JUSTID"),
+        ("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, *entries, "IDLE", idle, *attempts, "JUSTID"),
         ("SPUBLISH", db.channel(WAKE), p),
     ]
 
 
 async def hand_over_unfinished(db: Database) -> None:
     """Release the jobs that this process left unfinished when it lost the connection, so that any worker may take them.
+
+    That attempt was not the job's failure, so its count of attempts begins again.
 
     The id of a job whose commit got no reply is unknown. So all leased jobs of its partition are released: each step
     may run twice without harm. Race: the server may execute a lost command after this. That job waits until its lease
@@ -72,16 +75,18 @@ async def hand_over_unfinished(db: Database) -> None:
             for p, reply in zip(where, replies, strict=True)
             if not isinstance(reply, ResponseError)
         }  # NOGROUP: no job has ever been committed there
-        for job in left:
-            leased.setdefault(partition(job.id), []).append(f"{job.id}-0")
-        await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)))
+        known = [c for job in left for c in _hand_over(db, partition(job.id), [f"{job.id}-0"], excused=True)]
+        await db.ask(*(c for p, entries in leased.items() if entries for c in _hand_over(db, p, entries)), *known)
     except BaseException:
         db.unfinished.put_back(left, partitions)
         raise
 
 
 async def keep_handing_over(db: Database) -> None:
-    """Hand over unfinished jobs as soon as the server answers again. Runs until cancelled."""
+    """Hand over unfinished jobs as soon as the server answers again. Runs until cancelled.
+
+    A pause follows each time: on a cluster, the node that a job needs may be away while the job's own node answers.
+    """
     shortest, longest = RETRY_SECONDS
     while True:
         await db.unfinished.filled.wait()
@@ -89,6 +94,7 @@ async def keep_handing_over(db: Database) -> None:
         while db.unfinished:
             try:
                 await hand_over_unfinished(db)
+                await asyncio.sleep(shortest)
             except Unavailable:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, longest)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
+from collections import defaultdict
 from collections.abc import Collection
 
 import structlog
@@ -36,14 +37,23 @@ class Worker:
         self._swept = 0
 
     async def run_once(self, partitions: Collection[int] = range(PARTITIONS)) -> int:
-        """Take over and try the jobs that wait in these partitions; returns how many were tried."""
+        """Take over and try the jobs that wait in these partitions; returns how many were tried.
+
+        Raises Unavailable. On a cluster, it tries the other jobs first: these may not need the node that is away.
+        """
         taken = await jobs.take_over(self._db, partitions)
+        lost: Unavailable | None = None
         for done, job in enumerate(taken):
             try:
                 await self._try(job)
-            except Unavailable:
-                self._db.unfinished.add(*taken[done:])
-                raise
+            except Unavailable as error:
+                if not self._db.is_cluster:
+                    self._db.unfinished.add(*taken[done:])
+                    raise
+                self._db.unfinished.add(job)
+                lost = error
+        if lost:
+            raise lost
         return len(taken)
 
     async def run(self, pubsub: PubSub) -> None:
@@ -83,21 +93,29 @@ class Worker:
     async def _finish_wanted(self) -> None:
         while self._wanted:
             wanted, self._wanted = self._wanted, set()
-            try:
-                while await self.run_once(wanted):
-                    pass
-            except BaseException:
-                self._wanted |= wanted
-                raise
+            nodes: dict[int, set[int]] = defaultdict(set)
+            for p in wanted:
+                nodes[self._db.node_index(p)].add(p)
+            lost: Unavailable | None = None
+            for part in nodes.values():  # a node that is away does not keep those of others waiting
+                try:
+                    while await self.run_once(part):
+                        pass
+                except Unavailable as error:
+                    self._wanted |= part
+                    lost = error
+                except BaseException:
+                    self._wanted |= wanted
+                    raise
+            if lost:
+                raise lost
 
     async def _rescore(self) -> None:
         try:
             while await rescoring.run_once(self._db):
                 pass
-        except CommandRefused:
-            pass  # scores wait until the database accepts writes; the worker goes on with other work
         except Unavailable:
-            raise
+            pass  # scores wait until all nodes accept writes; the worker goes on with other work
         except Exception:
             log.exception("rescoring_failed")
 
