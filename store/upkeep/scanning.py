@@ -41,6 +41,7 @@ class KeyBatch:
 
 async def scan(db: Database) -> AsyncIterator[KeyBatch]:
     """Yield batches of all keys that exist during the whole scan. Some keys may be repeated."""
+    await count(db)  # before the first answer, the nodes of a cluster are not known
     for node in db.nodes:
         cursor = "0"
         while True:

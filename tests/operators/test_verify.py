@@ -15,11 +15,12 @@ from store import homes, jobs, keys, posts
 from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
+from store.upkeep import scanning
 from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, look
 from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
 from tests.support.people import Member, sign_up
-from tests.support.stored import exist, find
+from tests.support.stored import exist
 from tests.support.work import dump, number
 
 ROUNDS = 4  # of repair: one may reveal another finding
@@ -68,7 +69,7 @@ async def notified(db: Database) -> dict[str, object]:
 async def test_a_healthy_site(db: Database, site: Site) -> None:
     """Nothing is found on an undamaged site, and every home is checked."""
     report = await look(db)
-    assert report == Report([], len(await find(db)), 5, 0, 0)
+    assert report == Report([], await scanning.count(db), 5, 0, 0)
     assert report.clean
 
 
