@@ -84,6 +84,8 @@ class SlowReader:
 
     async def read(self, most: int) -> None:
         """Take so many messages, or fewer if the server has sent all events; the next one is then rendered."""
+        newest = await events.newest(self._services.db)
+        await until(lambda: _place(self._services.log.cursor) >= _place(newest))
         self._wanted = most
         self._reads.set()
         await until(lambda: (self._has_more and not self._wanted) or self._is_idle or self._has_ended)
@@ -92,8 +94,6 @@ class SlowReader:
 
     async def catch_up(self) -> None:
         """Take all messages that there are."""
-        newest = await events.newest(self._services.db)
-        await until(lambda: self._services.log.cursor == newest)
         while True:
             before = len(self.messages)
             await self.read(1_000)
@@ -124,6 +124,11 @@ class SlowReader:
     def _is_idle(self) -> bool:
         filled: Any = self._place._filled if self._place else None  # noqa: SLF001  nobody else needs to know
         return bool(filled._waiters) and not filled.is_set()  # noqa: SLF001  the server waits for the next event
+
+
+def _place(cursor: str) -> tuple[int, ...]:
+    """Return a cursor of the log in a form that can be compared."""
+    return tuple(map(int, cursor.split("-")))
 
 
 @asynccontextmanager
