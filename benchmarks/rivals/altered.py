@@ -24,7 +24,7 @@ import schema.execution.plans.resolving
 import schema.execution.plans.selection
 import serving.endpoint
 import serving.http.responses
-import store.client.database
+import store.client.node
 from resolvers import timelines
 from resolvers.operation import cached_kinds
 from resolvers.operation.context import Context
@@ -160,7 +160,7 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "quiet": _log_requests,
     "uvloop": lambda: _swap(uvloop, "new_event_loop", asyncio.new_event_loop),
     "collector": lambda: _swap(serving.endpoint, "spare_the_collector", lambda: None),
-    "connections": lambda: _swap(store.client.database, "RedisConnections", Pipelines),
+    "connections": lambda: _swap(store.client.node, "RedisConnections", Pipelines),
     "msgspec": lambda: _swap(serving.http.responses, "encode", _dump),
     "plans": lambda: os.environ.update(FAST_EXECUTION="false"),
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),

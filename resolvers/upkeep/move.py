@@ -128,14 +128,14 @@ async def _check_target(db: Database, target: Database, options: Options) -> Non
     try:
         await target.check_server()
         await requirements.warn(target)
-        found = await target.each_node(("DBSIZE",), ("INFO", "server"))
+        found = await moving.servers(target)
     except (Unavailable, UnsupportedServer) as error:
         raise UpkeepRefused(f"{shown}: {error}") from error
-    if await moving.run_id(db) in {moving.run_id_in(info) for _, info in found}:
+    if await moving.run_id(db) in {server.run_id for server in found}:
         raise UpkeepRefused(f"{shown} is the server that is to be moved")
     if not target.is_cluster and not options.one_server:
         raise UpkeepRefused(f"{shown} is no cluster; --one-server moves to a single server")
-    if (count := sum(size for size, _ in found)) and not options.resume:
+    if (count := sum(server.keys for server in found)) and not options.resume:
         raise UpkeepRefused(f"{shown} is not empty: it has {count:,} keys; --resume goes on with an interrupted move")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from redis.exceptions import RedisError
 
@@ -221,9 +221,21 @@ async def all_keys(db: Database) -> AsyncGenerator[list[str], None]:
 
 async def run_id(db: Database) -> str:
     """Return what names one run of a server."""
-    return run_id_in(await db.one("INFO", "server"))
+    return _run_id(await db.one("INFO", "server"))
 
 
-def run_id_in(info: str) -> str:
-    """Return the same from an answer to INFO."""
+class Server(NamedTuple):
+    """One node of a store: what names its run, and how many keys it has."""
+
+    run_id: str
+    keys: int
+
+
+async def servers(db: Database) -> list[Server]:
+    """Return all nodes of a store; one round trip."""
+    found = await db.each_node(("INFO", "server"), ("DBSIZE",))
+    return [Server(_run_id(info), int(size)) for info, size in found]
+
+
+def _run_id(info: str) -> str:
     return next(line.split(":", 1)[1] for line in info.splitlines() if line.startswith("run_id:"))
