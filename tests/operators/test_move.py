@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from store.upkeep import comparing, moving
 from store.upkeep.moving import Value
 from tests.support.servers.cluster import cluster
 from tests.support.servers.load import Load, friends, moved
+from tests.support.servers.moves import equal, failing, fill
 from tests.support.servers.processes import connected, own_store, run, serving, until
 from tests.support.work import number
 
@@ -31,7 +32,6 @@ MOST = 20_000  # posts: more than are made until the move ends
 PAGE = 300
 LIMITS: dict[str, Any] = {"max_page": PAGE, "fanout_inline": 2}
 OLDER = shutil.which("redis-server") or ""  # Debian 12 has 7.0
-MANY = 300  # keys of one kind
 NONE = {"resume": False, "one_server": True, "skip_verify": False, "all_homes": True, "abandon": False}
 
 Run = Callable[..., Coroutine[Any, Any, Answer]]
@@ -71,30 +71,6 @@ async def target(sides: tuple[str, str]) -> AsyncIterator[Database]:
 def moving_on(sides: tuple[str, str], source: Database) -> Run:
     """Moves from one side to the other, with some options."""
     return lambda **options: move.run(source, partial(bar, hidden=True), **{"target": sides[1], **NONE, **options})
-
-
-async def fill(db: Database) -> None:
-    """Store keys of every type, long and short, some of which expire."""
-    await db.ask(
-        *(("SET", f"text:{i}", f"überall {i}", "EX", 1_000 + i) for i in range(MANY)),
-        *(("SET", f"lasting:{i}", i) for i in range(MANY)),
-        ("HSET", "hash", *(part for i in range(2_000) for part in (f"field{i}", i))),
-        ("RPUSH", "list", *range(2_000)),
-        ("SADD", "set", *range(2_000)),
-        ("ZADD", "zset", *(part for i in range(2_000) for part in (i, f"member{i}"))),
-        *(("XADD", "stream", f"{i}-1", "field", "value") for i in range(1, 20)),
-        ("XDEL", "stream", "7-1"),
-        ("XGROUP", "CREATE", "stream", "workers", "0"),
-        ("XREADGROUP", "GROUP", "workers", "one", "COUNT", 10, "STREAMS", "stream", ">"),
-        ("XACK", "stream", "workers", "3-1"),
-    )
-
-
-async def equal(source: Database, target: Database) -> bool:
-    """Return whether both have the same keys, with the same content."""
-    names = sorted(await source.one("KEYS", "*"))
-    there = [name for (found,) in await target.each_node(("KEYS", "*")) for name in found]
-    return names == sorted(there) and not await comparing.differing(source, target, names)
 
 
 @BOTH
@@ -232,18 +208,6 @@ async def test_an_interrupted_move(
         await moving_on()
     assert (await moving_on(resume=True)).status == 0
     assert await equal(source, target)
-
-
-def failing(step: Callable[..., Awaitable[Any]], before: int) -> Callable[..., Awaitable[Any]]:
-    """Return a step that fails after it has succeeded some times."""
-    left = iter(range(before))
-
-    async def tried(*arguments: Any) -> Any:
-        if next(left, None) is None:
-            raise moving.MoveFailed("the network")
-        return await step(*arguments)
-
-    return tried
 
 
 async def test_a_cancelled_move(source: Database, moving_on: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,47 @@
+"""What is moved from one store to another, and whether it has arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from store.client.database import Database
+from store.upkeep import comparing, moving
+
+MANY = 300  # keys of one kind
+
+
+async def fill(db: Database) -> None:
+    """Store keys of every type, long and short, some of which expire."""
+    await db.ask(
+        *(("SET", f"text:{i}", f"überall {i}", "EX", 1_000 + i) for i in range(MANY)),
+        *(("SET", f"lasting:{i}", i) for i in range(MANY)),
+        ("HSET", "hash", *(part for i in range(2_000) for part in (f"field{i}", i))),
+        ("RPUSH", "list", *range(2_000)),
+        ("SADD", "set", *range(2_000)),
+        ("ZADD", "zset", *(part for i in range(2_000) for part in (i, f"member{i}"))),
+        *(("XADD", "stream", f"{i}-1", "field", "value") for i in range(1, 20)),
+        ("XDEL", "stream", "7-1"),
+        ("XGROUP", "CREATE", "stream", "workers", "0"),
+        ("XREADGROUP", "GROUP", "workers", "one", "COUNT", 10, "STREAMS", "stream", ">"),
+        ("XACK", "stream", "workers", "3-1"),
+    )
+
+
+async def equal(source: Database, target: Database) -> bool:
+    """Return whether both have the same keys, with the same content."""
+    names = sorted(await source.one("KEYS", "*"))
+    there = [name for (found,) in await target.each_node(("KEYS", "*")) for name in found]
+    return names == sorted(there) and not await comparing.differing(source, target, names)
+
+
+def failing(step: Callable[..., Awaitable[Any]], before: int) -> Callable[..., Awaitable[Any]]:
+    """Return a step that fails after it has succeeded some times."""
+    left = iter(range(before))
+
+    async def tried(*arguments: Any) -> Any:
+        if next(left, None) is None:
+            raise moving.MoveFailed("the network")
+        return await step(*arguments)
+
+    return tried
