@@ -12,8 +12,8 @@ _TAGS_KEPT = 10_000  # slots of tags that are computed once; there are 256 parti
 
 # fmt: off
 _WITHOUT_KEY = frozenset((
-    "ACL", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE", "EXEC", "FLUSHALL", "FLUSHDB", "INFO", "KEYS", "MULTI",
-    "PING", "SCAN", "SCRIPT", "TIME", "WAIT",
+    "ACL", "ASKING", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE", "EXEC", "FLUSHALL", "FLUSHDB", "INFO", "KEYS",
+    "MULTI", "PING", "SCAN", "SCRIPT", "TIME", "WAIT",
 ))
 _WITH_SUBCOMMAND = frozenset(("MEMORY", "OBJECT", "XGROUP", "XINFO"))  # their key comes after it
 _READS = frozenset((
