@@ -1,8 +1,8 @@
 """Sends commands to the nodes of a cluster that own their keys, and follows slots that move.
 
 A node refuses a command for a slot that it does not own, or that is moving, before it executes anything. So a refused
-command is sent again. Commands that only read follow ASK. All others wait until the slot has moved: then no key of the
-slot is created on the new node while processes still cache that it is missing on the old one (see `tracking`).
+command is sent again. Commands that only read follow ASK. All others wait until the slot has moved. Processes may still
+cache that a key is missing on the old node, so it must not be created on the new one before (see `cache`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-import structlog
 from redis.exceptions import RedisError
 
 from store import keys
@@ -30,8 +29,6 @@ REFRESH_SECONDS = 60.0  # Time after which the topology is read again, in case n
 _PAUSES = (0.01, 0.2)  # First and longest pause before a refused command is sent again, s.
 _ASKED = 3  # Nodes whose view of the topology is compared.
 _DEFAULT_PORT = 6379
-
-log = structlog.get_logger(__name__)
 
 
 class _NotSent(Lost):
@@ -172,13 +169,13 @@ class Cluster:
         """Return the topology as one node sees it, None if it cannot be asked."""
         try:
             shards, info = await node.run([("CLUSTER", "SHARDS"), ("CLUSTER", "INFO")])
-            return topology.read(shards, info, _address(node.url))
+            return topology.read(shards, info, _address(node.url), tls=node.url.startswith("rediss:"))
         except (*LOST, RedisError, KeyError, ValueError, TypeError):
             return None
 
     def _apply(self, found: Topology) -> None:
-        """Use a topology, unless a newer one is known."""
-        if found.epoch < self._epoch:
+        """Use a topology, unless a newer one is known, or it has no primary that is online."""
+        if not found.primaries or found.epoch < self._epoch:
             return
         self._epoch = found.epoch
         self.nodes = [self._node(address) for address in found.primaries]

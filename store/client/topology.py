@@ -20,11 +20,11 @@ class Topology(Struct, frozen=True):
     epoch: int = 0  # of the cluster's configuration: a higher one is newer
 
 
-def read(shards: Sequence[Sequence[Any]], info: str, asked: Address) -> Topology:
+def read(shards: Sequence[Sequence[Any]], info: str, asked: Address, *, tls: bool) -> Topology:
     """Return the topology from the replies to CLUSTER SHARDS and CLUSTER INFO; `asked` is the node that replied."""
     owners: list[Address | None] = [None] * SLOTS
     for shard in map(_pairs, shards):
-        primary = next((_address(node, asked) for node in map(_pairs, shard["nodes"]) if _leads(node)), None)
+        primary = next((_address(node, asked, tls=tls) for node in map(_pairs, shard["nodes"]) if _leads(node)), None)
         ranges = [int(slot) for slot in shard["slots"]]
         for first, last in zip(ranges[::2], ranges[1::2], strict=True):
             owners[first : last + 1] = [primary] * (last + 1 - first)
@@ -41,9 +41,9 @@ def _leads(node: Mapping[str, Any]) -> bool:
     return bool(node["role"] == "master" and node["health"] == "online")
 
 
-def _address(node: Mapping[str, Any], asked: Address) -> Address:
+def _address(node: Mapping[str, Any], asked: Address, *, tls: bool) -> Address:
     host = node.get("endpoint") or node.get("ip") or asked[0]
-    return (asked[0] if host == "?" else str(host)), int(node.get("tls-port") or node["port"])
+    return (asked[0] if host == "?" else str(host)), int(node["tls-port"] if tls else node["port"])
 
 
 def read_address(text: str, asked: Address) -> Address:

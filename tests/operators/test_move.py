@@ -108,7 +108,7 @@ async def test_changes_meanwhile(
     changes: Sequence[tuple[Any, ...]],
     share: float,
 ) -> None:
-    """Whatever changes arrives, when the first keys have been copied, half of them, or all."""
+    """Every change arrives, whether the copy has just begun, is half done or has ended."""
     await fill(source)
     due, copied, store = share * await source.one("DBSIZE"), set[str](), moving.restore
     left = [changes]
