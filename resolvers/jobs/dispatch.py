@@ -45,6 +45,7 @@ async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None
 
 async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
     """Run a job's steps; returns how far they came."""
+    await db.find_out()  # steps are grouped by node
     return await STEPS[job.kind](db, job, budget)
 
 

@@ -70,7 +70,7 @@ class Database:
             await self.servers.find_out()
             tracked = await self.cache.begin(readings) if self.cache.is_on else None
         except LOST as error:
-            if not self.is_cluster:
+            if not self.servers.is_cluster:
                 raise self._unreachable(error) from error
             self.servers.begin_refreshing()
             tracked = None  # another node may own the keys by now
@@ -81,10 +81,10 @@ class Database:
         try:
             read = await tracked
         except LOST as error:
-            if not self.is_cluster:
+            if not self.servers.is_cluster:
                 raise self._unreachable(error) from error
             read = [Lost(str(error))]
-        if self.is_cluster and not OUTAGES.isdisjoint(map(type, read)):
+        if self.servers.is_cluster and not OUTAGES.isdisjoint(map(type, read)):
             self.servers.begin_refreshing()
             await self._read_at_once([], readings)
             return replies, False
@@ -144,9 +144,18 @@ class Database:
         (reply,) = await self.ask(script(name, **named))
         return reply
 
+    async def find_out(self) -> None:
+        """Find out whether the server is a node of a cluster; no round trip once that is known. Raises Unavailable."""
+        try:
+            await self.servers.find_out()
+        except LOST as error:
+            raise self._unreachable(error) from error
+
     @property
     def is_cluster(self) -> bool:
-        """Whether the keys are spread over the nodes of a cluster; known after the first round trip."""
+        """Whether the keys are spread over the nodes of a cluster; known after `find_out` or any round trip."""
+        if not self.servers.is_known:
+            raise RuntimeError("nothing has been asked yet, so it is unknown whether the server is part of a cluster")
         return self.servers.is_cluster
 
     @property

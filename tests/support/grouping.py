@@ -1,4 +1,4 @@
-"""One server, which is treated as a cluster of three nodes."""
+"""Work that is grouped as on a cluster: one server stands for three nodes, and a cluster is used as it is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ NODES = 3
 
 
 class Grouping(Database):
-    """A database that groups its work as on a cluster. The one server has the partitions of all nodes."""
+    """A database that groups its work as on a cluster. One server has the partitions of all nodes."""
 
     is_cluster = True
 
-    @staticmethod
-    def node_index(partition: int) -> int:
-        return partition % NODES
+    def node_index(self, partition: int) -> int:
+        return super().node_index(partition) if self.servers.is_cluster else partition % NODES
