@@ -12,6 +12,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.upkeep import verify
 from store.client.database import Database, Unavailable
+from store.client.lua import GUARDED
 from store.client.lua import SCRIPTS as LOADED
 from store.settings import Settings
 from tests.support.people import INPUTS, USER_ERRORS, Member, shrunk
@@ -24,15 +25,27 @@ SCRIPTS = 6  # at least as many as a mutation's steps here
 
 
 @pytest.fixture
-async def proxy(store_url: str, tmp_path: Path) -> AsyncIterator[Proxy]:
-    async with Proxy(store_url, tmp_path).serving() as made:
+def settings(settings: Settings) -> Settings:
+    """The settings, with a lease longer than any test."""
+    return shrunk(settings, job_lease_seconds=LEASE)
+
+
+@pytest.fixture
+async def proxy(db: Database, tmp_path: Path) -> AsyncIterator[Proxy]:
+    """A proxy before all nodes. The services are made after it, so their connections lead through it."""
+    async with Proxy([node.url for node in db.nodes], tmp_path).serving() as made:
         yield made
 
 
 @pytest.fixture
-def settings(settings: Settings, proxy: Proxy) -> Settings:
-    """The settings, through the proxy, with a lease longer than any test."""
-    return shrunk(settings, redis_url=proxy.url, job_lease_seconds=LEASE)
+def services(proxy: Proxy, services: Services) -> Services:
+    return services
+
+
+def digest(db: Database, name: str) -> str:
+    """Return the digest by which the store knows a script."""
+    one_server = LOADED[name].digest
+    return GUARDED[one_server] if db.is_cluster else one_server
 
 
 async def finished(db: Database, worker: Worker) -> bool:
@@ -53,7 +66,7 @@ async def test_the_second_step_of_a_block(
     """The connection is lost between commit and second step. With the next one, the blocked member sees no posts."""
     await bob.follow(alice)
     await alice.post("hello")
-    proxy.cut(LOADED["apply_block"].digest)
+    proxy.cut(digest(db, "apply_block"))
     assert (await alice.do("block", userIds=[bob.id]))["userErrors"] == []
     assert proxy.has_cut
     await until(lambda: finished(db, worker))
@@ -66,7 +79,7 @@ async def test_a_commit_without_an_answer(
     """The reply to the commit is lost: the mutation says that it may have failed, and its job is finished."""
     await bob.follow(alice)
     await alice.post("hello")
-    proxy.cut(LOADED["block"].digest, after=True)
+    proxy.cut(digest(db, "block"), after=True)
     block = "mutation($ids: [ID!]!) { block(input: {userIds: $ids}) { userErrors { code } } }"
     assert await alice.fail(block, ids=[bob.id]) == "SERVICE_UNAVAILABLE"
     assert proxy.has_cut
@@ -82,7 +95,7 @@ async def test_what_the_worker_was_at(
         await follower.follow(alice)
     services.db.settings = shrunk(services.db.settings, fanout_inline=1)
     post = await alice.post("hello")
-    proxy.cut(LOADED["deliver_to" if db.is_cluster else "deliver"].digest)
+    proxy.cut(digest(db, "deliver_to" if db.is_cluster else "deliver"))
     with pytest.raises(Unavailable):
         await worker.run_once()
     await until(lambda: finished(db, worker))

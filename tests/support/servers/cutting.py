@@ -5,31 +5,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+import redis.asyncio as redis
+
+from store.client import node
+
 _BYTES = 1 << 16  # read at a time
+TCP_ONLY = {"host", "port", "socket_keepalive", "socket_keepalive_options"}
+
+Pool = Callable[[str, int], redis.ConnectionPool]
+Place = str | tuple[str, int]  # path, or host and port
 
 
 class Proxy:
-    """Forwards bytes both ways until a connection is to be cut."""
+    """Stands before all nodes, and forwards bytes both ways until a connection is to be cut."""
 
-    def __init__(self, url: str, folder: Path) -> None:
-        self._to = urlsplit(url)
-        self._path = folder / "proxy.sock"
+    def __init__(self, urls: Sequence[str], folder: Path) -> None:
+        self._paths = {_place(url): folder / f"{i}.sock" for i, url in enumerate(urls)}
         self._word = b""
         self._passes = 0
         self._is_after = False
         self._cut = asyncio.Event()
         self._connected: set[asyncio.Task[None]] = set()
         self._writers: set[StreamWriter] = set()
-
-    @property
-    def url(self) -> str:
-        """The store's URL through the proxy."""
-        database = self._to.path.strip("/") if self._to.scheme != "unix" else ""
-        return f"unix://{self._path}?db={database or 0}"
 
     def cut(self, word: str, *, passing: int = 0, after: bool = False) -> None:
         """Cut a connection at the next command with a word, but for the first `passing`.
@@ -50,25 +53,33 @@ class Proxy:
 
     @contextlib.asynccontextmanager
     async def serving(self) -> AsyncIterator[Proxy]:
-        """Accept connections inside the context."""
-        server = await asyncio.start_unix_server(self._connect, self._path)
+        """Accept connections inside the context. All connections that Perch begins to open there lead through it."""
+        servers = [
+            await asyncio.start_unix_server(partial(self._connect, to), path) for to, path in self._paths.items()
+        ]
         try:
-            yield self
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(node, "pool", partial(self._pool, node.pool))
+                yield self
         finally:
-            server.close()
+            for server in servers:
+                server.close()
             for writer in list(self._writers):
                 writer.close()
             if self._connected:
                 await asyncio.wait(self._connected)
 
-    async def _connect(self, reader: StreamReader, writer: StreamWriter) -> None:
+    def _pool(self, pool: Pool, url: str, protocol: int = 2) -> redis.ConnectionPool:
+        made = pool(url, protocol)
+        options = {name: value for name, value in made.connection_kwargs.items() if name not in TCP_ONLY}
+        path = str(self._paths[_place(url)])
+        return redis.ConnectionPool(redis.UnixDomainSocketConnection, **options | {"path": path})
+
+    async def _connect(self, to: Place, reader: StreamReader, writer: StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
         self._connected.add(task)
-        if self._to.scheme == "unix":
-            there, store = await asyncio.open_unix_connection(self._to.path)
-        else:
-            there, store = await asyncio.open_connection(self._to.hostname, self._to.port)
+        there, store = await (asyncio.open_unix_connection(to) if isinstance(to, str) else asyncio.open_connection(*to))
         self._writers |= {writer, store}
         doomed = asyncio.Event()
         await asyncio.gather(self._ask(reader, store, writer, doomed), self._answer(there, writer, store, doomed))
@@ -110,3 +121,8 @@ class Proxy:
             return False
         self._word = b""
         return True
+
+
+def _place(url: str) -> Place:
+    parts = urlsplit(url)
+    return parts.path if parts.scheme == "unix" else (parts.hostname or "", parts.port or 0)
