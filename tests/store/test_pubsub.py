@@ -11,18 +11,19 @@ from pathlib import Path
 import pytest
 from redis.asyncio.connection import AbstractConnection
 from redis.crc import key_slot
-from redis.exceptions import RedisError
 
 from store import keys
 from store.client.database import Database
-from store.client.outages import OutageLog
 from store.client.pubsub import PubSub
+from tests.support.servers.cluster import Cluster
+from tests.support.servers.cluster import cluster as running
+from tests.support.servers.nodes import Node
 from tests.support.servers.processes import connected, own_store
-from tests.support.servers.slots import Cluster, three_primaries
 from tests.support.stored import subscribers
 from tests.support.transport.live import until
 
 ROUNDS = 6
+MOVING = "home:{7}"
 
 
 class Reader:
@@ -51,22 +52,33 @@ class Reader:
         return all(self.held.get(channel) == self.stored[channel] for channel in self.stored)
 
 
+def slot(channel: str) -> int:
+    """Return the slot of a channel."""
+    return int(key_slot(channel.encode()))
+
+
 @pytest.fixture
 async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
     """Three primaries."""
-    async with three_primaries(tmp_path / "cluster") as made:
+    async with running(tmp_path / "cluster") as made:
         yield made
 
 
 @pytest.fixture
-async def pubsub(cluster: Cluster) -> AsyncIterator[PubSub]:
+async def store(cluster: Cluster) -> AsyncIterator[Database]:
+    """The database on the cluster."""
+    async with connected(cluster.url) as made:
+        await made.find_out()
+        yield made
+
+
+@pytest.fixture
+async def pubsub(store: Database) -> AsyncIterator[PubSub]:
     """Pub/Sub of one process on the cluster."""
-    outages = OutageLog()
-    made = PubSub(cluster, "", outages)
+    made = PubSub(store.servers, "", store.outages)
     made.start()
     yield made
     await made.close()
-    outages.close()
 
 
 @pytest.fixture
@@ -80,61 +92,62 @@ async def reader(pubsub: PubSub) -> Reader:
     return made
 
 
-async def test_every_node(cluster: Cluster, reader: Reader) -> None:
+async def publish(store: Database, reader: Reader, channel: str) -> None:
+    """Store the next number of a channel, and publish it."""
+    reader.stored[channel] += 1
+    await store.one("SPUBLISH", channel, f"{reader.stored[channel]}")
+
+
+def other_than(cluster: Cluster, owner: Node) -> Node:
+    """Return another node."""
+    return next(node for node in cluster.nodes if node is not owner)
+
+
+async def test_every_node(cluster: Cluster, store: Database, reader: Reader) -> None:
     """Messages of all nodes arrive in order, over one connection to each node."""
-    for i in range(1, ROUNDS):
+    for _ in range(1, ROUNDS):
         for channel in reader.stored:
-            reader.stored[channel] = i
-            await cluster.publish(channel, f"{i}")
+            await publish(store, reader, channel)
     await until(reader.is_right)
     assert set(reader.calls.values()) == {1}
-    for primary in cluster.primaries:
-        assert len((await primary.run("CLIENT", "LIST", "TYPE", "pubsub")).splitlines()) == 1
+    for node in cluster.nodes:
+        assert len(await node.client.client_list("pubsub")) == 1
 
 
-@pytest.mark.parametrize("way", [Cluster.move, Cluster.migrate])
+@pytest.mark.parametrize("atomic", [False, True])
 async def test_slots_that_move(
-    cluster: Cluster, pubsub: PubSub, reader: Reader, way: Callable[..., asyncio.Future[None]]
+    cluster: Cluster, store: Database, pubsub: PubSub, reader: Reader, *, atomic: bool
 ) -> None:
     """While a slot moves to and fro, its listeners learn each change. Listeners to other slots are not called again."""
-    moving = "home:{7}"
     for i in range(1, ROUNDS):
-        to = next(primary for primary in cluster.primaries if primary is not cluster.owner(moving))
+        to = other_than(cluster, await cluster.owner(slot(MOVING)))
         moved = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            group.create_task(write(cluster, reader, moving, moved))
-            await way(cluster, moving, to)
+            group.create_task(write(store, reader, moved))
+            await cluster.move([slot(MOVING)], to, atomic=atomic)
             moved.set()
         await until(reader.is_right)
-        await until(partial(reader.was_called, {moving}, i + 1))
-    assert {calls for channel, calls in reader.calls.items() if channel != moving} == {1}
+        await until(partial(reader.was_called, {MOVING}, i + 1))
+    assert {calls for channel, calls in reader.calls.items() if channel != MOVING} == {1}
     assert pubsub.connected.is_set()
 
 
-async def write(cluster: Cluster, reader: Reader, channel: str, moved: asyncio.Event) -> None:
+async def write(store: Database, reader: Reader, moved: asyncio.Event) -> None:
     """Store and publish rising numbers until the slot has moved. Each is published once, by the owner."""
     while not moved.is_set():
-        reader.stored[channel] += 1
-        while True:
-            try:
-                await cluster.publish(channel, f"{reader.stored[channel]}")
-                break
-            except RedisError:  # the slot has just moved
-                await cluster.read_topology()
+        await publish(store, reader, MOVING)
 
 
-async def test_a_node_that_disconnects(cluster: Cluster, reader: Reader) -> None:
+async def test_a_node_that_disconnects(cluster: Cluster, store: Database, reader: Reader) -> None:
     """When one node disconnects, the listeners to its channels learn each change, and no others are called again."""
-    channel = "home:{7}"
-    owner = cluster.owner(channel)
-    own = {name for name in reader.stored if cluster.owner(name) is owner}
+    owner = await cluster.owner(slot(MOVING))
+    own = {name for name in reader.stored if store.servers.node_of(name) == store.servers.node_of(MOVING)}
     assert own != set(reader.stored)
     for i in range(2, ROUNDS):
         for kind in ("before", "after"):
             if kind == "after":
                 assert await owner.run("CLIENT", "KILL", "TYPE", "pubsub") == 1
-            reader.stored[channel] += 1
-            await cluster.publish(channel, f"{reader.stored[channel]}")
+            await publish(store, reader, MOVING)
         await until(reader.is_right)
         await until(partial(reader.was_called, own, i))
     assert {calls for name, calls in reader.calls.items() if name not in own} == {1}
@@ -146,12 +159,12 @@ async def test_leaving(cluster: Cluster, pubsub: PubSub, reader: Reader) -> None
     for channel, listener in kept.items():
         pubsub.listen(channel, listener)
     pubsub.ignore("one:{7}", print)
-    to = next(primary for primary in cluster.primaries if primary is not cluster.owner("home:{7}"))
-    await cluster.move("home:{7}", to)
+    to = other_than(cluster, await cluster.owner(slot(MOVING)))
+    await cluster.move([slot(MOVING)], to, atomic=False)
     pubsub.ignore("two:{7}", print)
-    await until(lambda: reader.calls["home:{7}"] == 2)
-    for primary in cluster.primaries:
-        while {"one:{7}", "two:{7}"} & set(await primary.run("PUBSUB", "SHARDCHANNELS")):
+    await until(lambda: reader.calls[MOVING] == 2)
+    for node in cluster.nodes:
+        while {"one:{7}", "two:{7}"} & set(await node.run("PUBSUB", "SHARDCHANNELS")):
             pass
 
 
