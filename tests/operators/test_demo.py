@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import redis.asyncio as redis
-
 from resolvers.operation.services import Services
 from resolvers.rules.text import is_login, mentions, normalise
 from resolvers.upkeep import demo
 from store import jobs
 from store.settings import Settings
 from tests.support.people import Member
+from tests.support.work import photograph
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { accessToken userErrors { code } } }"
 HOME = """
@@ -70,24 +69,17 @@ async def test_it_fills_a_store_once(services: Services) -> None:
     """A first fill leaves no work undone, a second one returns nothing and changes nothing."""
     assert await demo.fill(services)
     assert await jobs.backlog(services.db) == (0, 0)
-    before = await _everything(services.settings)
+    before = await photograph(services.db)
     assert await demo.fill(services) is None
-    assert await _everything(services.settings) == before
+    assert await photograph(services.db) == before
 
 
 async def test_it_leaves_a_store_with_a_member_alone(services: Services, alice: Member) -> None:
     """If one member has signed up, nothing is written."""
     assert alice.login == "alice"
-    before = await _everything(services.settings)
+    before = await photograph(services.db)
     assert await demo.fill(services) is None
-    assert await _everything(services.settings) == before
-
-
-async def _everything(settings: Settings) -> dict[object, object]:
-    """Return all keys with their values in the server's own binary form."""
-    async with redis.Redis.from_url(settings.redis_url) as client:
-        names = sorted(await client.keys())
-        return {name: await client.dump(name) for name in names}
+    assert await photograph(services.db) == before
 
 
 def test_every_text_keeps_the_rules() -> None:

@@ -9,7 +9,12 @@ from store.client.database import Database
 async def find(db: Database, pattern: str = "*") -> list[str]:
     """Return all keys that match a pattern, without the markers of slots: processes make them at any time."""
     found = [str(key) for (some,) in await db.each_node(("KEYS", pattern)) for key in some]
-    return [key for key in found if not key.startswith(keys.slot("").partition(":")[0] + ":")]
+    return [key for key in found if not is_marker(key)]
+
+
+def is_marker(key: str) -> bool:
+    """Return whether a key is the marker of a slot."""
+    return key.startswith(keys.slot("").partition("{")[0])
 
 
 async def delete(db: Database, *names: str) -> None:

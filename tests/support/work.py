@@ -15,7 +15,7 @@ from store import jobs, keys
 from store.client.database import Command, Database
 from store.records import Job, read_pairs
 from store.settings import Settings
-from tests.support.stored import find
+from tests.support.stored import find, is_marker
 
 BOOKKEEPING = (
     "jobs:",
@@ -73,12 +73,12 @@ async def take(db: Database, job: Job) -> Job:
 
 
 async def photograph(db: Database) -> Photo:
-    """Return a snapshot of everything in the store, jobs included."""
+    """Return a snapshot of everything in the store, jobs included, without the markers of slots."""
     photo: Photo = {}
     for url in [node.url for node in db.nodes]:
         client: Any = redis.Redis.from_url(url)
         async with client, client.pipeline(transaction=False) as pipeline:
-            names = await client.keys()
+            names = [name for name in await client.keys() if not is_marker(name.decode())]
             for name in names:
                 pipeline.dump(name)
             photo |= dict(zip(names, await pipeline.execute(), strict=True))
