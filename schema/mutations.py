@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import fields
-from typing import Annotated, Any, Concatenate, ParamSpec, cast, get_type_hints
-
 import strawberry
 
 from resolvers import (
@@ -20,67 +16,13 @@ from resolvers import (
     promotions,
     sessions,
 )
-from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused
-from resolvers.operation.payloads import Payload
+from schema.mutation import mutation
 from schema.types import account_inputs as i
 from schema.types import notifications as n
 from schema.types import payloads as p
 from schema.types import post_inputs as o
 from schema.types import promotions as a
 from schema.types.descriptions import limit
-
-P = ParamSpec("P")
-
-
-def _mutation(
-    act: Callable[Concatenate[Context, P], Awaitable[Payload]],
-    takes: Callable[P, object],
-    gives: type,
-    *,
-    description: str,
-    optional: bool = False,
-    suspended: bool = False,
-) -> Any:
-    """Declare a mutation with input type `takes` and payload type `gives`, resolved by `act`.
-
-    The fields of the input are the arguments of `act`. A refusal becomes `userErrors`. `suspended` allows the mutation
-    to suspended members, which is right only where it concerns nothing but their own account.
-    Raises TypeError where the result of `act` and `gives` differ in their fields.
-    """
-    names = [field.name for field in fields(cast("type[Any]", takes))]
-    run, result = cast("Callable[..., Awaitable[Payload]]", act), _result(act, gives)
-
-    async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
-        arguments = {name: getattr(input, name) for name in names} if input else {}
-        try:
-            if not suspended:
-                await info.context.active()
-            return await run(info.context, **arguments)
-        except Refused as refused:
-            return result(user_errors=refused.errors)
-
-    _take(resolve, takes, optional=optional)
-    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
-
-
-def _take(resolve: Any, taken: Any, *, optional: bool) -> None:
-    """Set the type of a resolver's argument `input`."""
-    argument = strawberry.argument(description="The input of the mutation.")
-    if optional:
-        resolve.__annotations__["input"] = Annotated[taken | None, argument]
-    else:
-        resolve.__annotations__["input"] = Annotated[taken, argument]
-        resolve.__defaults__ = None
-
-
-def _result(act: Callable[..., Any], gives: type) -> type[Payload]:
-    """Return the result class of a resolver; raises TypeError where its fields are not those of the payload."""
-    result: type[Payload] = get_type_hints(act)["return"]
-    shown, made = {field.name for field in fields(gives)}, set(result.__struct_fields__)
-    if shown != made:
-        raise TypeError(f"{gives.__name__} and what {act.__name__} returns differ in {', '.join(sorted(shown ^ made))}")
-    return result
 
 
 @strawberry.type(
@@ -90,7 +32,7 @@ def _result(act: Callable[..., Any], gives: type) -> type[Payload]:
     "changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
 class Mutation:
-    sign_up = _mutation(
+    sign_up = mutation(
         accounts.sign_up,
         i.SignUpInput,
         p.SessionPayload,
@@ -98,7 +40,7 @@ class Mutation:
         f"{limit('sign_ups_per_hour')} times an hour.",
         suspended=True,
     )
-    log_in = _mutation(
+    log_in = mutation(
         sessions.log_in,
         i.LogInInput,
         p.SessionPayload,
@@ -106,14 +48,14 @@ class Mutation:
         f"{limit('log_in_attempts')} in a quarter of an hour per identifier.",
         suspended=True,
     )
-    refresh_session = _mutation(
+    refresh_session = mutation(
         sessions.refresh_session,
         i.RefreshSessionInput,
         p.SessionPayload,
         description="Trades a refresh token for new tokens. The old refresh token stops working.",
         suspended=True,
     )
-    log_out = _mutation(
+    log_out = mutation(
         sessions.log_out,
         i.LogOutInput,
         p.LogOutPayload,
@@ -121,27 +63,27 @@ class Mutation:
         description="Ends the session at once, its open websockets and event streams too.",
         suspended=True,
     )
-    change_password = _mutation(
+    change_password = mutation(
         sessions.change_password,
         i.ChangePasswordInput,
         p.SessionPayload,
         description="Changes the password, and ends every other session of the viewer.",
         suspended=True,
     )
-    update_profile = _mutation(
+    update_profile = mutation(
         accounts.update_profile,
         i.UpdateProfileInput,
         p.ViewerPayload,
         description="Changes the viewer's profile.",
     )
-    change_email = _mutation(
+    change_email = mutation(
         accounts.change_email,
         i.ChangeEmailInput,
         p.ViewerPayload,
         description="Changes the viewer's e-mail address at once. The former one is free.",
         suspended=True,
     )
-    delete_account = _mutation(
+    delete_account = mutation(
         accounts.delete_account,
         i.DeleteAccountInput,
         p.DeleteAccountPayload,
@@ -150,133 +92,133 @@ class Mutation:
         suspended=True,
     )
 
-    follow = _mutation(
+    follow = mutation(
         follows.follow,
         i.UsersInput,
         p.UsersPayload,
         description="Follows members at once, or asks private ones. A member follows and asks at most "
         f"{limit('max_following')} others.",
     )
-    unfollow = _mutation(
+    unfollow = mutation(
         follows.unfollow,
         i.UsersInput,
         p.UsersPayload,
         description="Ends the viewer's follows, and takes back requests.",
     )
-    approve_follow_requests = _mutation(
+    approve_follow_requests = mutation(
         follows.approve_follow_requests,
         i.UsersInput,
         p.UsersPayload,
         description="Approves the requests of members to follow the viewer.",
     )
-    reject_follow_requests = _mutation(
+    reject_follow_requests = mutation(
         follows.reject_follow_requests,
         i.UsersInput,
         p.UsersPayload,
         description="Rejects the requests of members to follow the viewer.",
     )
-    remove_followers = _mutation(
+    remove_followers = mutation(
         follows.remove_followers,
         i.UsersInput,
         p.UsersPayload,
         description="Ends the follows of members to the viewer.",
     )
-    block = _mutation(
+    block = mutation(
         blocks.block,
         i.UsersInput,
         p.UsersPayload,
         description="Ends any follow in both directions. Neither member sees the other's posts, comments and likes, "
         f"and the blocked one does not see the viewer. A member blocks at most {limit('max_blocked')} others.",
     )
-    unblock = _mutation(
+    unblock = mutation(
         blocks.unblock,
         i.UsersInput,
         p.UsersPayload,
         description="Ends the viewer's blocks. Follows that they ended stay ended.",
     )
-    mute = _mutation(
+    mute = mutation(
         blocks.mute,
         i.UsersInput,
         p.UsersPayload,
         description="Leaves members out of the viewer's timelines, notifications and streams. They are not notified. A "
         f"member mutes at most {limit('max_blocked')} others.",
     )
-    unmute = _mutation(blocks.unmute, i.UsersInput, p.UsersPayload, description="Ends the viewer's mutes.")
+    unmute = mutation(blocks.unmute, i.UsersInput, p.UsersPayload, description="Ends the viewer's mutes.")
 
-    post = _mutation(posts.post, o.PostInput, p.PostPayload, description="Publishes a status, which may answer a post.")
-    repost = _mutation(
+    post = mutation(posts.post, o.PostInput, p.PostPayload, description="Publishes a status, which may answer a post.")
+    repost = mutation(
         posts.repost,
         o.RepostInput,
         p.RepostPayload,
         description="Reposts a post, plainly or as a quote. Hidden posts, and other members' private posts, cannot "
         "be reposted. A member has at most one plain repost of a post.",
     )
-    unrepost = _mutation(
+    unrepost = mutation(
         posts.unrepost, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's plain repost of a post."
     )
-    delete_post = _mutation(
+    delete_post = mutation(
         posts.delete_post,
         o.PostIdInput,
         p.DeletePostPayload,
         description="Deletes a post of the viewer's own, everywhere and for good. Its plain reposts disappear with it, "
         "its quotes and replies stay.",
     )
-    hide_post = _mutation(
+    hide_post = mutation(
         posts.hide_post,
         o.PostIdInput,
         p.PostIdPayload,
         description="Hides a status or quote of the viewer's own. Until it is shown again, only the author and "
         "moderators see it.",
     )
-    unhide_post = _mutation(
+    unhide_post = mutation(
         posts.unhide_post,
         o.PostIdInput,
         p.PostIdPayload,
         description="Shows a hidden post of the viewer's own again.",
     )
-    pin_post = _mutation(
+    pin_post = mutation(
         pins.pin_post,
         o.PostIdInput,
         p.PostIdPayload,
         description="Pins a status or quote of the viewer's own to their profile, in place of the one pinned before. "
         "A hidden post and a plain repost are refused with NOT_ALLOWED. Deleting the post ends the pin.",
     )
-    unpin_post = _mutation(
+    unpin_post = mutation(
         pins.unpin_post,
         o.PostIdInput,
         p.PostIdPayload,
         description="Unpins a post of the viewer's own. A post that is not pinned changes nothing.",
     )
-    like = _mutation(likes_and_comments.like, o.PostIdInput, p.PostIdPayload, description="Likes a post.")
-    unlike = _mutation(
+    like = mutation(likes_and_comments.like, o.PostIdInput, p.PostIdPayload, description="Likes a post.")
+    unlike = mutation(
         likes_and_comments.unlike, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's like of a post."
     )
-    favourite = _mutation(
+    favourite = mutation(
         favourites.favourite,
         o.PostIdInput,
         p.PostIdPayload,
         description="Adds a post to the viewer's favourites, which nobody else sees. A member has at most "
         f"{limit('max_favourites')}.",
     )
-    unfavourite = _mutation(
+    unfavourite = mutation(
         favourites.unfavourite,
         o.PostIdInput,
         p.PostIdPayload,
         description="Removes a post from the viewer's favourites, also one that they may not see any more.",
     )
-    comment = _mutation(
+    comment = mutation(
         likes_and_comments.comment,
         o.CommentInput,
         p.CommentPayload,
         description="Comments on a post, or answers a comment on it.",
     )
-    delete_comment = _mutation(
+    delete_comment = mutation(
         likes_and_comments.delete_comment,
         o.DeleteCommentInput,
         p.DeleteCommentPayload,
         description="Deletes a comment. Only its author and the author of the post may do so.",
     )
-    mark_notifications_read = _mutation(
+    mark_notifications_read = mutation(
         notifications.mark_notifications_read,
         n.MarkNotificationsReadInput,
         p.ViewerPayload,
@@ -284,13 +226,13 @@ class Mutation:
         description="Marks notifications read. Those marked read stay so.",
     )
 
-    create_promotion = _mutation(
+    create_promotion = mutation(
         promotions.create_promotion,
         a.CreatePromotionInput,
         p.PromotionPayload,
         description=f"Begins a promotion. Administrators only. At most {limit('max_promotions')} run at one time.",
     )
-    end_promotion = _mutation(
+    end_promotion = mutation(
         promotions.end_promotion,
         a.EndPromotionInput,
         p.PromotionPayload,

@@ -5,7 +5,7 @@ import strawberry
 
 from resolvers.operation.context import Context
 from resolvers.operation.payloads import PostIdPayload
-from schema.mutations import _mutation
+from schema.mutation import mutation
 
 
 @strawberry.input
@@ -26,4 +26,4 @@ async def act(context: Context, *, post_id: str) -> PostIdPayload:
 
 def test_a_payload_that_shows_what_its_resolver_does_not_return_is_refused_at_import() -> None:
     with pytest.raises(TypeError, match="Misspelled and what act returns differ in post, psot"):
-        _mutation(act, NamesAPost, Misspelled, description="Does nothing.")
+        mutation(act, NamesAPost, Misspelled, description="Does nothing.")

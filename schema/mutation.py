@@ -1,0 +1,65 @@
+"""Declares a mutation: its input, its payload, and the resolver that acts."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import fields
+from typing import Annotated, Any, Concatenate, ParamSpec, cast, get_type_hints
+
+import strawberry
+
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused
+from resolvers.operation.payloads import Payload
+
+P = ParamSpec("P")
+
+
+def mutation(
+    act: Callable[Concatenate[Context, P], Awaitable[Payload]],
+    takes: Callable[P, object],
+    gives: type,
+    *,
+    description: str,
+    optional: bool = False,
+    suspended: bool = False,
+) -> Any:
+    """Declare a mutation with input type `takes` and payload type `gives`, resolved by `act`.
+
+    The fields of the input are the arguments of `act`. A refusal becomes `userErrors`. `suspended` allows the mutation
+    to suspended members, which is right only where it concerns nothing but their own account.
+    Raises TypeError where the result of `act` and `gives` differ in their fields.
+    """
+    names = [field.name for field in fields(cast("type[Any]", takes))]
+    run, result = cast("Callable[..., Awaitable[Payload]]", act), _result(act, gives)
+
+    async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
+        arguments = {name: getattr(input, name) for name in names} if input else {}
+        try:
+            if not suspended:
+                await info.context.active()
+            return await run(info.context, **arguments)
+        except Refused as refused:
+            return result(user_errors=refused.errors)
+
+    _take(resolve, takes, optional=optional)
+    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+
+
+def _take(resolve: Any, taken: Any, *, optional: bool) -> None:
+    """Set the type of a resolver's argument `input`."""
+    argument = strawberry.argument(description="The input of the mutation.")
+    if optional:
+        resolve.__annotations__["input"] = Annotated[taken | None, argument]
+    else:
+        resolve.__annotations__["input"] = Annotated[taken, argument]
+        resolve.__defaults__ = None
+
+
+def _result(act: Callable[..., Any], gives: type) -> type[Payload]:
+    """Return the result class of a resolver; raises TypeError where its fields are not those of the payload."""
+    result: type[Payload] = get_type_hints(act)["return"]
+    shown, made = {field.name for field in fields(gives)}, set(result.__struct_fields__)
+    if shown != made:
+        raise TypeError(f"{gives.__name__} and what {act.__name__} returns differ in {', '.join(sorted(shown ^ made))}")
+    return result
