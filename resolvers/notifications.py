@@ -12,9 +12,10 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import Claims
-from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading import global_ids, groups, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import notifications
+from store.groups.records import Group
 from store.ids import CLOCK_SKEW, instant, partition
 from store.notifications import Notification
 from store.records import Comment, Entry, Post, User
@@ -79,6 +80,11 @@ async def post(context: Context, notification: Notification) -> Post | None:
 async def comment(context: Context, notification: Notification) -> Comment | None:
     """Return the comment that a notification is about."""
     return await hydrate.comment(context, notification.comment) if notification.comment else None
+
+
+async def group(context: Context, notification: Notification) -> Group | None:
+    """Return the group that a notification is about."""
+    return await groups.group(context, notification.group) if notification.group else None
 
 
 @dataclass(frozen=True, slots=True)

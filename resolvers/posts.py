@@ -12,7 +12,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import Coordinates, checked_key, checked_location, checked_text, input_digest
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
-from resolvers.reading import global_ids, hydrate, mentions, paging
+from resolvers.reading import global_ids, groups, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
@@ -188,6 +188,8 @@ async def node(context: Context, global_id: str) -> Post | User | object | None:
     kind, number = global_ids.expect_argument(global_id, "id")
     if kind == "user":
         return await hydrate.user(context, number)
+    if kind == "group":
+        return await groups.group(context, number)
     if kind == "promotion":
         (running,) = await hydrate.promotions(context, [number])
         return running
@@ -210,6 +212,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
         (("user",), hydrate.users),
         (global_ids.POSTS, hydrate.posts),
         (("comment",), hydrate.comments),
+        (("group",), groups.groups),
         (("promotion",), hydrate.promotions),
         (("notification",), hydrate.notifications),
         (("viewer",), hydrate.viewers),

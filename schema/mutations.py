@@ -16,6 +16,7 @@ from resolvers import (
     promotions,
     sessions,
 )
+from schema.group_mutations import GroupMutations
 from schema.mutation import mutation
 from schema.types import account_inputs as i
 from schema.types import notifications as n
@@ -31,7 +32,7 @@ from schema.types.descriptions import limit
     "change their password and e-mail address, and delete their account. Repeating a change that is already made "
     "changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
-class Mutation:
+class Mutation(GroupMutations):
     sign_up = mutation(
         accounts.sign_up,
         i.SignUpInput,

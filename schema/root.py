@@ -8,6 +8,7 @@ import strawberry
 
 from resolvers import accounts, posts, search
 from schema.mutations import Mutation
+from schema.types import groups as g
 from schema.types import notifications as n
 from schema.types import site as w
 from schema.types import streams as s
@@ -108,6 +109,7 @@ class Query:
         graphql_type=list[t.Hashtag],
         description="Hashtags used more in the last six hours than in the week before, the most unusual first.",
     )
+    groups = strawberry.field(resolver=g.directory, graphql_type=g.GroupConnection, description=g.DIRECTORY)
 
 
 @strawberry.type(

@@ -217,6 +217,8 @@ async def forget(db: Database, member: int) -> None:
         keys.liked,
         keys.discussed,
         keys.muted,
+        keys.memberships,
+        keys.invited,
     )
     # A read that began before the delete may have built the home again.
     homes = (keys.home, keys.home_state, keys.sources, keys.newest)

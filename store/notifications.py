@@ -34,7 +34,7 @@ class NotificationKind(Enum):
 
 
 class Notification(Struct, frozen=True):
-    """A notification of a member; `post` and `comment` are 0 if it is about none.
+    """A notification of a member; `post`, `comment` and `group` are 0 if it is about none.
 
     For a like, repost or comment, the post is the member's own. For a quote, reply or mention in a post, it is the post
     that quotes, answers or mentions. For a mention or answer in a comment, it is the post below which the comment is.
@@ -45,6 +45,7 @@ class Notification(Struct, frozen=True):
     actor: int
     post: int = 0
     comment: int = 0
+    group: int = 0
 
     @property
     def created_at(self) -> datetime:
@@ -53,7 +54,10 @@ class Notification(Struct, frozen=True):
     @classmethod
     def read(cls, notification: int, text: str) -> Notification:
         kind, *numbers = text.split(":")
-        return cls(notification, NotificationKind(kind), *map(int, numbers))
+        actor, about, comment = map(int, numbers)
+        if kind == NotificationKind.GROUP_INVITE.value:
+            return cls(notification, NotificationKind.GROUP_INVITE, actor, group=about)
+        return cls(notification, NotificationKind(kind), actor, about, comment)
 
 
 def read_notifications(reply: Sequence[str]) -> list[Notification]:

@@ -8,6 +8,7 @@ from typing import cast
 from resolvers.jobs import name_index
 from store import accounts, big_authors, blocks, favourites, follows, jobs, likes_and_comments, posts, timelines
 from store.client.database import Database
+from store.groups import membership
 from store.records import Job
 
 EDGES_BATCH = 100  # Follows ended per step. Each costs a look through a home.
@@ -35,6 +36,8 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     async for step in _follows(db, member):
         yield step
     async for step in _posts(db, member):
+        yield step
+    async for step in _groups(db, member):
         yield step
     async for cost in _likes(db, member):
         yield None, cost
@@ -68,6 +71,20 @@ async def _posts(db: Database, member: int) -> AsyncIterator[Step]:
         for entry in found:
             yield await posts.delete(db, entry.id, member), STEP_COST
         below = found[-1].id
+
+
+async def _groups(db: Database, member: int) -> AsyncIterator[Step]:
+    while invited := await membership.invited_to(db, member, INDEX_BATCH):
+        for group in invited:
+            _, job = await membership.leave(db, group, member, is_deleted=True)
+            yield job, 1
+        await membership.forget_invitations(db, member, invited)
+    last = 0
+    while found := await membership.joined_or_asked(db, member, last, INDEX_BATCH):
+        for entry in found:
+            _, job = await membership.leave(db, entry.entity, member, is_deleted=True)
+            yield job, 1
+        last = found[-1].place
 
 
 async def _likes(db: Database, member: int) -> AsyncIterator[int]:

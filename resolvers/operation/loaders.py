@@ -14,6 +14,8 @@ from resolvers.operation.viewer_loaders import Relationships, Sources
 from store import accounts, big_authors, favourites, follows, homes, likes_and_comments, posts, promotions, timelines
 from store.client.cached_values import CachedValues
 from store.client.database import Command
+from store.groups import reads as groups
+from store.groups.records import Group, GroupRole
 from store.homes import StoredHome
 from store.ids import partition
 from store.notifications import Notification, look_up, read_notifications, read_until_command
@@ -46,6 +48,7 @@ class DataLoaders:
         self._viewer = viewer
         self._me = viewer or 0
         self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
+        self.open_groups: dict[int, bool] = {}  # group → whether the viewer sees what is in it, as the rules decided
 
     @property
     def members(self) -> dict[int, User | None]:
@@ -63,6 +66,36 @@ class DataLoaders:
     @cached_property
     def comment(self) -> DataLoader[Comment | None]:
         return _records(self._batcher, likes_and_comments.comment_command, Comment.read, self._cached.comments)
+
+    @cached_property
+    def group(self) -> DataLoader[Group | None]:
+        return _records(self._batcher, groups.group_command, Group.read, self._cached.groups)
+
+    @cached_property
+    def is_in_group(self) -> DataLoader[bool]:
+        me = self._me
+        return DataLoader(self._batcher, lambda ids: [groups.joined_command(g, me) for g in ids], _each_is_there)
+
+    @cached_property
+    def has_asked_group(self) -> DataLoader[bool]:
+        me = self._me
+        return DataLoader(self._batcher, lambda ids: [groups.requested_command(g, me) for g in ids], _each_is_there)
+
+    @cached_property
+    def group_role(self) -> DataLoader[GroupRole]:
+        """The viewer's role in groups that they are in."""
+        me = self._me
+        return DataLoader(
+            self._batcher,
+            lambda ids: [groups.role_command(group, me) for group in ids],
+            lambda _, replies: list(map(groups.read_role, sound(replies))),
+        )
+
+    @cached_property
+    def group_size(self) -> DataLoader[int]:
+        return DataLoader(
+            self._batcher, lambda ids: list(map(groups.member_count_command, ids)), lambda _, replies: sound(replies)
+        )
 
     @cached_property
     def promotion(self) -> DataLoader[Promotion | None]:

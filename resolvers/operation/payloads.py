@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from resolvers.operation.errors import UserError
 from resolvers.operation.tokens import Claims
+from store.groups.records import Group
 from store.promotions import Promotion
 from store.records import Comment, Post, User
 from store.secret import Secret
@@ -96,3 +97,15 @@ class PromotionPayload(Payload, frozen=True, kw_only=True):
     """A promotion after a change."""
 
     promotion: Promotion | None = None
+
+
+class GroupPayload(Payload, frozen=True, kw_only=True):
+    """A group after a change. The change may have succeeded for some members and been refused for others."""
+
+    group: Group | None = None
+
+
+class DeleteGroupPayload(Payload, frozen=True, kw_only=True):
+    """The global id of a deleted group."""
+
+    deleted_group_id: str | None = None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
 from resolvers.operation.tokens import Claims
+from store.groups.records import Group
 from store.ids import LARGEST
 from store.notifications import Notification
 from store.promotions import Promotion
@@ -14,12 +15,12 @@ from store.records import Comment, Post, Repost, Status, User
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits for 53 bits; the number is fixed, so that a truncated id is recognised
-_FORM = re.compile(r"(user|status|repost|comment|promotion|notification|viewer)_([0-9a-f]{14})")
+_FORM = re.compile(r"(user|status|repost|comment|group|promotion|notification|viewer)_([0-9a-f]{14})")
 
 POSTS = ("status", "repost")
 
 
-Record = User | Post | Comment | Promotion | Notification | Claims
+Record = User | Post | Comment | Group | Promotion | Notification | Claims
 
 
 _KINDS: dict[type, str] = {
@@ -27,6 +28,7 @@ _KINDS: dict[type, str] = {
     Status: "status",
     Repost: "repost",
     Comment: "comment",
+    Group: "group",
     Promotion: "promotion",
     Notification: "notification",
     Claims: "viewer",

@@ -9,7 +9,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Lookup
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.tokens import Claims
-from resolvers.reading import global_ids
+from resolvers.reading import global_ids, groups
 from resolvers.rules import visibility
 from resolvers.rules.visibility import Sight
 from store.notifications import Notification
@@ -195,11 +195,19 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
         list({notification.comment for notification in known} - {0}),
     ]
     load = context.load
-    about = await records(context, below, (load.comment, remarks), (load.read_until, [context.viewer]))
+    invited_to = list({notification.group for notification in known} - {0})
+    others: list[Lookup] = [
+        (load.comment, remarks),
+        (load.read_until, [context.viewer]),
+        *groups.about(context, invited_to),
+    ]
+    about = await records(context, below, *others)
     sight = await sight_of_posts(context, about, {notification.actor for notification in known})
     said = dict(zip(remarks, load.comment.loaded(remarks), strict=True))
 
     def shown(notification: Notification) -> bool:
+        if notification.group and load.group.found[notification.group] is None:
+            return False
         subjects = ([sight.posts[notification.post]] if notification.post else []) + (
             [said[notification.comment]] if notification.comment else []
         )

@@ -36,8 +36,12 @@ class Targets:
         """Return the members as the viewer sees them now, and all user errors in the order of the input."""
         context.forget()
         users = await hydrate.users(context, self.members)
-        self.errors.sort(key=lambda error: int((error.field or ["", "0"])[1]))
-        return UsersPayload(users=[user for user in users if user], viewer=context.claims, user_errors=self.errors)
+        shown = [user for user in users if user]
+        return UsersPayload(users=shown, viewer=context.claims, user_errors=self.ordered_errors())
+
+    def ordered_errors(self) -> list[UserError]:
+        """Return all user errors in the order of the input."""
+        return sorted(self.errors, key=lambda error: int((error.field or ["", "0"])[1]))
 
 
 async def targets(context: Context, user_ids: Sequence[str], *, among: Collection[str] = ()) -> Targets:

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from store.groups.records import Group, GroupKind
 from store.records import Comment, Post, Relationship, Repost, Status, User
 
 
@@ -55,6 +56,11 @@ def permissions(user: User | None, relationship: Relationship, viewer: int | Non
 def is_wanted(relationship: Relationship) -> bool:
     """Return whether there is no block or mute between the viewer and a member; also for a deleted member."""
     return not (relationship.blocks or relationship.is_blocked or relationship.mutes)
+
+
+def opens_group(group: Group | None, *, is_member: bool) -> bool:
+    """Return whether a viewer sees what is in a group: posts, members and description. A deleted group is unseen."""
+    return group is not None and (is_member or group.kind is not GroupKind.PRIVATE)
 
 
 class Sight(Struct, frozen=True):

@@ -11,6 +11,7 @@ from typing import Any
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import (
     favourites,
+    groups,
     importance,
     lists,
     members,
@@ -63,6 +64,13 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.WITHDRAWN_NOTIFICATIONS: (notifications.owners,),
     Kind.NOTIFICATION_STATE: (notifications.owners,),
     Kind.MENTIONS: (notifications.owners, notifications.mentions),
+    Kind.GROUP: (groups.groups,),
+    Kind.GROUP_MEMBERS: (groups.listed(Kind.GROUP_MEMBERS),),
+    Kind.GROUP_REQUESTS: (groups.listed(Kind.GROUP_REQUESTS),),
+    Kind.GROUP_INVITATIONS: (groups.listed(Kind.GROUP_INVITATIONS),),
+    Kind.GROUP_ROLES: (groups.roles,),
+    Kind.MEMBERSHIPS: (groups.memberships,),
+    Kind.INVITED: (groups.invited,),
 }
 
 
@@ -171,6 +179,7 @@ async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     for timeline in found.rankings:
         findings += await importance.ranked_entries(db, timeline)
     findings += await promotions.promotions(db, found)
+    findings += await groups.directory(db, found)
     findings += await names.left_over(db, found)
     findings += await orphans.names(db, found.logins_and_emails)
     return findings

@@ -11,6 +11,7 @@ import strawberry
 
 from resolvers import notifications
 from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum
+from schema.types.groups import Group
 from schema.types.nodes import Info, Node, PageInfo, created_at, is_a, nodes_of
 from schema.types.posts import Comment, Post
 from schema.types.streams import Resume, StreamEvent, StreamGap
@@ -30,7 +31,7 @@ enum(
     COMMENT="The actor commented on a post of the viewer.",
     REPLY="The actor replied to a post of the viewer.",
     MENTION="The actor named the viewer with @login in a post or comment.",
-    GROUP_INVITE="Reserved for invitations to groups. No notification has it yet.",
+    GROUP_INVITE="The actor invited the viewer to a group.",
 )
 
 
@@ -44,6 +45,10 @@ def _post(root: stored.Notification, info: Info) -> Awaitable[Any]:
 
 def _comment(root: stored.Notification, info: Info) -> Awaitable[Any]:
     return notifications.comment(info.context, root)
+
+
+def _group(root: stored.Notification, info: Info) -> Awaitable[Any]:
+    return notifications.group(info.context, root)
 
 
 def _is_read(root: stored.Notification, info: Info) -> Awaitable[bool]:
@@ -71,6 +76,11 @@ class Notification(Node):
         resolver=_comment,
         graphql_type=Comment | None,
         description="The comment that was written. Null for kinds that concern no comment.",
+    )
+    group = strawberry.field(
+        resolver=_group,
+        graphql_type=Group | None,
+        description="The group that the viewer was invited to. Null for kinds that concern no group.",
     )
     created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
     is_read = strawberry.field(

@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, favourites, follows, notifications, sessions, timelines
+from resolvers import accounts, blocks, favourites, follows, groups, notifications, sessions, timelines
 from resolvers.credentials import USER_AGENT_MOST
 from resolvers.operation.tokens import Claims
 from schema.types.descriptions import enum, limit
@@ -112,6 +112,10 @@ def _received(root: Claims, info: Info, first: First = 20, after: After = None) 
     return notifications.received(info.context, root, first, after)
 
 
+def _groups(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return groups.viewer_groups(info.context, root, first, after)
+
+
 def _unread_notification_count(root: Claims, info: Info) -> Awaitable[int]:
     return notifications.unread_count(info.context, root)
 
@@ -157,6 +161,11 @@ class Viewer(Node):
         graphql_type=int,
         description="How many notifications are newer than the newest one marked read, also those that are out of "
         "sight by now.",
+    )
+    groups = strawberry.field(
+        resolver=_groups,
+        graphql_type=later("GroupConnection", "schema.types.groups"),
+        description="The groups that the viewer is in, newest first.",
     )
     sessions = strawberry.field(
         resolver=_sessions,

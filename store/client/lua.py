@@ -26,7 +26,14 @@ from typing import Any
 from store.keys import fields
 
 FOLDER = Path(__file__).parents[1] / "scripts"
-SHARED = ("prelude", "home", "placing", "delivering", "mailbox")  # files of shared declarations, in this order
+SHARED = (
+    "prelude",
+    "home",
+    "placing",
+    "delivering",
+    "mailbox",
+    "groups",
+)  # files of shared declarations, in this order
 
 _COMMENT = re.compile(r"--.*")
 _WORD = re.compile(r"\w+")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from store.keys.members import *  # noqa: F403  three files, one name space
+from store.keys.groups import *  # noqa: F403  one name space
+from store.keys.members import *  # noqa: F403
 from store.keys.posts import *  # noqa: F403
 from store.keys.site import *  # noqa: F403
 

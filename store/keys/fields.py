@@ -65,6 +65,14 @@ class CommentField:
     MENTIONS = "mentions"  # ids of members
 
 
+class GroupField:
+    """Fields of `group:`."""
+
+    NAME = "name"
+    DESCRIPTION = "description"
+    KIND = "kind"
+
+
 class HomeField:
     """Fields of `homestate:`."""
 

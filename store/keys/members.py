@@ -205,7 +205,7 @@ def favourites(member: int) -> str:
 
 
 def notifications(member: int) -> str:
-    """zset: notification, as `KIND:actor:post:comment`, 0 for none → its id; newest `NOTIFICATIONS_KEPT`"""
+    """zset: notification, as `KIND:actor:post or group:comment`, 0 for none → its id; newest `NOTIFICATIONS_KEPT`"""
     return f"notifications:{{{partition(member)}}}:{member}"
 
 

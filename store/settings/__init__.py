@@ -110,6 +110,9 @@ class Settings:
     max_bio: int = _setting(200, "characters of a bio", least=1, most=10_000)
     max_ids: int = _setting(100, "ids in one call", least=1, most=1000)
     max_favourites: int = _setting(10_000, "posts that one member can favourite", least=1)
+    max_groups: int = _setting(500, "groups that one member can be in or ask to join, their own included", least=1)
+    group_name: int = _setting(50, "characters of a group's name", least=1, most=1000)
+    group_description: int = _setting(500, "characters of a group's description", least=0, most=10_000)
     max_promotions: int = _setting(1_000, "promotions that can run at one time", least=1, most=100_000)
     max_page: int = _setting(100, "entries of one page", least=1, most=1000)
 

@@ -10,7 +10,7 @@ from store.client.database import Database
 
 
 class Kind(Enum):
-    """A kind of key that is named by the id of one member, post or comment."""
+    """A kind of key that is named by the id of one member, post, comment or group."""
 
     USER = member(keys.user)
     FOLLOWING = member(keys.following)
@@ -39,6 +39,13 @@ class Kind(Enum):
     COMMENTS = member(keys.comments)
     COMMENTERS = member(keys.commenters)
     COMMENT = member(keys.comment)
+    GROUP = member(keys.group)
+    GROUP_MEMBERS = member(keys.group_members)
+    GROUP_ROLES = member(keys.group_roles)
+    GROUP_REQUESTS = member(keys.group_requests)
+    GROUP_INVITATIONS = member(keys.group_invitations)
+    MEMBERSHIPS = member(keys.memberships)
+    INVITED = member(keys.invited)
 
     def key(self, owner: int) -> str:
         """Return the key of one owner."""

@@ -32,6 +32,7 @@ class KeyBatch:
     has_running_promotions: bool = False
     logins_and_emails: list[str] = field(default_factory=list)  # as keys
     magnitudes: list[int] = field(default_factory=list)  # of sets of names
+    has_group_directory: bool = False
     has_indexed: bool = False  # whether the states of members in the index of names are in the batch
 
     def of(self, *kinds: Kind) -> list[int]:
@@ -90,4 +91,5 @@ def _sort_other(batch: KeyBatch, key: str) -> None:
     elif key in _MAGNITUDES:
         batch.magnitudes.append(_MAGNITUDES[key])
     batch.has_running_promotions |= key == keys.promotions()
+    batch.has_group_directory |= key == keys.group_directory()
     batch.has_indexed |= key == keys.indexed()

@@ -20,6 +20,7 @@ from store.embedded import attach
 from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
+from tests.support import groups
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
 from tests.support.people import PASSWORD, Member
@@ -55,6 +56,19 @@ async def live(db: Database, anonymous: Member, worker: Worker) -> None:
     for _ in range(STEPS):
         await life.step()
     await life.finish_jobs()
+
+
+async def gather(alice: Member, bob: Member) -> None:
+    """Do everything that groups allow."""
+    group = await groups.create(alice, "PRIVATE")
+    await groups.join(group, bob)
+    await groups.act(alice, "approveGroupMembers", group, bob)
+    await groups.give(alice, group, bob, "MODERATOR")
+    await groups.act(alice, "removeGroupMembers", group, bob)
+    await groups.let_in(alice, group, bob)
+    await groups.act(bob, "leaveGroup", group)
+    await groups.act(alice, "updateGroup", group, kind="PUBLIC")
+    await alice.do("deleteGroup", groupId=group)
 
 
 async def write(db: Database, alice: Member, bob: Member) -> None:
@@ -125,6 +139,7 @@ async def test_one_slot(
     db = services.db
     async with monitored(unquote(urlsplit(store_url).path)) as monitor:
         await live(db, anonymous, worker)
+        await gather(alice, bob)
         await write(db, alice, bob)
         await work_off(db, worker)
         await read(db, bob)

@@ -12,13 +12,18 @@ from tests.support.people import INPUTS, Member
 CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
 
 
-POST, USER, COMMENT, PROMOTION = (f"{kind}_00000000000001" for kind in ("status", "user", "comment", "promotion"))
+POST, USER, COMMENT, PROMOTION, GROUP = (
+    f"{kind}_00000000000001" for kind in ("status", "user", "comment", "promotion", "group")
+)
 
 
 OF_MEMBERS = ["follow", "unfollow", "approveFollowRequests", "rejectFollowRequests", "removeFollowers"]
 
 
 OF_MEMBERS += ["block", "unblock", "mute", "unmute"]
+
+
+OF_GROUP_MEMBERS = ["inviteToGroup", "approveGroupMembers", "rejectGroupMembers", "removeGroupMembers"]
 
 
 OF_POSTS = [
@@ -49,6 +54,10 @@ FIELDS: dict[str, dict[str, Any]] = {
     "deleteComment": {"commentId": COMMENT},
     **{name: {"postId": POST} for name in OF_POSTS},
     "markNotificationsRead": {},
+    "createGroup": {"name": "Birds", "kind": "PUBLIC"},
+    **{name: {"groupId": GROUP} for name in ["updateGroup", "deleteGroup", "joinGroup", "leaveGroup"]},
+    **{name: {"groupId": GROUP, "userIds": [USER]} for name in OF_GROUP_MEMBERS},
+    "setGroupRole": {"groupId": GROUP, "userId": USER, "role": "OWNER"},
     "createPromotion": {"sponsorId": USER, "subject": {"userId": USER}, "endsAt": "2099-01-01T00:00:00Z"},
     "endPromotion": {"promotionId": PROMOTION},
     "logOut": {"everywhere": True},

@@ -12,8 +12,9 @@ from store.upkeep.kinds import Kind, existing
 
 
 async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each notification's actor, post and comment exist."""
+    """Each notification's actor, post, comment and group exist."""
     found = [(listed.key, listed.notification) for listed in await stored.notifications(db, members)]
+    groups = await existing(db, Kind.GROUP, {notification.group for _, notification in found} - {0}) | {0}
     users, posts, comments = await _existing(
         db,
         users={notification.actor for _, notification in found},
@@ -27,7 +28,10 @@ async def notifications(db: Database, members: Sequence[int]) -> list[Finding]:
             [stored.remove(key, notification.id)],
         )
         for key, notification in found
-        if notification.actor not in users or notification.post not in posts or notification.comment not in comments
+        if notification.actor not in users
+        or notification.post not in posts
+        or notification.comment not in comments
+        or notification.group not in groups
     ]
 
 

@@ -14,6 +14,7 @@ from resolvers import accounts
 from store.client.database import Database
 from store.records import Role
 from store.settings import Settings
+from tests.support.groups import create, give, join, let_in
 from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
 from tests.support.promoting import administrator, promote
 from tests.support.visibility.sights import CELLS, RELATIONS, STATES, Cell, State
@@ -90,6 +91,7 @@ async def _make(db: Database, anonymous: Member) -> Audience:
             site.viewers[relation] = await sign_up(anonymous, relation.replace(" ", "_"))
     site.viewers[ANONYMOUS] = anonymous
     await _friends_entities(site)
+    await _friends_groups(site)
     admin = await administrator(db, anonymous)
     await asyncio.gather(*(_entities(site, state, admin) for state in STATES))
     await _relate(db, site)
@@ -112,6 +114,18 @@ async def _friends_entities(site: Audience) -> None:
         "friend_quote": await friend.repost(original, f"see {names}"),
         "friend_plain": await friend.repost(await other.post("passed on")),
     }
+
+
+async def _friends_groups(site: Audience) -> None:
+    """Make a public group that everybody is in, and a private one that the viewers moderate and the members ask."""
+    members, viewers = site.subjects.values(), signed_in(site)
+    public, private = await create(site.friend), await create(site.friend, "PRIVATE")
+    await join(public, *members, *viewers)
+    await let_in(site.friend, private, *viewers)
+    for viewer in viewers:
+        await give(site.friend, private, viewer, "MODERATOR")
+    await join(private, *members)
+    site.shared |= {"friend_group": public, "friend_private_group": private}
 
 
 async def _entities(site: Audience, state: State, admin: Member) -> None:
@@ -143,6 +157,9 @@ async def _entities(site: Audience, state: State, admin: Member) -> None:
     found["pals_quote"] = await pal.repost(status, "see")
     found["promoted_member"] = await promote(admin, member, userId=member.id)
     found["promoted_status"] = await promote(admin, friend, statusId=status)
+    found["group"] = await create(member)
+    for viewer in signed_in(site):
+        await do(member, "inviteToGroup", groupId=found["group"], userIds=[viewer.id])
     site.entities[state] = found
 
 

@@ -61,6 +61,7 @@ ASKS = Only(
     "every member has asked every other viewer, and a block ends that",
     lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS},
 )
+MODERATING = Only("shown to the group's moderators", lambda cell: cell.relation not in {ANONYMOUS, SELF})
 NAMED = Only("every member and their pal name every other viewer", lambda cell: cell.relation not in {ANONYMOUS, SELF})
 
 EDGES = "(first: 100) { edges { node { id } } nodes { id } }"
@@ -179,6 +180,18 @@ def _posts() -> Iterator[Path]:
     yield Path("Comment.replyTo", _on("Comment", "$answer", "replyTo { id }"), "comment_on_status", WORDS)
 
 
+def _groups() -> Iterator[Path]:
+    members = f"members{EDGES}"
+    yield Path("Group.members", _on("Group", "$friend_group", members), "member", MEMBER)
+    asking = _on("Group", "$friend_private_group", f"joinRequests{EDGES}")
+    yield Path("Group.joinRequests", asking, "member", MEMBER, MODERATING)
+    directory = f"groups(first: 100) {{ edges {{ node {{ {members} }} }} nodes {{ {members} }} }}"
+    yield Path("Query.groups", directory, "member", MEMBER)
+    yield Path("Viewer.groups", f"viewer {{ {directory} }}", "member", MEMBER, SIGNED_IN)
+    invitations = f"viewer {{ notifications{ANY} {{ nodes {{ group {{ id }} }} }} }}"
+    yield Path("Notification.group", invitations, "group", WANTED, NAMED)
+
+
 def _promotions() -> Iterator[Path]:
     subject = "subject { ... on Status { id } ... on User { id } }"
     yield Path("Promotion.subject", _on("Promotion", "$promoted_status", subject), "status", TIMELINE)
@@ -187,7 +200,7 @@ def _promotions() -> Iterator[Path]:
 
 
 LIVE = (HOME, ACTIVITY, NOTIFICATIONS, STREAM, SAMPLE)  # subscriptions to which the live visibility tests subscribe
-PATHS = (*_node(), *_viewer(), *_notifications(), *_timelines(), *_users(), *_posts(), *_promotions())
+PATHS = (*_node(), *_viewer(), *_notifications(), *_timelines(), *_users(), *_posts(), *_groups(), *_promotions())
 
 SELF_ONLY = "answers with the viewer, whose fields have ways of their own"
 ELSEWHERE = {  # fields that need no path of their own, and why
@@ -201,6 +214,19 @@ ELSEWHERE = {  # fields that need no path of their own, and why
     "ViewerPayload.viewer": SELF_ONLY,
     "UsersPayload.viewer": SELF_ONLY,
     "DeletePostPayload.author": SELF_ONLY,
+    **dict.fromkeys(
+        ("Mutation.createGroup", "Mutation.updateGroup", "Mutation.joinGroup", "Mutation.leaveGroup"),
+        "answers with a group, whose fields have ways of their own",
+    ),
+    **dict.fromkeys(
+        (
+            "Mutation.approveGroupMembers",
+            "Mutation.rejectGroupMembers",
+            "Mutation.removeGroupMembers",
+            "Mutation.setGroupRole",
+        ),
+        "moderators act on members of their group, whether they see them or not",
+    ),
     "Mutation.createPromotion": "administrators only; what a promotion shows has ways of its own",
     "Mutation.endPromotion": "administrators only",
     "PromotionPayload.promotion": "administrators only",

@@ -97,7 +97,8 @@ def _of_members() -> Iterator[Write]:
         yield Write(mutation, "userIds: [$it]", "users { id }", "member", MEMBER, ends)
 
 
+INVITE = Write("inviteToGroup", "groupId: $friend_group, userIds: [$it]", "group { id }", "member", MEMBER)
 MARK_READ = Write("markNotificationsRead", "upToId: $it", "viewer { user { id } }", "notification", MEMBER, only=OWN)
-WRITES = (*_of_posts(), *_of_comments(), *_of_members(), MARK_READ)
+WRITES = (*_of_posts(), *_of_comments(), *_of_members(), INVITE, MARK_READ)
 # Mentions name members by login, and an invisible member's login must match nobody.
 MENTION = Write("post", "text: $logins", "status { id mentions { id } }", "member", MEMBER)

@@ -1,0 +1,177 @@
+"""Members of groups: joining, leaving, invitations, requests, removal and roles."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from resolvers.jobs import dispatch
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.payloads import GroupPayload
+from resolvers.reading import global_ids, hydrate, paging
+from resolvers.reading import groups as shown
+from resolvers.reading.named_members import Targets, targets
+from resolvers.reading.paging import NodeEdge, Page
+from store.client.database import Database
+from store.groups import membership, reads
+from store.groups.membership import Answers
+from store.groups.records import Group, GroupRole
+from store.records import Entry, Job, User
+
+MODERATORS_ONLY = "only its moderators may do this"
+LAST_OWNER = "its only owner has to make another member owner first"
+
+Change = Callable[[Database, int, int, Sequence[int]], Awaitable[tuple[str, Answers, Job | None]]]
+Refusals = Mapping[str, tuple[UserErrorCode, str]]  # an answer of the store → what the viewer is told
+
+
+async def join_group(context: Context, *, group_id: str) -> GroupPayload:
+    """Join a group, or ask to join a private one; idempotent."""
+    viewer = await context.member()
+    group = await shown.acted_on(context, group_id)
+    outcome, job = await membership.join(context.db, group.id, viewer)
+    if outcome == "gone":
+        raise shown.is_gone()
+    if outcome == "full":
+        raise refuse(UserErrorCode.LIMIT_REACHED, f"groupId: {shown.too_many(context)}", "groupId")
+    return GroupPayload(group=await _finish(context, group, job))
+
+
+async def leave_group(context: Context, *, group_id: str) -> GroupPayload:
+    """Leave a group, take back a request to join it, or decline an invitation; idempotent."""
+    viewer = await context.member()
+    group = await shown.acted_on(context, group_id)
+    outcome, job = await membership.leave(context.db, group.id, viewer)
+    if outcome == "gone":
+        raise shown.is_gone()
+    if outcome == "owner":
+        raise shown.not_allowed(LAST_OWNER)
+    return GroupPayload(group=await _finish(context, group, job))
+
+
+async def invite_to_group(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
+    """Invite members to a group. Each refused member gets a user error, the others succeed."""
+    refusals = {"member": (UserErrorCode.NOT_ALLOWED, "this member is in the group already")}
+    denied = "only its members may do this, in a private group only its moderators"
+    return await _change(context, group_id, user_ids, membership.invite, refusals, denied=denied)
+
+
+async def approve_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
+    """Let members in who ask to join a group. One who has not asked is refused, unless they are in it already."""
+    refusals = {"none": (UserErrorCode.NOT_FOUND, "this member has not asked to join")}
+    return await _change(context, group_id, user_ids, membership.approve, refusals)
+
+
+async def reject_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
+    """Turn members away who ask to join a group; idempotent."""
+    return await _change(context, group_id, user_ids, membership.reject, {})
+
+
+async def remove_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
+    """Remove members from a group, and take back invitations to it; idempotent."""
+    refusals = {"denied": (UserErrorCode.NOT_ALLOWED, "the role of this member in the group is not below yours")}
+    return await _change(context, group_id, user_ids, membership.remove, refusals)
+
+
+async def _change(
+    context: Context,
+    group_id: str,
+    user_ids: Sequence[str],
+    change: Change,
+    refusals: Refusals,
+    *,
+    denied: str = MODERATORS_ONLY,
+) -> GroupPayload:
+    """Change what named members are in a group. Members whom the viewer does not see can be named if they are in it."""
+    await context.member()
+    group = await shown.acted_on(context, group_id)
+    named = await _targets(context, group, user_ids)
+    outcome, answers, job = await change(context.db, group.id, named.viewer, named.members)
+    if outcome == "gone":
+        raise shown.is_gone()
+    if outcome == "denied":
+        raise shown.not_allowed(denied)
+    for member, answer in answers.items():
+        if answer in refusals:
+            named.refuse(member, *refusals[answer])
+    found = await _finish(context, group, job)
+    return GroupPayload(group=found, user_errors=named.ordered_errors())
+
+
+async def _targets(context: Context, group: Group, user_ids: Sequence[str]) -> Targets:
+    """Return the members that a mutation names; a moderator of the group also acts on those whom they do not see."""
+    role = await shown.role(context, group)
+    if role is None or not role.moderates:
+        return await targets(context, user_ids)
+    lists = (reads.members_list, reads.requests_list, reads.invitations_list)
+    return await targets(context, user_ids, among=[key(group.id) for key in lists])
+
+
+async def set_group_role(context: Context, *, group_id: str, user_id: str, role: GroupRole) -> GroupPayload:
+    """Set a member's role in a group. Owners only, except that everybody may give up a role of their own."""
+    viewer = await context.member()
+    group = await shown.acted_on(context, group_id)
+    member = global_ids.expect(user_id, ("user",), "userId")
+    match await membership.set_role(context.db, group.id, viewer, member, role):
+        case "gone":
+            raise shown.is_gone()
+        case "denied":
+            message = "userId: only owners give roles, and nobody changes the role of another owner"
+            raise refuse(UserErrorCode.NOT_ALLOWED, message, "userId")
+        case "stranger":
+            raise refuse(UserErrorCode.NOT_FOUND, "userId: there is no such member in the group", "userId")
+        case "owner":
+            raise refuse(UserErrorCode.NOT_ALLOWED, f"userId: {LAST_OWNER}", "userId")
+    return GroupPayload(group=await _finish(context, group, None))
+
+
+async def _finish(context: Context, group: Group, job: Job | None) -> Group | None:
+    """Run the job of a change; return the group as it is now."""
+    if job:
+        await dispatch.finish(context.db, job, context.batcher)
+    context.forget()
+    return await shown.group(context, group.id)
+
+
+class MemberEdge(NodeEdge[User], frozen=True):
+    """A member of a group, with their role."""
+
+    role: GroupRole = GroupRole.MEMBER
+
+
+async def members(context: Context, group: Group, first: int | None, after: str | None) -> Page[MemberEdge] | None:
+    """Return the members of a group, newest first; None where the viewer does not see what is in it."""
+    asked = paging.window(context.settings, "group-members", first=first, after=after)
+    if not await shown.is_open(context, group):
+        return None
+    key = reads.members_list(group.id)
+
+    async def present(entries: Sequence[Entry]) -> list[MemberEdge | None]:
+        if not entries:
+            return []
+        ids = [entry.entity for entry in entries]
+        reading = context.batcher.run([reads.roles_command(group.id, ids)])
+        users, (roles,) = await asyncio.gather(hydrate.users(context, ids), reading)
+        return [
+            MemberEdge(paging.cursor(asked.kind, entry.place), user, entry.place, reads.read_role(role))
+            if user
+            else None
+            for entry, user, role in zip(entries, users, roles, strict=True)
+        ]
+
+    fetch, goes_on = paging.fetch_from(context, key), paging.beyond(context, key, asked)
+    return await paging.page(asked, fetch, present, goes_on=goes_on)
+
+
+async def join_requests(
+    context: Context, group: Group, first: int | None, after: str | None
+) -> Page[NodeEdge[User]] | None:
+    """Return the members who ask to join a group, newest request first; None for all but the group's moderators."""
+    asked = paging.window(context.settings, "join-requests", first=first, after=after)
+    role = await shown.role(context, group)
+    if role is None or not role.moderates:
+        return None
+    return await paging.read_list(
+        context, asked, reads.requests_list(group.id), lambda ids: hydrate.users(context, ids)
+    )

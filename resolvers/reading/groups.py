@@ -1,0 +1,92 @@
+"""Groups as the viewer sees them: everybody sees that a group exists, and the rules decide who sees what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from resolvers.operation.context import Context
+from resolvers.operation.dataloader import Lookup
+from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.reading import global_ids
+from resolvers.rules import visibility
+from store.groups.records import Group, GroupRole
+
+
+async def groups(context: Context, ids: Sequence[int]) -> list[Group | None]:
+    """Return groups, None for those that do not exist; one round trip. What the viewer sees in them is decided."""
+    new = undecided(context, ids)
+    await context.load.all(*about(context, new))
+    decide(context, new)
+    return context.load.group.loaded(ids)
+
+
+async def group(context: Context, group_id: int) -> Group | None:
+    """Return one group, None if it does not exist."""
+    (found,) = await groups(context, [group_id])
+    return found
+
+
+def undecided(context: Context, ids: Iterable[int]) -> list[int]:
+    """Return the groups of which is not yet decided what the viewer sees, each once."""
+    decided = context.load.open_groups
+    return list(dict.fromkeys([group for group in ids if group not in decided]))
+
+
+def about(context: Context, ids: Sequence[int]) -> list[Lookup]:
+    """Return the lookups that decide what the viewer sees in groups."""
+    return [(context.load.group, ids), (context.load.is_in_group, ids)] if ids else []
+
+
+def decide(context: Context, ids: Sequence[int]) -> None:
+    """Decide what the viewer sees in groups, for which `about` is loaded."""
+    if not ids:
+        return
+    facts = zip(ids, context.load.group.loaded(ids), context.load.is_in_group.loaded(ids), strict=True)
+    context.load.open_groups |= {
+        number: visibility.opens_group(found, is_member=is_member) for number, found, is_member in facts
+    }
+
+
+async def is_open(context: Context, group: Group) -> bool:
+    """Return whether the viewer sees what is in a group."""
+    await groups(context, [group.id])
+    return context.load.open_groups[group.id]
+
+
+async def roles(context: Context, groups: Sequence[Group]) -> list[GroupRole | None]:
+    """Return the viewer's role in each group, None where they are not in it; one round trip."""
+    if context.viewer is None:
+        return [None] * len(groups)
+    ids, load = [group.id for group in groups], context.load
+    await load.all((load.is_in_group, ids), (load.group_role, ids))
+    pairs = zip(load.is_in_group.loaded(ids), load.group_role.loaded(ids), strict=True)
+    return [role if is_member else None for is_member, role in pairs]
+
+
+async def role(context: Context, group: Group) -> GroupRole | None:
+    """Return the viewer's role in a group, None if they are not in it."""
+    (found,) = await roles(context, [group])
+    return found
+
+
+async def acted_on(context: Context, group_id: str) -> Group:
+    """Return the group that a mutation names; raises Refused if there is none."""
+    found = await group(context, global_ids.expect(group_id, ("group",), "groupId"))
+    if found is None:
+        raise is_gone()
+    return found
+
+
+def too_many(context: Context) -> str:
+    """Return why one more group is refused."""
+    return f"a member is in, or asks to join, at most {context.settings.max_groups} groups"
+
+
+def is_gone() -> Exception:
+    """Return the refusal of a group that does not exist."""
+    return refuse(UserErrorCode.NOT_FOUND, "groupId: there is no such group", "groupId")
+
+
+def not_allowed(message: str) -> Exception:
+    """Return the refusal of a change that the viewer's role in a group does not allow."""
+    return refuse(UserErrorCode.NOT_ALLOWED, f"groupId: {message}", "groupId")

@@ -1,0 +1,115 @@
+"""Invariants of groups: owners, lists that agree with the members' indexes, and the directory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers.upkeep.invariants.findings import Check, Finding
+from store.client.database import Command, Database
+from store.groups.records import GroupRole
+from store.upkeep import groups as stored
+from store.upkeep.groups import GroupEntry, GroupFacts
+from store.upkeep.kinds import Kind, existing
+from store.upkeep.scanning import KeyBatch
+
+
+async def groups(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each group has an owner, all roles belong to members, and the directory has its number of members."""
+    found: list[Finding] = []
+    for group in await stored.facts(db, ids):
+        if group.exists:
+            found += [
+                Finding(group.key, f"{member} has a role and is not in it", [stored.take_role(group.id, member)])
+                for member in group.strangers
+            ]
+            found += _without_owner(group)
+            found += _directory(group)
+    return found
+
+
+def _without_owner(group: GroupFacts) -> list[Finding]:
+    owners = [member for member, role in group.roles.items() if role is GroupRole.OWNER]
+    if any(member not in group.strangers for member in owners):
+        return []
+    mend = [] if group.oldest is None else [stored.make_owner(group.id, group.oldest)]
+    return [Finding(group.key, "has no owner", mend)]
+
+
+def _directory(group: GroupFacts) -> list[Finding]:
+    if group.listed == group.count:
+        return []
+    message = f"has {group.count} members, in the directory {group.listed}"
+    return [Finding(group.key, message, [stored.correct_directory(group)])]
+
+
+async def directory(db: Database, found: KeyBatch) -> list[Finding]:
+    """Each group in the directory exists. That of existing ones is checked with the group."""
+    if not found.has_group_directory:
+        return []
+    facts = await stored.facts(db, await stored.listed(db))
+    return [
+        Finding(group.key, "is in the directory and gone", [stored.correct_directory(group)])
+        for group in facts
+        if not group.exists
+    ]
+
+
+def listed(kind: Kind) -> Check:
+    """Return the check of one list of groups: group and members exist, and the members' indexes have the group."""
+
+    async def check(db: Database, ids: Sequence[int]) -> list[Finding]:
+        found: list[Finding] = []
+        for entry in await stored.entries(db, kind, ids):
+            message, repair = _wrong(db, entry)
+            if message:
+                found.append(Finding(entry.key, message, [repair]))
+        return found
+
+    return check
+
+
+def _wrong(db: Database, entry: GroupEntry) -> tuple[str, Command]:
+    if not entry.has_group:
+        return "belongs to no group", stored.drop(entry.key)
+    if not entry.has_member:
+        return f"{entry.member} does not exist", stored.remove(entry)
+    if entry.is_twice:
+        return f"{entry.member} is in the group already", stored.remove(entry)
+    if not entry.is_indexed:
+        return f"is not known to {entry.member}", stored.settle(db, entry)
+    return "", ()
+
+
+async def roles(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Roles belong to a group that exists."""
+    exists = await existing(db, Kind.GROUP, ids)
+    return [
+        Finding(key, "belongs to no group", [stored.drop(key)])
+        for key in (Kind.GROUP_ROLES.key(group) for group in ids if group not in exists)
+    ]
+
+
+async def memberships(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each index of groups belongs to a member, and is within its bound. It may name too much."""
+    most, exists = db.settings.max_groups, await existing(db, Kind.USER, members)
+    found = [
+        Finding(key, "belongs to nobody", [stored.drop(key)])
+        for key in (Kind.MEMBERSHIPS.key(member) for member in members if member not in exists)
+    ]
+    sizes = await stored.sizes(db, [member for member in members if member in exists])
+    return [*found, *(Finding(key, f"has {size} entries, at most {most}") for key, size in sizes if size > most)]
+
+
+async def invited(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each group in a member's index of invitations exists and has invited the member."""
+    exists = await existing(db, Kind.USER, members)
+    found = [
+        Finding(key, "belongs to nobody", [stored.drop(key)])
+        for key in (Kind.INVITED.key(member) for member in members if member not in exists)
+    ]
+    entries = await stored.invited(db, [member for member in members if member in exists])
+    return found + [
+        Finding(entry.key, f"is not invited to {entry.group}", [stored.settle_invited(db, entry)])
+        for entry in entries
+        if not entry.is_invited
+    ]

@@ -1,0 +1,67 @@
+"""Inputs and payloads of the mutations of groups."""
+
+from __future__ import annotations
+
+import strawberry
+
+from schema.types.descriptions import IDEMPOTENCY_KEY, USER_ERRORS, limit
+from schema.types.groups import Group
+from schema.types.nodes import UserError
+from store.groups.records import GroupKind, GroupRole
+
+GROUP_ID = "The id of the group."
+NAME = f"1 to {limit('group_name')} characters in one line."
+DESCRIPTION = f"At most {limit('group_description')} characters."
+
+
+@strawberry.input(description="A new group.")
+class CreateGroupInput:
+    name: str = strawberry.field(description=NAME)
+    description: str | None = strawberry.field(default="", description=DESCRIPTION)
+    kind: GroupKind = strawberry.field(description="Who may join, read and post.")
+    idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY_KEY)
+
+
+@strawberry.input(description="A change of a group. Fields that are left out stay as they are.")
+class UpdateGroupInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+    name: str | None = strawberry.field(default=None, description=NAME)
+    description: str | None = strawberry.field(default=None, description=DESCRIPTION)
+    kind: GroupKind | None = strawberry.field(default=None, description="Who may join, read and post from now on.")
+
+
+@strawberry.input(description="A group.")
+class GroupIdInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+
+
+@strawberry.input(description="A group, and some members.")
+class GroupUsersInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+    user_ids: list[strawberry.ID] = strawberry.field(
+        description=f"The ids of the members, at most {limit('max_ids')}. More are refused with BAD_USER_INPUT."
+    )
+
+
+@strawberry.input(description="A role of a member in a group.")
+class SetGroupRoleInput:
+    group_id: strawberry.ID = strawberry.field(description=GROUP_ID)
+    user_id: strawberry.ID = strawberry.field(description="The id of the member.")
+    role: GroupRole = strawberry.field(description="The new role.")
+
+
+@strawberry.type(description="A group after a change.")
+class GroupPayload:
+    group: Group | None = strawberry.field(
+        description="The group, as it is after the mutation. Null when it was refused. A change of several members may "
+        "be done for some and refused for others."
+    )
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+@strawberry.type(description="A group that is deleted.")
+class DeleteGroupPayload:
+    deleted_group_id: strawberry.ID | None = strawberry.field(
+        description="The id that the group had. Null when it was refused."
+    )
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)

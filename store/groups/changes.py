@@ -1,0 +1,143 @@
+"""Creating, changing and deleting groups, and their directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.groups.records import GroupKind
+from store.ids import partition
+from store.keys.fields import GroupField
+from store.records import Job, read_job
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDraft:
+    """A group to be created."""
+
+    owner: int
+    name: str
+    description: str
+    kind: GroupKind
+    idempotency_key: str | None = None
+    digest: str = ""
+
+
+async def create(db: Database, draft: GroupDraft) -> tuple[str, int, Job | None]:
+    """Commit a group; returns the outcome, the group's id and its job.
+
+    The outcome is `new`, `again` for a retry, `conflict`, or `full` for a member with `MAX_GROUPS`. Only a new group
+    has a job. Raises MemberGone.
+    """
+    (reply,) = await db.ask(create_command(db, draft))
+    outcome, *rest = reply
+    group = int(rest[0]) if rest else 0
+    return outcome, group, read_job(rest[1], "group_members", rest[2]) if outcome == "new" else None
+
+
+def create_command(db: Database, draft: GroupDraft) -> Command:
+    """Return the command that commits a group."""
+    owner, p = draft.owner, partition(draft.owner)
+    key = draft.idempotency_key
+    idempotency = {"idempotency": keys.idempotency(owner, "createGroup", key)} if key else {}
+    return script(
+        "create_group",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        user=keys.user(owner),
+        memberships=keys.memberships(owner),
+        **idempotency,
+        partition=p,
+        member=owner,
+        group_prefix=keys.prefix(keys.group, p),
+        members_prefix=keys.prefix(keys.group_members, p),
+        roles_prefix=keys.prefix(keys.group_roles, p),
+        name=draft.name,
+        description=draft.description,
+        kind=draft.kind.value,
+        max_groups=db.settings.max_groups,
+        digest=draft.digest,
+        ttl=keys.DAY,
+    )
+
+
+async def update(db: Database, group: int, actor: int, changes: Mapping[str, str]) -> tuple[str, Job | None]:
+    """Change fields of a group; returns `new` with the job, `again`, `denied` unless the actor owns it, or `gone`."""
+    p = partition(group)
+    outcome, *job = await db.call(
+        "update_group",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        group=keys.group(group),
+        members=keys.group_members(group),
+        roles=keys.group_roles(group),
+        requests=keys.group_requests(group),
+        partition=p,
+        actor=actor,
+        id=group,
+        channel=db.channel(keys.group_channel(group)),
+        changes=[part for pair in changes.items() for part in pair],
+    )
+    return outcome, read_job(job[0], "group_members", job[1]) if job else None
+
+
+async def delete(db: Database, group: int, actor: int) -> tuple[str, Job | None]:
+    """Delete a group; returns `new` with the job for the rest, `denied` unless the actor owns it, or `gone`."""
+    p = partition(group)
+    outcome, *job = await db.call(
+        "delete_group",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        group=keys.group(group),
+        members=keys.group_members(group),
+        roles=keys.group_roles(group),
+        partition=p,
+        actor=actor,
+        id=group,
+        channel=db.channel(keys.group_channel(group)),
+    )
+    return outcome, read_job(job[0], "delete_group", job[1]) if job else None
+
+
+async def forget(db: Database, group: int) -> None:
+    """Remove the remaining keys of a deleted group in its own partition."""
+    kinds = (keys.group_members, keys.group_roles, keys.group_requests, keys.group_invitations)
+    await db.ask(("DEL", *(key(group) for key in kinds)))
+
+
+async def list_in_directory(db: Database, group: int) -> None:
+    """List a group in the directory with its number of members, or remove one that is gone or private.
+
+    The group is read again after the write. So the last of several concurrent calls always writes what is right.
+    """
+    count = await _count_listed(db, group)
+    while True:
+        await db.ask(directory_command(group, count))
+        before, count = count, await _count_listed(db, group)
+        if before == count:
+            return
+
+
+def directory_command(group: int, count: int | None) -> Command:
+    """Return the command that lists a group in the directory; without a count, it removes the group."""
+    if count is None:
+        return ("ZREM", keys.group_directory(), group)
+    return ("ZADD", keys.group_directory(), count, group)
+
+
+async def _count_listed(db: Database, group: int) -> int | None:
+    """Return the number of members that the directory has to give for a group, None when it must not list it."""
+    kind, count = await db.ask(*count_commands(group))
+    return read_count(kind, count)
+
+
+def count_commands(group: int) -> Sequence[Command]:
+    """Return the commands that read what the directory has to say about a group."""
+    return [("HGET", keys.group(group), GroupField.KIND), ("ZCARD", keys.group_members(group))]
+
+
+def read_count(kind: str | None, count: int) -> int | None:
+    """Return what the directory has to say about a group: its number of members, None when it must not list it."""
+    return None if kind is None or kind == GroupKind.PRIVATE.value else count

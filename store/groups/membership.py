@@ -1,0 +1,239 @@
+"""Who is in a group: joining, leaving, inviting, roles. Each change commits a job that settles the members' indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.groups.records import GroupRole
+from store.ids import partition
+from store.records import Entry, Job, read_entries, read_job
+from store.scripts.mailboxes import mailboxes
+
+Answers = dict[int, str]  # member → what the change did
+
+
+async def join(db: Database, group: int, member: int) -> tuple[str, Job | None]:
+    """Join a group, or ask a private one.
+
+    Returns `joined` with the job, `asked`, `again`, `full` for a member with `MAX_GROUPS`, or `gone` without the group.
+    Raises MemberGone.
+
+    The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
+    """
+    if await db.one(*_index_command(db, group, member)) == "full":
+        return "full", None
+    outcome, *job = await db.call("join_group", **_keys(group), **_waiting(group), member=member, id=group)
+    if outcome == "gone":
+        await db.one("ZREM", keys.memberships(member), group)
+    return outcome, read_job(job[0], "group_members", job[1]) if job else None
+
+
+def _index_command(db: Database, group: int, member: int) -> Command:
+    p = partition(member)
+    return script(
+        "index_group",
+        minted=keys.minted(p),
+        user=keys.user(member),
+        memberships=keys.memberships(member),
+        partition=p,
+        group=group,
+        max_groups=db.settings.max_groups,
+    )
+
+
+async def leave(db: Database, group: int, member: int, *, is_deleted: bool = False) -> tuple[str, Job | None]:
+    """Leave a group, take back a request to join it, or decline an invitation.
+
+    Returns `left` with the job, `again`, `owner` for the only owner, or `gone` without the group. `is_deleted` says
+    that the member's account is deleted: another member becomes owner, and a group without members is deleted.
+    """
+    outcome, *job = await db.call(
+        "leave_group",
+        **_keys(group),
+        **_waiting(group),
+        member=member,
+        id=group,
+        is_deleted="1" if is_deleted else "",
+        channel=db.channel(keys.group_channel(group)),
+    )
+    return outcome, read_job(job[0], job[2], job[1]) if job else None
+
+
+async def invite(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
+    """Invite members to a group; who has asked to join a private one joins at once.
+
+    Returns `done` with the answers `new`, `again` or `member`, and the job. Else it returns `denied` or `gone`.
+    """
+    reply = await db.call("invite_to_group", **_keys(group), **_waiting(group), actor=actor, id=group, invited=members)
+    return _answers(reply, members)
+
+
+async def approve(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
+    """Let members in who have asked to join. Returns as `invite` does, with the answers `new`, `again` or `none`."""
+    return await _answer(db, group, actor, members, is_approval="1")
+
+
+async def reject(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
+    """Turn members away who have asked to join. Returns as `invite` does, with the answers `new`, `again` or `none`."""
+    return await _answer(db, group, actor, members, is_approval="")
+
+
+async def _answer(
+    db: Database, group: int, actor: int, members: Sequence[int], *, is_approval: str
+) -> tuple[str, Answers, Job | None]:
+    reply = await db.call(
+        "answer_requests",
+        **_keys(group),
+        requests=keys.group_requests(group),
+        actor=actor,
+        id=group,
+        is_approval=is_approval,
+        asking=members,
+    )
+    return _answers(reply, members)
+
+
+async def remove(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
+    """Remove members from a group, and take back invitations.
+
+    Returns as `invite` does, with the answers `new`, `again`, or `denied` for an equal or higher role.
+    """
+    reply = await db.call(
+        "remove_members",
+        **_keys(group),
+        invitations=keys.group_invitations(group),
+        actor=actor,
+        id=group,
+        channel=db.channel(keys.group_channel(group)),
+        removed=members,
+    )
+    return _answers(reply, members)
+
+
+async def set_role(db: Database, group: int, actor: int, member: int, role: GroupRole) -> str:
+    """Set a member's role.
+
+    Returns `new`, `again`, `denied`, `stranger` when the member is not in the group, `owner` for its only owner, or
+    `gone` without the group.
+    """
+    outcome: str = await db.call(
+        "set_group_role",
+        group=keys.group(group),
+        members=keys.group_members(group),
+        roles=keys.group_roles(group),
+        actor=actor,
+        member=member,
+        role=role.value,
+    )
+    return outcome
+
+
+def _keys(group: int) -> dict[str, Any]:
+    """Return the script parameters that every change of a group's members takes."""
+    p = partition(group)
+    return {
+        "minted": keys.minted(p),
+        "jobs": keys.jobs(p),
+        "group": keys.group(group),
+        "members": keys.group_members(group),
+        "roles": keys.group_roles(group),
+        "partition": p,
+    }
+
+
+def _waiting(group: int) -> dict[str, str]:
+    """Return the script parameters that name who may become a member of a group."""
+    return {"requests": keys.group_requests(group), "invitations": keys.group_invitations(group)}
+
+
+def _answers(reply: Sequence[str], members: Sequence[int]) -> tuple[str, Answers, Job | None]:
+    outcome, *rest = reply
+    if outcome != "done":
+        return outcome, {}, None
+    job, body, *answers = rest
+    return outcome, dict(zip(members, answers, strict=True)), read_job(job, "group_members", body) if job else None
+
+
+def facts_commands(group: int, member: int) -> list[Command]:
+    """Return the commands that read what a member is in a group: the ids of membership, request and inviter."""
+    sets = (keys.group_members, keys.group_requests, keys.group_invitations)
+    return [("EXISTS", keys.group(group)), *(("ZSCORE", key(group), member) for key in sets)]
+
+
+async def settle(db: Database, group: int, members: Sequence[int]) -> None:
+    """Make members' indexes of groups, and notifications of invitations, agree with what they are in a group.
+
+    What they are is read again after the write. So the last of several concurrent calls always writes what is right.
+    A deleted member is taken off the group's invitations.
+    """
+    facts = await _facts(db, group, members)
+    while True:
+        pairs = zip(members, facts, strict=True)
+        replies = await db.ask(*(settle_command(db, group, member, found) for member, found in pairs))
+        gone = [member for member, is_there in zip(members, replies, strict=True) if not is_there]
+        if gone:
+            await db.one("ZREM", keys.group_invitations(group), *gone)
+        before, facts = facts, await _facts(db, group, members)
+        if before == facts:
+            return
+
+
+async def _facts(db: Database, group: int, members: Sequence[int]) -> list[Sequence[Any]]:
+    commands = [command for member in members for command in facts_commands(group, member)]
+    replies = iter(await db.ask(*commands))
+    return list(zip(replies, replies, replies, replies, strict=True))
+
+
+def settle_command(db: Database, group: int, member: int, facts: Sequence[Any]) -> Command:
+    """Return the command that makes a member's indexes agree with the replies to `facts_commands`.
+
+    Its reply is 0 when the member is gone.
+    """
+    p = partition(member)
+    exists, joined, asked, inviter = facts
+    return script(
+        "settle_member",
+        minted=keys.minted(p),
+        user=keys.user(member),
+        memberships=keys.memberships(member),
+        invited=keys.invited(member),
+        partition=p,
+        member=member,
+        group=group,
+        is_indexed="1" if exists and (joined or asked) else "",
+        inviter=inviter if exists and inviter else "",
+        mailboxes=mailboxes(db, p),
+    )
+
+
+async def some(db: Database, group: int, count: int) -> list[int]:
+    """Return some of those who are in a group, ask to join it or are invited; [] when nobody is left."""
+    for key in (keys.group_members, keys.group_requests, keys.group_invitations):
+        if found := await db.one("ZRANGE", key(group), 0, count - 1):
+            return [int(member) for member in found]
+    return []
+
+
+async def drop(db: Database, group: int, members: Sequence[int]) -> None:
+    """Take members off the lists of a deleted group."""
+    sets = (keys.group_members, keys.group_requests, keys.group_invitations)
+    await db.ask(*(("ZREM", key(group), *members) for key in sets))
+
+
+async def joined_or_asked(db: Database, member: int, last: int, count: int) -> list[Entry]:
+    """Return groups that a member is in or asks to join, in the order of the index after a place; [] at its end."""
+    bounds = (f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
+    return read_entries(await db.one("ZRANGE", keys.memberships(member), *bounds))
+
+
+async def invited_to(db: Database, member: int, count: int) -> list[int]:
+    """Return some of the groups that a member is invited to."""
+    return [int(group) for group in await db.one("ZRANGE", keys.invited(member), 0, count - 1)]
+
+
+async def forget_invitations(db: Database, member: int, groups: Sequence[int]) -> None:
+    """Remove groups from a deleted member's index of invitations."""
+    await db.one("ZREM", keys.invited(member), *groups)

@@ -1,0 +1,71 @@
+"""Reading groups: commands, and the keys of lists that are read a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from store import keys
+from store.client.database import Command
+from store.groups.records import GroupRole
+
+DIRECTORY_SIZE = 100  # groups that the directory shows
+
+
+def group_command(group: int) -> Command:
+    """Return the command that reads a group's record."""
+    return ("HGETALL", keys.group(group))
+
+
+def joined_command(group: int, member: int) -> Command:
+    """Return the command that reads the id of a member's joining, None for who is not in the group."""
+    return ("ZSCORE", keys.group_members(group), member)
+
+
+def role_command(group: int, member: int) -> Command:
+    """Return the command that reads a member's role in a group, None for those without one above MEMBER."""
+    return ("HGET", keys.group_roles(group), member)
+
+
+def roles_command(group: int, members: Sequence[int]) -> Command:
+    """Return the command that reads the roles of some members as `role_command` does."""
+    return ("HMGET", keys.group_roles(group), *members)
+
+
+def requested_command(group: int, member: int) -> Command:
+    """Return the command that reads a member's request to join a group, None without one."""
+    return ("ZSCORE", keys.group_requests(group), member)
+
+
+def member_count_command(group: int) -> Command:
+    """Return the command that counts the members of a group."""
+    return ("ZCARD", keys.group_members(group))
+
+
+def read_role(role: str | None) -> GroupRole:
+    """Return the role of somebody who is in a group, from the reply to `role_command`."""
+    return GroupRole(role) if role else GroupRole.MEMBER
+
+
+def members_list(group: int) -> str:
+    """Return the key of a group's members, sorted by joining."""
+    return keys.group_members(group)
+
+
+def requests_list(group: int) -> str:
+    """Return the key of those who ask to join a group, sorted by request."""
+    return keys.group_requests(group)
+
+
+def invitations_list(group: int) -> str:
+    """Return the key of those who are invited to a group, sorted by invitation."""
+    return keys.group_invitations(group)
+
+
+def groups_list(member: int) -> str:
+    """Return the key of the groups that a member is in or asks to join, sorted by when they did."""
+    return keys.memberships(member)
+
+
+def directory_command() -> Command:
+    """Return the command that reads the largest groups that are not private, largest first."""
+    return ("ZRANGE", keys.group_directory(), 0, DIRECTORY_SIZE - 1, "REV")

@@ -1,0 +1,29 @@
+-- Creates a group in the partition of its first owner, with the job that adds it to the directory.
+-- KEYS: minted, jobs, user, memberships, idempotency?
+-- ARGV: partition, member, group_prefix, members_prefix, roles_prefix, name, description, kind, max_groups, digest,
+--       ttl (s).
+-- `ttl` is that of the idempotency key.
+-- Returns {'new', id, job, job body}; {'again', id} for a retry; {'conflict'} for a key used differently; {'full'}.
+if redis.call('EXISTS', user) == 0 then
+  return redis.error_reply('PERCH no such member')
+end
+if idempotency then
+  local first = redis.call('GET', idempotency)
+  if first then
+    local used_for, id = string.match(first, '^(%S+) (%d+)$')
+    return used_for == digest and {'again', id} or {'conflict'}
+  end
+end
+if redis.call('ZCARD', memberships) >= tonumber(max_groups) then
+  return {'full'}
+end
+local id = str(mint(minted, partition))
+redis.call('HSET', group_prefix .. id, GroupField.NAME, name, GroupField.DESCRIPTION, description,
+  GroupField.KIND, kind)
+redis.call('ZADD', members_prefix .. id, id, member)
+redis.call('HSET', roles_prefix .. id, member, 'OWNER')
+redis.call('ZADD', memberships, id, id)
+if idempotency then
+  redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
+end
+return {'new', id, commit_settling(jobs, minted, partition, id, {})}

@@ -1,0 +1,21 @@
+-- Lets a member join a group, or ask to join a private one. Who is invited to a private group joins at once.
+-- KEYS: minted, jobs, group, members, roles, requests, invitations.
+-- ARGV: partition, member, id (of the group).
+-- Returns {'gone'}, {'again'} for a member or a repeated request, {'asked', job, job body} or {'joined', job, job body}.
+local kind = redis.call('HGET', group, GroupField.KIND)
+if not kind then
+  return {'gone'}
+end
+if role_in(members, roles, member) then
+  return {'again'}
+end
+local is_invited = redis.call('ZREM', invitations, member) == 1
+if kind == 'PRIVATE' and not is_invited then
+  if redis.call('ZSCORE', requests, member) then
+    return {'again'}
+  end
+  redis.call('ZADD', requests, str(mint(minted, partition)), member)
+  return {'asked', commit_settling(jobs, minted, partition, id, {member})}
+end
+redis.call('ZADD', members, str(mint(minted, partition)), member)
+return {'joined', commit_settling(jobs, minted, partition, id, {member})}

@@ -1,0 +1,49 @@
+-- Ends what a member is in a group: their membership, with the invitations they sent, their request or invitation.
+-- KEYS: minted, jobs, group, members, roles, requests, invitations.
+-- ARGV: partition, member, id (of the group), is_deleted ('1' when the account is deleted), channel.
+-- The only owner cannot leave. When their account is deleted, the oldest moderator becomes owner, else the oldest
+-- member. A group without members is deleted.
+-- Returns {'gone'}, {'owner'} for the only owner, {'again'} without a change, or {'left', job, job body}. The job is
+-- that of a deleted group when its kind, the fourth value, says so.
+if redis.call('EXISTS', group) == 0 then
+  return {'gone'}
+end
+local function heir()
+  local oldest, oldest_id
+  for _, moderator in ipairs(redis.call('HKEYS', roles)) do
+    local id = tonumber(redis.call('ZSCORE', members, moderator))
+    if moderator ~= member and id and (not oldest or id < oldest_id) then
+      oldest, oldest_id = moderator, id
+    end
+  end
+  for _, other in ipairs(redis.call('ZRANGE', members, 0, 1)) do
+    oldest = oldest or other ~= member and other or nil
+  end
+  return oldest
+end
+if is_last_owner(roles, member) then
+  if is_deleted == '' then
+    return {'owner'}
+  end
+  local next_owner = heir()
+  if not next_owner then
+    redis.call('DEL', group)
+    local job = mint(minted, partition)
+    local body = cjson.encode({group = id})
+    commit(jobs, job, 'delete_group', body)
+    redis.call('SPUBLISH', channel, '')
+    return {'left', str(job), body, 'delete_group'}
+  end
+  redis.call('HSET', roles, next_owner, 'OWNER')
+end
+local count = redis.call('ZREM', members, member) + redis.call('ZREM', requests, member)
+  + redis.call('ZREM', invitations, member)
+redis.call('HDEL', roles, member)
+if count == 0 then
+  return {'again'}
+end
+redis.call('SPUBLISH', channel, '')
+local settled = end_invitations(invitations, member)
+settled[#settled + 1] = member
+local job, body = commit_settling(jobs, minted, partition, id, settled)
+return {'left', job, body, 'group_members'}

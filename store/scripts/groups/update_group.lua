@@ -1,0 +1,27 @@
+-- Changes a group's record, with the job that updates the directory.
+-- KEYS: minted, jobs, group, members, roles, requests.
+-- ARGV: partition, actor, id (of the group), channel, changes... (field, value, ...).
+-- Requests to a group that is no longer private are granted: members join with the ids of their requests.
+-- Returns {'gone'}, {'denied'} unless the actor is an owner, {'again'} without a change, or {'new', job, job body}.
+if redis.call('EXISTS', group) == 0 then
+  return {'gone'}
+end
+if role_in(members, roles, actor) ~= 'OWNER' then
+  return {'denied'}
+end
+local is_changed = false
+for i = 1, #changes, 2 do
+  if redis.call('HGET', group, changes[i]) ~= changes[i + 1] then
+    redis.call('HSET', group, changes[i], changes[i + 1])
+    is_changed = true
+  end
+end
+if not is_changed then
+  return {'again'}
+end
+if redis.call('HGET', group, GroupField.KIND) ~= 'PRIVATE' and redis.call('EXISTS', requests) == 1 then
+  redis.call('ZUNIONSTORE', members, 2, members, requests, 'AGGREGATE', 'MIN')
+  redis.call('DEL', requests)
+end
+redis.call('SPUBLISH', channel, '')
+return {'new', commit_settling(jobs, minted, partition, id, {})}

@@ -1,0 +1,39 @@
+-- Shared by all scripts, after the prelude: roles in a group. No role counts as below MEMBER.
+local ROLES = {MEMBER = 1, MODERATOR = 2, OWNER = 3}
+local function role_in(members, roles, member)
+  return redis.call('HGET', roles, member) or redis.call('ZSCORE', members, member) and 'MEMBER' or nil
+end
+
+local function moderates(members, roles, member)
+  return (ROLES[role_in(members, roles, member)] or 0) >= ROLES.MODERATOR
+end
+
+-- Returns whether a member is a group's only owner.
+local function is_last_owner(roles, member)
+  local count, found = 0, false
+  local all = redis.call('HGETALL', roles)
+  for i = 1, #all, 2 do
+    if all[i + 1] == 'OWNER' then
+      count, found = count + 1, found or all[i] == member
+    end
+  end
+  return found and count == 1
+end
+
+-- Ends the invitations that a member has sent, since they are no longer in the group. Returns who was invited.
+local function end_invitations(invitations, member)
+  local ended = redis.call('ZRANGEBYSCORE', invitations, member, member)
+  for _, invited in ipairs(ended) do
+    redis.call('ZREM', invitations, invited)
+  end
+  return ended
+end
+
+-- Commits the job that settles members after a change: their indexes and notifications, and the directory. Returns the
+-- job's id and body.
+local function commit_settling(jobs, minted, partition, group, members)
+  local id = str(mint(minted, partition))
+  local body = cjson.encode({group = group, members = table.concat(members, ' ')})
+  commit(jobs, tonumber(id), 'group_members', body)
+  return id, body
+end

@@ -1,0 +1,1 @@
+"""Groups: who is in them, what is posted there, and who sees it."""
