@@ -20,6 +20,7 @@ from graphql import (
 
 DEPTH = 4
 _WRONG = ("1.5", "-1", "true", "null", '"text"', "RED", "[1]", "{a: 1}", "$nothing", "9" * 20, "1e999", "{userIds: 1}")
+_WRONG_CONSTANTS = tuple(value for value in _WRONG if "$" not in value)  # a variable there would not even parse
 _RIGHT = {
     "Int": ("1", "20"),
     "Float": ("1", "2.5"),
@@ -165,7 +166,7 @@ class RandomDocuments:
         if text.endswith("!") and self._chance(0.2):
             text = text[:-1]  # nullable, which is wrong unless the argument has a default
         if self._errs():
-            text += f" = {self._random.choice(_WRONG)}"
+            text += f" = {self._random.choice(_WRONG_CONSTANTS)}"
         elif self._chance(0.1) and str(kind).rstrip("!") in _RIGHT:
             text += f" = {self._random.choice(_RIGHT[str(kind).rstrip('!')])}"
         return text
