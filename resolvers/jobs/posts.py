@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 from resolvers.homes import merge
+from resolvers.jobs import listings
 from resolvers.jobs.mentions import end_of_comments, end_of_post, notify_of_post
 from resolvers.jobs.step import Budget, Outcome, conclude, in_batches, text, to_followers
 from resolvers.rules import ranking
@@ -28,7 +28,6 @@ from store.homes import fanout
 from store.homes.fanout import Delivery
 from store.ids import instant
 from store.records import Job, Repost
-from store.replies import Reply
 
 CLEAR_CHUNK = 1_000  # Reposts, likes, comments and favourites of a post removed per step.
 BUILDING = timedelta(minutes=1)  # A home begun before its author became big may hold posts up to this much newer.
@@ -73,7 +72,7 @@ async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
     score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
     if score is not None:
         commands += hashtags.count_uses_commands([(job.id, text(job, "hashtags").split())])
-    _, answers = await _update_listings(db, _listed(job, job.id), (True, score), [*commands, *beside])
+    _, answers = await listings.update(db, listings.listed(job, job.id), (True, score), [*commands, *beside])
     return answers[len(commands) :]
 
 
@@ -89,7 +88,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
         if original:
             whose = int(text(job, "original_author"))
             await posts.unlist_repost(db, int(original), post, author, plain=plain, whose=whose)
-        if reply := _reply(job, post):
+        if reply := listings.reply_of(job, post):
             await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
         await events.append(db, f"delete:{post}", kind, author, **_about(job, post), **_public_fields(job))
@@ -110,7 +109,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
 async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     """Announce that a post was hidden or is shown again. Homes keep it, and the read path decides."""
     about = _about(job, int(text(job, "post")))
-    await _update_listings(db, _listed(job, about["post"]))
+    await listings.update(db, listings.listed(job, about["post"]))
     name, author = f"{job.kind}:{job.id}", int(text(job, "author"))
     await events.append(db, name, job.kind, author, **about, **_public_fields(job))
     async for last in _log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
@@ -126,7 +125,7 @@ async def restate(db: Database, job: Job, post: int) -> None:
     found = await posts.post(db, post)
     if found is None:
         return
-    seen_by_all, _ = await _update_listings(db, Listed(post, found.author, found.hashtags))
+    seen_by_all, _ = await listings.update(db, listings.Listed(post, found.author, found.hashtags))
     about = {"post": post, **({"original": found.original_id} if isinstance(found, Repost) else {})}
     async for _ in _log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
@@ -141,86 +140,6 @@ async def _log_for_reposters(
             await events.append(db, f"{job.kind}:{job.id}:{source.repost}", kind, source.author, **about)
         last = reposts[-1].repost
         yield last
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A status or quote, with the lists that it can be in."""
-
-    id: int
-    author: int
-    hashtags: Sequence[str]
-    quoted: tuple[int, int] | None = None  # Original and its author.
-    reply: Reply | None = None
-
-
-Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, and the score of a public post.
-
-
-def _listed(job: Job, post: int) -> Listed:
-    quoted = (int(text(job, "original")), int(text(job, "original_author"))) if text(job, "original") else None
-    return Listed(post, int(text(job, "author")), text(job, "hashtags").split(), quoted, _reply(job, post))
-
-
-def _reply(job: Job, post: int) -> Reply | None:
-    """Return a post as a reply, with its parent and root; None when it answers no post."""
-    if not job.body.get("reply_to"):
-        return None
-    author, parent, whose = (int(text(job, field)) for field in ("author", "reply_to", "reply_to_author"))
-    return Reply(post, author, parent, whose, int(text(job, "root")))
-
-
-async def _update_listings(
-    db: Database, post: Listed, new: Seen | None = None, beside: Sequence[Command] = ()
-) -> tuple[bool, list[Any]]:
-    """List a post where it belongs now, or remove it from there.
-
-    Returns whether the post is public, and the replies to the commands `beside`, which are sent once. `new` says how
-    a post was seen when it was created. A hidden or deleted post is in no list. A post that only followers see is
-    listed as a quote or reply, but in no public list.
-    If the post changes between the look and the steps, the next look finds that. It is made by this job, or by the
-    job of the change.
-    """
-    look = posts.with_author_commands(post.id, post.author)
-    seen = new or _seen(post, await db.ask(*look))
-    first: list[Any] | None = None
-    while True:
-        steps = _listing(db, post, seen, is_new=new is not None)
-        # The look is sent last and so runs after the steps, except once on a server that has just lost its scripts.
-        answers = await db.ask(*steps, *(beside if first is None else ()), *look)
-        first = answers[len(steps) : -len(look)] if first is None else first
-        before, seen = seen, _seen(post, answers[-len(look) :])
-        if (before[0], before[1] is None) == (seen[0], seen[1] is None):
-            return seen[1] is not None, first
-
-
-def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Command]:
-    """Return the commands that list a post where it belongs, or remove it from there."""
-    shown, score = seen
-    if score is None:
-        steps = public_timelines.remove_commands(post.id, post.hashtags)
-    else:
-        steps = public_timelines.add_commands(db, post.id, post.hashtags, score)
-    if post.quoted:
-        original, whose = post.quoted
-        if not shown:
-            steps.append(posts.unlist_repost_command(db, original, post.id, post.author, plain=False, whose=whose))
-        elif is_new:
-            steps.append(posts.list_repost_command(db, original, post.id, post.author, plain=False))
-        else:
-            steps += posts.relist_quote_commands(db, original, post.id, post.author)
-    if post.reply:
-        change = replies.remove_commands if not shown else replies.add_commands if is_new else replies.relist_commands
-        steps += change(db, post.reply)
-    return steps
-
-
-def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
-    """Return who sees a post, from the replies about it and its author."""
-    found, author = posts.read_with_author(post.id, post.author, *replies)
-    if found is None or author is None or found.is_hidden:
-        return False, None
-    return True, None if author.is_private or author.is_suspended else ranking.score_of(found)
 
 
 async def _retract(db: Database, job: Job, post: int, budget: Budget) -> bool:

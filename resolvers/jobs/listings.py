@@ -1,0 +1,94 @@
+"""Where a post is listed: public timelines, its original or the post that it answers, and its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from resolvers.jobs.step import text
+from resolvers.rules import ranking
+from store import posts, public_timelines, replies
+from store.client.database import Command, Database
+from store.records import Job
+from store.replies import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A status or quote, with the lists that it can be in."""
+
+    id: int
+    author: int
+    hashtags: Sequence[str]
+    quoted: tuple[int, int] | None = None  # Original and its author.
+    reply: Reply | None = None
+
+
+Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, and the score of a public post.
+
+
+def listed(job: Job, post: int) -> Listed:
+    quoted = (int(text(job, "original")), int(text(job, "original_author"))) if text(job, "original") else None
+    return Listed(post, int(text(job, "author")), text(job, "hashtags").split(), quoted, reply_of(job, post))
+
+
+def reply_of(job: Job, post: int) -> Reply | None:
+    """Return a post as a reply, with its parent and root; None when it answers no post."""
+    if not job.body.get("reply_to"):
+        return None
+    author, parent, whose = (int(text(job, field)) for field in ("author", "reply_to", "reply_to_author"))
+    return Reply(post, author, parent, whose, int(text(job, "root")))
+
+
+async def update(
+    db: Database, post: Listed, new: Seen | None = None, beside: Sequence[Command] = ()
+) -> tuple[bool, list[Any]]:
+    """List a post where it belongs now, or remove it from there.
+
+    Returns whether the post is public, and the replies to the commands `beside`, which are sent once. `new` says how
+    a post was seen when it was created. A hidden or deleted post is in no list. A post that only followers see is
+    listed as a quote or reply, but in no public list.
+    If the post changes between the look and the steps, the next look finds that. It is made by this job, or by the
+    job of the change.
+    """
+    look = posts.with_author_commands(post.id, post.author)
+    seen = new or _seen(post, await db.ask(*look))
+    first: list[Any] | None = None
+    while True:
+        steps = _listing(db, post, seen, is_new=new is not None)
+        # The look is sent last and so runs after the steps, except once on a server that has just lost its scripts.
+        answers = await db.ask(*steps, *(beside if first is None else ()), *look)
+        first = answers[len(steps) : -len(look)] if first is None else first
+        before, seen = seen, _seen(post, answers[-len(look) :])
+        if (before[0], before[1] is None) == (seen[0], seen[1] is None):
+            return seen[1] is not None, first
+
+
+def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Command]:
+    """Return the commands that list a post where it belongs, or remove it from there."""
+    shown, score = seen
+    if score is None:
+        steps = public_timelines.remove_commands(post.id, post.hashtags)
+    else:
+        steps = public_timelines.add_commands(db, post.id, post.hashtags, score)
+    if post.quoted:
+        original, whose = post.quoted
+        if not shown:
+            steps.append(posts.unlist_repost_command(db, original, post.id, post.author, plain=False, whose=whose))
+        elif is_new:
+            steps.append(posts.list_repost_command(db, original, post.id, post.author, plain=False))
+        else:
+            steps += posts.relist_quote_commands(db, original, post.id, post.author)
+    if post.reply:
+        change = replies.remove_commands if not shown else replies.add_commands if is_new else replies.relist_commands
+        steps += change(db, post.reply)
+    return steps
+
+
+def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
+    """Return who sees a post, from the replies about it and its author."""
+    found, author = posts.read_with_author(post.id, post.author, *replies)
+    if found is None or author is None or found.is_hidden:
+        return False, None
+    return True, None if author.is_private or author.is_suspended else ranking.score_of(found)
