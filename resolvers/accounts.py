@@ -25,7 +25,7 @@ from store import accounts, attempts
 from store.attempts import HOUR_SECONDS
 from store.client.database import Database
 from store.keys.fields import CredentialsField, UserField
-from store.records import Credentials, Job, Role, User
+from store.records import Credentials, Job, MessageAudience, Role, User
 from store.secret import Secret
 
 SIGN_UP = "sign-up"  # the kind under which these attempts are counted
@@ -34,6 +34,14 @@ SIGN_UP = "sign-up"  # the kind under which these attempts are counted
 async def viewer_user(context: Context, who: Claims) -> User | None:
     """Return the viewer's profile."""
     return await context.load.user.load(who.member)
+
+
+async def messages_from(context: Context, who: Claims) -> MessageAudience:
+    """Return who may begin a conversation with the viewer; raises Unauthenticated if the account was deleted."""
+    found = await context.load.user.load(who.member)
+    if found is None:
+        raise Unauthenticated("this member is gone")
+    return found.messages_from
 
 
 async def viewer_credentials(context: Context, who: Claims) -> Credentials:
@@ -105,6 +113,7 @@ async def update_profile(
     name: str | None = None,
     bio: str | None = None,
     is_private: bool | None = None,
+    messages_from: MessageAudience | None = None,
 ) -> ViewerPayload:
     """Change the given fields of the profile. A login that is given up stays reserved for a while.
 
@@ -113,6 +122,8 @@ async def update_profile(
     """
     member = await context.member()
     profile = _check_profile(context, login, name, bio)
+    if messages_from is not None:
+        profile[UserField.MESSAGES_FROM] = messages_from.value
     current = await accounts.user(context.db, member)
     if current is None:
         raise Unauthenticated("this member is gone")

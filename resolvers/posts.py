@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -12,7 +12,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import Coordinates, checked_key, checked_location, checked_text, input_digest
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
-from resolvers.reading import global_ids, groups, hydrate, mentions, paging
+from resolvers.reading import global_ids, groups, hydrate, mentions, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
@@ -183,23 +183,10 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     return made
 
 
-async def node(context: Context, global_id: str) -> Post | User | object | None:
+async def node(context: Context, global_id: str) -> object | None:
     """Return the object that a global id names; None if it does not exist or the viewer does not see it."""
     kind, number = global_ids.expect_argument(global_id, "id")
-    if kind == "user":
-        return await hydrate.user(context, number)
-    if kind == "group":
-        return await groups.group(context, number)
-    if kind == "promotion":
-        (running,) = await hydrate.promotions(context, [number])
-        return running
-    if kind == "notification":
-        (notification,) = await hydrate.notifications(context, [number])
-        return notification
-    if kind == "viewer":
-        (viewer,) = await hydrate.viewers(context, [number])
-        return viewer
-    found = await (hydrate.comment if kind == "comment" else hydrate.post)(context, number)
+    (found,) = await LOADERS[kind](context, [number])
     return found if global_ids.is_of(global_id, found) else None
 
 
@@ -208,22 +195,28 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
     global_ids.at_most(context.settings, ids, "ids")
     named = [global_ids.expect_argument(text, "ids") for text in ids]
     found: dict[tuple[str, int], Any] = {}
-    for kinds, load in (
-        (("user",), hydrate.users),
-        (global_ids.POSTS, hydrate.posts),
-        (("comment",), hydrate.comments),
-        (("group",), groups.groups),
-        (("promotion",), hydrate.promotions),
-        (("notification",), hydrate.notifications),
-        (("viewer",), hydrate.viewers),
-    ):
-        wanted = [name for name in named if name[0] in kinds]
+    for load in dict.fromkeys(LOADERS[kind] for kind, _ in named):
+        wanted = [name for name in named if LOADERS[name[0]] is load]
         records = await load(context, [number for _, number in wanted])
         found |= {name: record for name, record in zip(wanted, records, strict=True) if record is not None}
     return [
         record if (record := found.get(name)) is not None and global_ids.is_of(text, record) else None
         for text, name in zip(ids, named, strict=True)
     ]
+
+
+LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
+    "user": hydrate.users,
+    "status": hydrate.posts,
+    "repost": hydrate.posts,
+    "comment": hydrate.comments,
+    "group": groups.groups,
+    "promotion": hydrate.promotions,
+    "notification": hydrate.notifications,
+    "conversation": messaging.conversations,
+    "message": messaging.messages,
+    "viewer": hydrate.viewers,
+}
 
 
 async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | None]:

@@ -10,6 +10,7 @@ from strawberry.schema.types.scalar import DEFAULT_SCALAR_REGISTRY
 from schema.execution import optional, secret_inputs
 from schema.execution.operations import Schema
 from schema.root import Mutation, Query, Subscription
+from schema.types.conversations import Conversation, Message
 from schema.types.groups import Group
 from schema.types.nodes import DATE_TIME
 from schema.types.notifications import Notification
@@ -29,7 +30,7 @@ def build(settings: Settings) -> Schema:
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
-        types=[User, Status, Repost, Comment, Group, Promotion, Notification],
+        types=[User, Status, Repost, Comment, Group, Promotion, Notification, Conversation, Message],
         config=StrawberryConfig(scalar_map={datetime: DATE_TIME, Secret: _STRING}),
     )
     core = schema._schema  # noqa: SLF001  strawberry has no public attribute for it

@@ -16,6 +16,7 @@ from resolvers import (
     promotions,
     sessions,
 )
+from schema.conversation_mutations import ConversationMutations
 from schema.group_mutations import GroupMutations
 from schema.mutation import mutation
 from schema.types import account_inputs as i
@@ -32,7 +33,7 @@ from schema.types.descriptions import limit
     "change their password and e-mail address, and delete their account. Repeating a change that is already made "
     "changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
-class Mutation(GroupMutations):
+class Mutation(ConversationMutations, GroupMutations):
     sign_up = mutation(
         accounts.sign_up,
         i.SignUpInput,

@@ -17,6 +17,14 @@ from store.secret import Secret
 Fields = Mapping[str, str]
 
 
+class MessageAudience(Enum):
+    """Who may begin a conversation with a member, and write to them in one of two."""
+
+    EVERYONE = "EVERYONE"
+    FOLLOWED = "FOLLOWED"  # members whom they follow
+    NOBODY = "NOBODY"
+
+
 class User(Struct, frozen=True):
     """A member's public record."""
 
@@ -32,6 +40,7 @@ class User(Struct, frozen=True):
     is_private: bool = False
     is_suspended: bool = False
     pinned: int | None = None  # a status or quote of their own
+    messages_from: MessageAudience = MessageAudience.EVERYONE
 
     @property
     def created_at(self) -> datetime:
@@ -52,7 +61,11 @@ class User(Struct, frozen=True):
             is_private=UserField.PRIVATE in fields,
             is_suspended=UserField.SUSPENDED in fields,
             pinned=int(fields[UserField.PINNED]) if UserField.PINNED in fields else None,
+            messages_from=AUDIENCES[fields.get(UserField.MESSAGES_FROM, "EVERYONE")],
         )
+
+
+AUDIENCES = {audience.value: audience for audience in MessageAudience}  # by name, without the cost of an enum's call
 
 
 class Role(Enum):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import cast
 
-from resolvers.jobs import name_index
+from resolvers.jobs import conversations, name_index
 from store import accounts, big_authors, blocks, favourites, follows, jobs, likes_and_comments, posts, timelines
 from store.client.database import Database
+from store.conversations import entries
 from store.groups import membership
 from store.records import Job
 
@@ -39,6 +40,8 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
         yield step
     async for step in _groups(db, member):
         yield step
+    async for cost in conversations.leave_all(db, member):
+        yield None, STEP_COST * cost
     async for cost in _likes(db, member):
         yield None, cost
     async for cost in _comments(db, member):
@@ -48,6 +51,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     await big_authors.unmark(db, member, job.id)
     if job.cursor == AGAIN:
         await accounts.forget(db, member)
+        await entries.forget(db, member)
     else:
         await jobs.checkpoint(db, job, AGAIN)
 

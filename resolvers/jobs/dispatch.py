@@ -10,7 +10,16 @@ import contextlib
 
 import structlog
 
-from resolvers.jobs import account_removal, big_authors, groups, name_index, posts, privacy, relationships
+from resolvers.jobs import (
+    account_removal,
+    big_authors,
+    conversations,
+    groups,
+    name_index,
+    posts,
+    privacy,
+    relationships,
+)
 from resolvers.jobs.mentions import end_of_comment, notify_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from resolvers.operation.batcher import Batcher
@@ -91,5 +100,7 @@ STEPS: dict[str, Steps] = {
     "shrink": big_authors.shrink,
     "group_members": groups.settle,
     "delete_group": groups.delete,
+    "conversation": conversations.deliver,
+    "leave": conversations.leave,
     "delete_account": _delete_account,
 }

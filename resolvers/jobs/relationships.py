@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from resolvers.homes import merge
+from resolvers.jobs import conversations
 from resolvers.jobs.step import Budget, Outcome, text
 from store import blocks, events, follows
 from store.client.database import Database
@@ -90,7 +91,7 @@ async def reject(db: Database, job: Job, _: Budget) -> Outcome:
     return Outcome.DONE
 
 
-async def block(db: Database, job: Job, _: Budget) -> Outcome:
+async def block(db: Database, job: Job, budget: Budget) -> Outcome:
     """Apply blocks on the other members' side, and end there the follows and requests that the blocks ended."""
     member, blocked = int(text(job, "member")), read_edges(job, "blocks")
     followed, followers = read_edges(job, "following"), read_edges(job, "followers")
@@ -101,15 +102,20 @@ async def block(db: Database, job: Job, _: Budget) -> Outcome:
     for follower, edge in followers:
         await _unmerge(db, follower, [(member, edge)])
     await _log_relationships(db, job, member, blocked, both=True)
-    return Outcome.DONE
+    return await _after_blocks(db, job, member, blocked, budget)
 
 
-async def unblock(db: Database, job: Job, _: Budget) -> Outcome:
+async def unblock(db: Database, job: Job, budget: Budget) -> Outcome:
     """Remove blocks on the other members' side. Follows that a block ended stay ended."""
     member, unblocked = int(text(job, "member")), read_edges(job)
     await blocks.apply_to_blocked(db, member, unblocked, ended=True)
     await _log_relationships(db, job, member, unblocked, both=True)
-    return Outcome.DONE
+    return await _after_blocks(db, job, member, unblocked, budget)
+
+
+async def _after_blocks(db: Database, job: Job, member: int, changed: Edges, budget: Budget) -> Outcome:
+    others = [other for other, _ in changed]
+    return Outcome.DONE if await conversations.after_blocks(db, job, member, others, budget) else Outcome.MORE
 
 
 async def mute(db: Database, job: Job, _: Budget) -> Outcome:

@@ -7,13 +7,26 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
+from resolvers.operation import conversation_loaders, group_loaders
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Relationships, Sources
-from store import accounts, big_authors, favourites, follows, homes, likes_and_comments, posts, promotions, timelines
+from store import (
+    accounts,
+    big_authors,
+    conversations,
+    favourites,
+    follows,
+    homes,
+    likes_and_comments,
+    posts,
+    promotions,
+    timelines,
+)
 from store.client.cached_values import CachedValues
 from store.client.database import Command
+from store.conversations.records import Conversation, Message, Summary
 from store.groups import reads as groups
 from store.groups.records import Group, GroupRole
 from store.homes import StoredHome
@@ -84,22 +97,33 @@ class DataLoaders:
     @cached_property
     def group_role(self) -> DataLoader[GroupRole]:
         """The viewer's role in groups that they are in."""
-        me = self._me
-        return DataLoader(
-            self._batcher,
-            lambda ids: [groups.role_command(group, me) for group in ids],
-            lambda _, replies: list(map(groups.read_role, sound(replies))),
-        )
+        return group_loaders.roles(self._batcher, self._me)
 
     @cached_property
     def group_size(self) -> DataLoader[int]:
-        return DataLoader(
-            self._batcher, lambda ids: list(map(groups.member_count_command, ids)), lambda _, replies: sound(replies)
-        )
+        return group_loaders.sizes(self._batcher)
 
     @cached_property
     def promotion(self) -> DataLoader[Promotion | None]:
         return _records(self._batcher, promotions.promotion_command, Promotion.read)
+
+    @cached_property
+    def conversation(self) -> DataLoader[Conversation | None]:
+        return _records(self._batcher, conversations.conversation_command, Conversation.read)
+
+    @cached_property
+    def message(self) -> DataLoader[Message | None]:
+        return _records(self._batcher, conversations.message_command, Message.read)
+
+    @cached_property
+    def read_mark(self) -> DataLoader[int]:
+        return conversation_loaders.read_marks(self._batcher, self._me)
+
+    @cached_property
+    def summary(self) -> DataLoader[Summary]:
+        return conversation_loaders.summaries(
+            self._batcher, self._me, self.conversation, self.read_mark, self.relationship
+        )
 
     @cached_property
     def credentials(self) -> DataLoader[Credentials | None]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from resolvers.operation.errors import UserError
 from resolvers.operation.tokens import Claims
+from store.conversations.records import Conversation, Message
 from store.groups.records import Group
 from store.promotions import Promotion
 from store.records import Comment, Post, User
@@ -109,3 +110,23 @@ class DeleteGroupPayload(Payload, frozen=True, kw_only=True):
     """The global id of a deleted group."""
 
     deleted_group_id: str | None = None
+
+
+class MessagePayload(Payload, frozen=True, kw_only=True):
+    """A message that was sent, and its conversation."""
+
+    message: Message | None = None
+    conversation: Conversation | None = None
+
+
+class DeleteMessagePayload(Payload, frozen=True, kw_only=True):
+    """The global id of a deleted message, and its conversation."""
+
+    deleted_message_id: str | None = None
+    conversation: Conversation | None = None
+
+
+class ConversationPayload(Payload, frozen=True, kw_only=True):
+    """A conversation after a change."""
+
+    conversation: Conversation | None = None

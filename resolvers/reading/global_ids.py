@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
 from resolvers.operation.tokens import Claims
+from store.conversations.records import Conversation, Message
 from store.groups.records import Group
 from store.ids import LARGEST
 from store.notifications import Notification
@@ -15,12 +16,14 @@ from store.records import Comment, Post, Repost, Status, User
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits for 53 bits; the number is fixed, so that a truncated id is recognised
-_FORM = re.compile(r"(user|status|repost|comment|group|promotion|notification|viewer)_([0-9a-f]{14})")
+_FORM = re.compile(
+    r"(user|status|repost|comment|group|promotion|notification|conversation|message|viewer)_([0-9a-f]{14})"
+)
 
 POSTS = ("status", "repost")
 
 
-Record = User | Post | Comment | Group | Promotion | Notification | Claims
+Record = User | Post | Comment | Group | Promotion | Notification | Conversation | Message | Claims
 
 
 _KINDS: dict[type, str] = {
@@ -31,6 +34,8 @@ _KINDS: dict[type, str] = {
     Group: "group",
     Promotion: "promotion",
     Notification: "notification",
+    Conversation: "conversation",
+    Message: "message",
     Claims: "viewer",
 }
 
@@ -53,6 +58,16 @@ def post_id(post: int, *, is_repost: bool) -> str:
 def notification_id(notification: int) -> str:
     """Return the global id of a notification that may have been withdrawn."""
     return f"notification_{notification:0{_DIGITS}x}"
+
+
+def message_id(message: int) -> str:
+    """Return the global id of a message that may have been deleted."""
+    return f"message_{message:0{_DIGITS}x}"
+
+
+def conversation_id(conversation: int) -> str:
+    """Return the global id of a conversation."""
+    return f"conversation_{conversation:0{_DIGITS}x}"
 
 
 def read(text: str) -> tuple[str, int] | None:

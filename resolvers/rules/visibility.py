@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from store.groups.records import Group, GroupKind
-from store.records import Comment, Post, Relationship, Repost, Status, User
+from store.records import Comment, MessageAudience, Post, Relationship, Repost, Status, User
 
 
 class Permissions(Struct, frozen=True):
@@ -61,6 +61,13 @@ def is_wanted(relationship: Relationship) -> bool:
 def opens_group(group: Group | None, *, is_member: bool) -> bool:
     """Return whether a viewer sees what is in a group: posts, members and description. A deleted group is unseen."""
     return group is not None and (is_member or group.kind is not GroupKind.PRIVATE)
+
+
+def allows_messages(user: User, *, follows: bool) -> bool:
+    """Return whether a member lets another begin a conversation with them; `follows` if they follow the other one."""
+    return user.messages_from is MessageAudience.EVERYONE or (
+        follows and user.messages_from is MessageAudience.FOLLOWED
+    )
 
 
 class Sight(Struct, frozen=True):

@@ -6,6 +6,7 @@ import strawberry
 
 from resolvers.credentials import EMAIL_MOST, PASSWORD_LEAST, PASSWORD_MOST
 from schema.types.descriptions import limit
+from store import records
 from store.secret import Secret
 
 LOGIN = "1 to 20 of a-z, A-Z, 0-9 and _, which no other member has in any case."
@@ -74,6 +75,10 @@ class UpdateProfileInput:
     is_private: bool | None = strawberry.field(
         default=None,
         description="Whether the viewer approves each follower. True keeps the followers, false approves all requests.",
+    )
+    messages_from: records.MessageAudience | None = strawberry.field(
+        default=None,
+        description="Who may begin a conversation with the viewer. Conversations of more than two go on as they are.",
     )
 
 

@@ -57,7 +57,8 @@ enum(
     TAKEN="Another member has this login or e-mail address.",
     WEAK_PASSWORD="The password is too short, too common, or a name of the member.",  # noqa: S106  a description
     WRONG_CREDENTIALS="The password or the refresh token is wrong, or no longer valid.",
-    NOT_FOUND="There is no such member, post, comment, group, notification or promotion for the viewer.",
+    NOT_FOUND="There is no such member, post, comment, group, conversation, message, notification or promotion for the "
+    "viewer.",
     NOT_ALLOWED="The viewer may not do this.",
     SELF="The member named is the viewer.",
     LIMIT_REACHED="The viewer has as many of these as the limit allows.",

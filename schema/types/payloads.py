@@ -10,6 +10,7 @@ from datetime import datetime
 import strawberry
 
 from resolvers.operation.payloads import SessionPayload as SessionResult
+from schema.types.conversations import Conversation, Message
 from schema.types.descriptions import USER_ERRORS, limit
 from schema.types.nodes import UserError
 from schema.types.posts import Comment, Post, Repost, Status
@@ -133,4 +134,29 @@ class DeleteCommentPayload:
 @strawberry.type(description="A promotion after a change.")
 class PromotionPayload:
     promotion: Promotion | None = strawberry.field(description="The promotion. Null when it was refused.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+CONVERSATION = "The conversation, as it is after the mutation. Null where the viewer does not see it."
+
+
+@strawberry.type(description="A message that is sent.")
+class MessagePayload:
+    message: Message | None = strawberry.field(description="The new message. Null when it was refused.")
+    conversation: Conversation | None = strawberry.field(description=CONVERSATION)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+@strawberry.type(description="A message that is deleted.")
+class DeleteMessagePayload:
+    deleted_message_id: strawberry.ID | None = strawberry.field(
+        description="The id that the message had. Null when it was refused."
+    )
+    conversation: Conversation | None = strawberry.field(description=CONVERSATION)
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+@strawberry.type(description="A conversation after a change.")
+class ConversationPayload:
+    conversation: Conversation | None = strawberry.field(description=f"{CONVERSATION} Null once the viewer has left.")
     user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)

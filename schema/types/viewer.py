@@ -8,7 +8,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import accounts, blocks, favourites, follows, groups, notifications, sessions, timelines
+from resolvers import accounts, blocks, conversations, favourites, follows, groups, notifications, sessions, timelines
 from resolvers.credentials import USER_AGENT_MOST
 from resolvers.operation.tokens import Claims
 from schema.types.descriptions import enum, limit
@@ -23,6 +23,13 @@ Role = enum(
     MEMBER="May do what every member may.",
     MODERATOR="May also see suspended members and hidden posts.",
     ADMIN="May do what moderators may, and create and end promotions.",
+)
+MessageAudience = enum(
+    records.MessageAudience,
+    "Who may begin a conversation with a member, add them to one, or write to them in one of two.",
+    EVERYONE="Every member.",
+    FOLLOWED="Members whom they follow.",
+    NOBODY="Nobody.",
 )
 
 
@@ -120,6 +127,18 @@ def _unread_notification_count(root: Claims, info: Info) -> Awaitable[int]:
     return notifications.unread_count(info.context, root)
 
 
+def _messages_from(root: Claims, info: Info) -> Awaitable[Any]:
+    return accounts.messages_from(info.context, root)
+
+
+def _conversations(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return conversations.conversations_of(info.context, root, first, after)
+
+
+def _unread_message_count(root: Claims, info: Info) -> Awaitable[int]:
+    return conversations.unread_count(info.context, root)
+
+
 @strawberry.type(
     description="The signed-in member, with what nobody else may see. Its id stays the same for the life of the "
     "account, and `node` finds it for that member alone."
@@ -128,6 +147,11 @@ class Viewer(Node):
     user = strawberry.field(resolver=_user, graphql_type=User, description="The member as others see them.")
     email = strawberry.field(resolver=_email, description="The e-mail address, with which the viewer can log in.")
     role = strawberry.field(resolver=_role, graphql_type=Role, description="The viewer's role on the whole site.")
+    messages_from = strawberry.field(
+        resolver=_messages_from,
+        graphql_type=MessageAudience,
+        description="Who may begin a conversation with the viewer.",
+    )
     follow_requests = strawberry.field(
         resolver=_follow_requests,
         graphql_type=UserConnection,
@@ -161,6 +185,16 @@ class Viewer(Node):
         graphql_type=int,
         description="How many notifications are newer than the newest one marked read, also those that are out of "
         "sight by now.",
+    )
+    conversations = strawberry.field(
+        resolver=_conversations,
+        graphql_type=later("ConversationConnection", "schema.types.conversations"),
+        description="The viewer's conversations, newest message first.",
+    )
+    unread_message_count = strawberry.field(
+        resolver=_unread_message_count,
+        graphql_type=int,
+        description="How many conversations have messages by others that the viewer has not marked read.",
     )
     groups = strawberry.field(
         resolver=_groups,

@@ -33,6 +33,7 @@ SHARED = (
     "delivering",
     "mailbox",
     "groups",
+    "messaging",
 )  # files of shared declarations, in this order
 
 _COMMENT = re.compile(r"--.*")

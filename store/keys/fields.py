@@ -19,6 +19,7 @@ class UserField:
     SUSPENDED = "suspended"  # flag
     PINNED = "pinned"  # post at the top of their profile; absent without one
     MAGNITUDE = "magnitude"  # selects their set of names
+    MESSAGES_FROM = "messages_from"  # who may begin conversations with them; absent: everyone
     REACH = "reach"  # whether readers pull their posts, with the id that set it; absent for most members
 
 
@@ -71,6 +72,23 @@ class GroupField:
     NAME = "name"
     DESCRIPTION = "description"
     KIND = "kind"
+
+
+class ConversationField:
+    """Fields of `conversation:`."""
+
+    PARTICIPANTS = "participants"  # as `member:since`, sorted by member; since is 0 once they have left
+    DIGEST = "digest"  # of the set of members
+    VERSION = "version"  # newest change: message, deletion, departure or return
+    FORGOTTEN = "forgotten"  # highest deletion trimmed from the deleted messages; absent before
+
+
+class MessageField:
+    """Fields of `message:`."""
+
+    CONVERSATION = "conversation"
+    SENDER = "sender"
+    TEXT = "text"
 
 
 class HomeField:

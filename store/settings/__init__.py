@@ -114,6 +114,11 @@ class Settings:
     group_name: int = _setting(50, "characters of a group's name", least=1, most=1000)
     group_description: int = _setting(500, "characters of a group's description", least=0, most=10_000)
     max_promotions: int = _setting(1_000, "promotions that can run at one time", least=1, most=100_000)
+    max_participants: int = _setting(50, "members of one conversation", least=2, most=1000)
+    max_message: int = _setting(5_000, "characters of a message", least=1, most=100_000)
+    conversations_per_hour: int = _setting(
+        20, "conversations with strangers that one member can begin in an hour", least=1
+    )
     max_page: int = _setting(100, "entries of one page", least=1, most=1000)
 
     # Limits on queries
@@ -157,6 +162,12 @@ class Settings:
     )
     subscriber_queue: int = _setting(1_000, "events waiting for one slow subscriber before it gets a gap", least=1)
     events_kept: int = _setting(100_000, "events kept to resume from", least=100)
+    message_events_kept: int = _setting(
+        1_000, "events of a member's conversations kept to resume from, while somebody is subscribed", least=1
+    )
+    message_events_seconds: int = _setting(
+        3_600, "how long these events are kept after the member's last subscription has ended, s", least=3
+    )
     shutdown_seconds: int = _setting(10, "how long requests may finish when the server stops, s", least=0)
 
     # Timelines

@@ -16,11 +16,12 @@ from resolvers.upkeep import trimming, verify
 from store import attempts, big_authors, homes, jobs, keys, notifications, posts, promotions, search
 from store.client.database import Database
 from store.client.lua import SCRIPTS
+from store.conversations import log as message_log
 from store.embedded import attach
 from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
-from tests.support import groups
+from tests.support import conversations, groups
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
 from tests.support.people import PASSWORD, Member
@@ -94,6 +95,16 @@ async def write(db: Database, alice: Member, bob: Member) -> None:
     await attempts.take_turn(db, "alice", "a network")
 
 
+async def converse(db: Database, alice: Member, bob: Member) -> None:
+    """Have a conversation, and follow it live."""
+    await message_log.newest(db, number(bob.id))
+    conversation = await conversations.start(alice, bob)
+    message = await conversations.write(alice, conversation)
+    await conversations.mark_read(bob, conversation)
+    await conversations.delete(alice, message)
+    await conversations.leave(alice, conversation)
+
+
 async def read(db: Database, bob: Member) -> None:
     """Build a home, and read it and the notifications in every way."""
     me = number(bob.id)
@@ -141,6 +152,7 @@ async def test_one_slot(
         await live(db, anonymous, worker)
         await gather(alice, bob)
         await write(db, alice, bob)
+        await converse(db, alice, bob)
         await work_off(db, worker)
         await read(db, bob)
         await keep_up(db, worker, alice)

@@ -139,6 +139,11 @@ INPUTS = {
     "rejectGroupMembers": "GroupUsersInput",
     "removeGroupMembers": "GroupUsersInput",
     "setGroupRole": "SetGroupRoleInput",
+    "startConversation": "StartConversationInput",
+    "sendMessage": "SendMessageInput",
+    "deleteMessage": "DeleteMessageInput",
+    "markConversationRead": "MarkConversationReadInput",
+    "leaveConversation": "ConversationIdInput",
     "createPromotion": "CreatePromotionInput",
     "endPromotion": "EndPromotionInput",
 }
@@ -181,6 +186,7 @@ READS: dict[str, Callable[[str], tuple[Any, ...]]] = {
     "string": lambda key: ("GET", key),
     "hash": lambda key: ("HGETALL", key),
     "zset": lambda key: ("ZRANGE", key, 0, -1, "WITHSCORES"),
+    "set": lambda key: ("SMEMBERS", key),
     "list": lambda key: ("LRANGE", key, 0, -1),
     "stream": lambda key: ("XRANGE", key, "-", "+"),
 }

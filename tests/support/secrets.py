@@ -11,10 +11,8 @@ from tests.support.people import INPUTS, Member
 
 CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
 
-
-POST, USER, COMMENT, PROMOTION, GROUP = (
-    f"{kind}_00000000000001" for kind in ("status", "user", "comment", "promotion", "group")
-)
+KINDS = ("status", "user", "comment", "promotion", "group", "conversation", "message")
+POST, USER, COMMENT, PROMOTION, GROUP, CONVERSATION, MESSAGE = (f"{kind}_00000000000001" for kind in KINDS)
 
 
 OF_MEMBERS = ["follow", "unfollow", "approveFollowRequests", "rejectFollowRequests", "removeFollowers"]
@@ -58,6 +56,11 @@ FIELDS: dict[str, dict[str, Any]] = {
     **{name: {"groupId": GROUP} for name in ["updateGroup", "deleteGroup", "joinGroup", "leaveGroup"]},
     **{name: {"groupId": GROUP, "userIds": [USER]} for name in OF_GROUP_MEMBERS},
     "setGroupRole": {"groupId": GROUP, "userId": USER, "role": "OWNER"},
+    "startConversation": {"userIds": [USER], "text": "hello"},
+    "sendMessage": {"conversationId": CONVERSATION, "text": "hello"},
+    "deleteMessage": {"messageId": MESSAGE},
+    "markConversationRead": {"conversationId": CONVERSATION},
+    "leaveConversation": {"conversationId": CONVERSATION},
     "createPromotion": {"sponsorId": USER, "subject": {"userId": USER}, "endsAt": "2099-01-01T00:00:00Z"},
     "endPromotion": {"promotionId": PROMOTION},
     "logOut": {"everywhere": True},

@@ -117,6 +117,7 @@ def _read(name: str, kind: str) -> Command:
         "string": ("GET", name),
         "hash": ("HGETALL", name),
         "list": ("LRANGE", name, 0, -1),
+        "set": ("SMEMBERS", name),
         "stream": ("XRANGE", name, "-", "+"),
     }[kind]
 
@@ -126,7 +127,7 @@ def _readable(name: str, kind: str, reply: Any) -> object:
         return read_pairs(reply)
     if kind == "stream":
         return sorted(fields for _, fields in reply)
-    return sorted(reply) if name.startswith(TIMED) else reply
+    return sorted(reply) if kind == "set" or name.startswith(TIMED) else reply
 
 
 async def write_home(db: Database, member: int, posts: Iterable[int]) -> None:

@@ -1,0 +1,99 @@
+"""Conversations: the viewer's list, what they see of each, read marks, and leaving."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers.jobs import conversations as steps
+from resolvers.jobs import dispatch
+from resolvers.jobs.step import Budget
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.payloads import ConversationPayload
+from resolvers.operation.tokens import Claims
+from resolvers.reading import global_ids, messaging, paging
+from resolvers.reading.paging import NodeEdge, Page
+from store import conversations
+from store.conversations import entries
+from store.conversations.records import Conversation, Message, Summary
+from store.records import User
+
+
+async def conversations_of(
+    context: Context, who: Claims, first: int | None, after: str | None
+) -> Page[NodeEdge[Conversation]]:
+    """Return the viewer's conversations, newest message first."""
+    asked = paging.window(context.settings, "conversations", first=first, after=after)
+    key = entries.conversations_list(who.member)
+    return await paging.read_list(context, asked, key, lambda ids: messaging.conversations(context, ids))
+
+
+async def unread_count(context: Context, who: Claims) -> int:
+    """Return the number of conversations in which the viewer has unread messages."""
+    (count,) = await context.batcher.run([entries.unread_command(who.member)])
+    return int(count)
+
+
+async def participants(context: Context, found: Sequence[Conversation]) -> list[list[User]]:
+    """Return the participants of each conversation who have not left, as far as the viewer sees them."""
+    return await messaging.participants(context, found)
+
+
+async def unread_messages(context: Context, found: Sequence[Conversation]) -> list[int]:
+    """Return the number of messages in each conversation that the viewer has not read."""
+    return [summary.unread for summary in await _summaries(context, found)]
+
+
+async def last_messages(context: Context, found: Sequence[Conversation]) -> list[Message | None]:
+    """Return the newest message of each conversation that the viewer sees."""
+    return [summary.last for summary in await _summaries(context, found)]
+
+
+async def last_read(context: Context, found: Sequence[Conversation]) -> list[Message | None]:
+    """Return the newest message of each conversation that the viewer sees and has marked read."""
+    ids = [summary.last_read for summary in await _summaries(context, found)]
+    messages = iter(await context.load.message.load_many([message for message in ids if message]))
+    return [next(messages) if message else None for message in ids]
+
+
+async def _summaries(context: Context, found: Sequence[Conversation]) -> list[Summary]:
+    ids = [conversation.id for conversation in found]
+    await messaging.conversations(context, ids)  # no round trip, unless a mutation made them
+    return await context.load.summary.load_many(ids)
+
+
+async def mark_conversation_read(
+    context: Context, *, conversation_id: str, up_to_id: str | None = None
+) -> ConversationPayload:
+    """Mark all messages of a conversation, or all up to one, as read. Read messages stay read."""
+    viewer = await context.member()
+    until = None if up_to_id is None else global_ids.expect(up_to_id, ("message",), "upToId")
+    found = await messaging.named(context, conversation_id)
+    if until is None:
+        (last,) = await last_messages(context, [found])
+        until = last.id if last else 0
+    else:
+        (message,) = await messaging.messages(context, [until])
+        if message is None or message.conversation_id != found.id:
+            raise refuse(UserErrorCode.NOT_FOUND, "upToId: there is no such message in this conversation", "upToId")
+    if not await entries.mark_read(context.db, viewer, found.id, until):
+        # Race: the job of the message that has just begun the conversation has not reached the viewer yet.
+        await steps.update(context.db, found.id, Budget(0))
+        await entries.mark_read(context.db, viewer, found.id, until)
+    return await _after(context, found.id)
+
+
+async def leave_conversation(context: Context, *, conversation_id: str) -> ConversationPayload:
+    """Leave a conversation. When the last participant leaves, it is deleted."""
+    viewer = await context.member()
+    found = await messaging.named(context, conversation_id)
+    job = await conversations.leave(context.db, found.id, viewer)
+    if job is None:
+        raise messaging.gone()
+    await dispatch.finish(context.db, job, context.batcher)
+    return await _after(context, found.id)
+
+
+async def _after(context: Context, conversation: int) -> ConversationPayload:
+    context.forget()
+    return ConversationPayload(conversation=await messaging.conversation(context, conversation))

@@ -1,0 +1,106 @@
+"""The jobs of conversations: they bring each participant's entry up to the conversation's state.
+
+A step reads the state again, and an entry takes only a newer version. So it does not matter in which order changes are
+applied, nor how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Iterable
+
+from resolvers.jobs.step import Budget, Outcome, conclude, text
+from store import conversations, jobs
+from store.client.database import Database
+from store.conversations import entries
+from store.conversations.records import Conversation, Participant, State
+from store.records import Job, read_pairs
+
+
+async def deliver(db: Database, job: Job, budget: Budget) -> Outcome:
+    """Apply a new or deleted message for all participants."""
+    await update(db, int(text(job, "conversation")), budget)
+    return Outcome.DONE
+
+
+async def update(db: Database, conversation: int, budget: Budget) -> None:
+    """Bring the entries of all participants up to a conversation's state. Three round trips with the change itself."""
+    state = await conversations.state(db, conversation)
+    if state:  # else it has ended, and the job of each departure removes one entry
+        await _apply(db, state, state.participants, budget)
+
+
+async def leave(db: Database, job: Job, budget: Budget) -> Outcome:
+    """Remove the entry of a participant who has left, and the messages of a conversation that has ended."""
+    conversation = int(text(job, "conversation"))
+    state = await conversations.state(db, conversation)
+    if state is None:
+        state = State(conversation, job.id, (Participant(int(text(job, "member")), 0),))
+    await _apply(db, state, state.participants, budget)
+    if not job.body.get("ended"):
+        return Outcome.DONE
+    members = [int(member) for member in text(job, "ended").split()]
+    while not await conversations.clear(db, conversation, members):
+        budget.left -= conversations.CLEARED_AT_ONCE
+        await jobs.checkpoint(db, job, "")
+        if budget.left <= 0:
+            return Outcome.MORE
+    return Outcome.DONE
+
+
+async def _apply(db: Database, state: State, participants: Iterable[Participant], budget: Budget) -> None:
+    wanted = list(participants)
+    budget.left -= len(wanted)
+    replies = await db.ask(*(entries.apply_command(db, state, participant) for participant in wanted))
+    for participant, reply in zip(wanted, replies, strict=True):
+        if reply is None:  # their account was deleted while they were added
+            await leave_for(db, state.id, participant.member, budget)
+
+
+async def leave_for(db: Database, conversation: int, member: int, budget: Budget) -> None:
+    """Remove a member whose account is deleted from a conversation."""
+    job = await conversations.leave(db, conversation, member)
+    if job:
+        await conclude(db, job, await leave(db, job, budget))
+
+
+async def leave_all(db: Database, member: int) -> AsyncIterator[int]:
+    """Remove a member whose account is deleted from all their conversations; yields how many each batch had."""
+    while (found := (await entries.scan(db, member))[1]) and (yielded := len(found)):
+        for conversation in found:
+            await leave_for(db, conversation, member, Budget(float("inf")))
+        yield yielded
+
+
+async def after_blocks(db: Database, job: Job, member: int, others: Collection[int], budget: Budget) -> bool:
+    """Apply blocks, or their ends, to the conversations that the members share; False when the budget ran out.
+
+    A block ends a conversation of two for both. In larger ones, the blocking member does not see the other's messages.
+    """
+    if not job.cursor:
+        pairs = await db.ask(*(conversations.of_members_command({member, other}) for other in others))
+        for pair in pairs:
+            if pair:
+                await update(db, int(pair), budget)
+    cursor = job.cursor or "0"
+    while True:
+        cursor, found = await entries.scan(db, member, cursor)
+        larger = [conversation for conversation, size in found.items() if size > 2]  # noqa: PLR2004  pairs are done
+        await _update_shared(db, member, set(others), larger, budget)
+        if cursor == "0":
+            return True
+        if not await jobs.checkpoint(db, job, cursor):
+            return True  # another worker has finished it
+        if budget.left <= 0:
+            return False
+
+
+async def _update_shared(db: Database, member: int, others: set[int], found: Collection[int], budget: Budget) -> None:
+    """Apply blocks for the blocking member to those conversations that one of the others is in."""
+    replies = await db.ask(*map(conversations.conversation_command, found))
+    for conversation, reply in zip(found, replies, strict=True):
+        budget.left -= 1
+        record = Conversation.read(conversation, reply if isinstance(reply, dict) else read_pairs(reply))
+        if record and others.intersection(record.members):
+            state = await conversations.state(db, conversation)
+            if state:
+                await _apply(db, state, [one for one in state.participants if one.member == member], budget)

@@ -1,0 +1,162 @@
+"""Messages: sending, which may begin a conversation, deletion, and the pages of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from resolvers.jobs import dispatch
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.inputs import checked_key, checked_text, input_digest
+from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
+from resolvers.reading import addressees, global_ids, hydrate, messaging, paging
+from resolvers.reading.paging import NodeEdge, Page
+from store import attempts, conversations
+from store.attempts import HOUR_SECONDS
+from store.conversations import Draft, Sent
+from store.conversations.records import Conversation, Message
+from store.records import Entry, User
+from store.timelines import Slice
+
+BEGUN = "conversations"  # the kind under which begun conversations are counted
+
+
+async def start_conversation(
+    context: Context, *, user_ids: Sequence[str], text: str, idempotency_key: str | None = None
+) -> MessagePayload:
+    """Send a message to the conversation of a set of members, which begins with it if there is none."""
+    viewer = await context.member()
+    key = checked_key(idempotency_key)
+    words = checked_text(text, context.settings.max_message)
+    others = addressees.named(context.settings, user_ids, viewer)
+    members = {viewer, *others}
+    found = await addressees.look_up(context, others, conversations.of_members_command(members))
+    if found.has_strangers and not found.reply:
+        await _limit_begun(context, viewer)
+    draft = Draft(viewer, words, found.willing, key, input_digest(words, sorted(others)))
+    sent = await _commit(context, "startConversation", draft, lambda: conversations.start(context.db, members, draft))
+    if sent.outcome == conversations.UNWILLING:
+        message = "userIds: this member does not take messages from you"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "userIds", others[sent.unwilling])
+    return await _payload(context, sent.message)
+
+
+async def _limit_begun(context: Context, viewer: int) -> None:
+    if context.settings.rate_limit:
+        (count,) = await attempts.count(context.db, [(BEGUN, str(viewer))], HOUR_SECONDS)
+        most = context.settings.conversations_per_hour
+        if count > most:
+            message = f"a member begins at most {most} conversations with strangers in an hour"
+            raise refuse(UserErrorCode.LIMIT_REACHED, message)
+
+
+async def send_message(
+    context: Context, *, conversation_id: str, text: str, idempotency_key: str | None = None
+) -> MessagePayload:
+    """Send a message to a conversation that the viewer is in."""
+    viewer = await context.member()
+    key = checked_key(idempotency_key)
+    words = checked_text(text, context.settings.max_message)
+    found = await messaging.named(context, conversation_id)
+    willing = [one for one in found.members if one != viewer] if found.is_pair else []
+    willing = await addressees.willing(context, willing)
+    draft = Draft(viewer, words, willing, key, input_digest(words, found.id))
+    sent = await _commit(context, "sendMessage", draft, lambda: conversations.send(context.db, found.id, draft))
+    if sent.outcome == conversations.GONE:
+        raise messaging.gone()
+    if sent.outcome == conversations.ALONE:
+        message = "conversationId: nobody else is in this conversation"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "conversationId")
+    if sent.outcome == conversations.UNWILLING:
+        message = "conversationId: the other member does not take messages from you"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "conversationId")
+    return await _payload(context, sent.message)
+
+
+async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[[], Awaitable[Sent]]) -> Sent:
+    """Commit a message and run its job. Raises Refused for an idempotency key that was used with other input."""
+    if draft.idempotency_key and not await conversations.claim_key(context.db, mutation, draft):
+        raise _conflict()
+    sent = await send()
+    if sent.outcome == conversations.CONFLICT:
+        raise _conflict()
+    if sent.outcome not in {conversations.WRITTEN, conversations.AGAIN} and draft.idempotency_key:
+        await conversations.release_key(context.db, mutation, draft)
+    if sent.job:
+        await dispatch.finish(context.db, sent.job, context.batcher)
+    return sent
+
+
+def _conflict() -> Exception:
+    return refuse(UserErrorCode.CONFLICT, "idempotencyKey: this key was used with other input", "idempotencyKey")
+
+
+async def _payload(context: Context, message: int) -> MessagePayload:
+    context.forget()
+    (found,) = await messaging.messages(context, [message])
+    if found is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "the message has been deleted since")
+    return MessagePayload(message=found, conversation=await messaging.conversation(context, found.conversation_id))
+
+
+async def delete_message(context: Context, *, message_id: str) -> DeleteMessagePayload:
+    """Delete a message of the viewer's own, for everybody."""
+    viewer = await context.member()
+    number = global_ids.expect(message_id, ("message",), "messageId")
+    (found,) = await messaging.messages(context, [number])
+    if found is None:
+        raise _gone()
+    if found.sender_id != viewer:
+        raise refuse(UserErrorCode.NOT_ALLOWED, "messageId: only its sender can delete a message", "messageId")
+    job = await conversations.delete(context.db, number)
+    if job is None:
+        raise _gone()
+    await dispatch.finish(context.db, job, context.batcher)
+    context.forget()
+    conversation = await messaging.conversation(context, found.conversation_id)
+    return DeleteMessagePayload(deleted_message_id=message_id, conversation=conversation)
+
+
+def _gone() -> Exception:
+    return refuse(UserErrorCode.NOT_FOUND, "messageId: there is no such message", "messageId")
+
+
+class Span(NamedTuple):
+    """The paging arguments of a page of messages."""
+
+    first: int | None
+    after: str | None
+    last: int | None
+    before: str | None
+
+
+async def messages(context: Context, conversation: Conversation, span: Span) -> Page[NodeEdge[Message]]:
+    """Return the messages of a conversation since the viewer takes part, newest first."""
+    asked = paging.window(context.settings, "messages", **span._asdict())
+    key, since = conversations.messages_list(conversation.id), conversation.since(context.viewer or 0)
+    read = paging.fetch_from(context, key)
+
+    async def fetch(part: Slice) -> Sequence[Entry]:
+        return await read(
+            Slice(max(part.above or 0, since), part.below, newest_first=part.newest_first, count=part.count)
+        )
+
+    async def present(entries: Sequence[Entry]) -> list[NodeEdge[Message] | None]:
+        found = await messaging.messages(context, [entry.entity for entry in entries])
+        return [
+            NodeEdge(paging.cursor(asked.kind, message.id), message, message.id) if message else None
+            for message in found
+        ]
+
+    return await paging.page(asked, fetch, present, goes_on=paging.beyond(context, key, asked))
+
+
+async def senders(context: Context, found: Sequence[Message]) -> list[User | None]:
+    """Return the sender of each message, None where the account is gone or the viewer may not see them."""
+    return await hydrate.users(context, [message.sender_id for message in found])
+
+
+async def conversations_of(context: Context, found: Sequence[Message]) -> list[Conversation | None]:
+    """Return the conversation of each message. No round trip: it decided whether the viewer sees the message."""
+    return await context.load.conversation.load_many([message.conversation_id for message in found])
