@@ -58,8 +58,14 @@ async def merge(db: Database, follower: int, member: int, edge: int, deliveries:
 
 
 async def unmerge(db: Database, follower: int, member: int) -> None:
-    """Remove from a former follower's home what only the unfollowed member added."""
+    """Remove from a former follower's home what only the unfollowed member added.
+
+    The unfollowed member's followers don't have this one any more. So a delivery that began since then doesn't reach
+    this home, and all earlier posts are in the profile that is read here.
+    """
     floor = await homes.floor(db, follower)
+    if floor is None:
+        await homes.unmerge(db, follower, member, [])  # A home may be begun by now, and a delivery may be under way.
     below: int | None = None
     while floor is not None:
         found = await timelines.published(db, member, below=below, above=floor, count=MERGE_CHUNK)

@@ -53,10 +53,10 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
     delivery = await _delivery(db, job, job.id)
 
     async def deliver_batch(after: int, count: int) -> tuple[int, int]:
-        step = fanout.begin(db, delivery, after, count)
+        batch = fanout.begin(db, delivery, after, count)
         # The announcement is sent together with the first delivery step.
-        (reply,) = await (db.ask(step) if after else _announce(db, job, step))
-        return await fanout.finish(db, delivery, reply)
+        (reply,) = await (db.ask(batch.command) if after else _announce(db, job, batch.command))
+        return await fanout.finish(db, batch, reply)
 
     reached = await in_batches(db, job, budget, deliver_batch, fanout.at_once(db, delivery))
     return Outcome.DONE if reached else Outcome.MORE

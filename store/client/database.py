@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
@@ -58,6 +58,7 @@ class Database:
         self.outages = OutageLog()
         self.unfinished = Unfinished()
         self.counts = LocalCounts()
+        self.unmerged: Mapping[int, str] = {}  # What deliveries have seen of `unmerged`, by partition. It is replaced.
         self.channel_prefix = f"perch:{self.servers.number}:"
 
     async def read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,6 +19,8 @@ from store.records import Entry, Source, read_pairs, read_sources
 from store.timelines import Slice, newest_of
 
 WIDTH = 17  # Characters of a waiting entry. The same number is in the scripts.
+
+TOKEN_BYTES = 6  # Of `unmerged`. Two that follow each other are equal once in 3e14 times.
 
 
 class StoredHome(Struct, frozen=True):
@@ -37,8 +40,17 @@ async def merge(
 
 
 async def unmerge(db: Database, follower: int, unfollowed: int, entries: Sequence[Delivery]) -> None:
-    """Remove an unfollowed member's posts and plain reposts from a home."""
-    await db.call("unmerge_home", **_follower_home(db, follower, entries), unfollowed=unfollowed)
+    """Remove an unfollowed member's posts and plain reposts from a home. Deliveries under way then check again.
+
+    The member must have been removed from the unfollowed member's followers before.
+    """
+    await db.call(
+        "unmerge_home",
+        **_follower_home(db, follower, entries),
+        unfollowed=unfollowed,
+        unmerged=keys.unmerged(partition(follower)),
+        token=secrets.token_urlsafe(TOKEN_BYTES),
+    )
 
 
 def _follower_home(db: Database, follower: int, entries: Sequence[Delivery]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ nodes. So the followers are read first, and each node gets one script for those 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -16,7 +16,6 @@ from store import keys
 from store.client.database import Command, Database, Unavailable, script
 from store.homes.bounds import limits
 from store.ids import partition
-from store.records import read_entries
 
 APPENDED = 500  # Homes to which one script appends a newest post. It blocks the server for 1 to 2 ms.
 
@@ -49,79 +48,116 @@ def _most(delivery: Delivery) -> int:
     return CHANGED if delivery.repost else APPENDED
 
 
-def begin(db: Database, delivery: Delivery, after: int, count: int) -> Command:
-    """Return the command that begins to add a post to the homes of `count` followers, oldest follow first.
+class Batch(Struct, frozen=True):
+    """One step of a delivery: the command that begins it, and what was known before that was sent."""
 
-    It begins after the edge `after`. `finish` does the rest with its reply.
+    delivery: Delivery
+    command: Command
+    unmerged: Mapping[int, str]  # `unmerged` of each partition that is known
+
+
+def begin(db: Database, delivery: Delivery, after: int, count: int) -> Batch:
+    """Begin to add a post to the homes of `count` followers, oldest follow first, after the edge `after`.
+
+    The caller sends the command, and gives its reply to `finish`, which does the rest.
     """
     d, followers = delivery, keys.followers(delivery.deliverer)
     if db.is_cluster:
-        return ("ZRANGE", followers, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
-    return script("deliver", followers=followers, **_added(db, d), after=after, limit=count)
+        read = ("ZRANGE", followers, f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
+        return Batch(d, read, db.unmerged)
+    return Batch(d, script("deliver", followers=followers, **_added(db, d), after=after, limit=count), {})
 
 
-async def finish(db: Database, delivery: Delivery, reply: Sequence[Any]) -> tuple[int, int]:
+async def finish(db: Database, batch: Batch, reply: Sequence[Any]) -> tuple[int, int]:
     """Finish what `begin` has begun; returns the number of followers reached and the edge of the last one, 0 for none.
 
     No round trip on one server, else one, and another while slots move.
     """
     if not db.is_cluster:
         return (int(reply[0]), int(reply[1])) if reply[0] else (0, 0)
-    found = read_entries(reply)
-    members = [follower.entity for follower in found]
-    await _on_each_node(db, "deliver_to", members, _most(delivery), _added(db, delivery))
-    return len(found), found[-1].place if found else 0
+    if not reply:
+        return 0, 0
+    stems = {"unmerged_stem": keys.stem(keys.unmerged), **_added(db, batch.delivery)}
+
+    def add(parts: Sequence[Part]) -> Command:
+        known = ((p, batch.unmerged.get(p, ""), own) for p, own in parts)
+        groups = [word for p, token, own in known for word in (keys.hash_tag(p), token, len(own), *own)]
+        return script("deliver_to", **_absent(parts), **stems, groups=groups)
+
+    def note(reply: Sequence[Sequence[str]]) -> Sequence[str]:
+        left, changed = reply
+        if changed:
+            # A new dictionary: batches under way still have what was known before their followers were read.
+            tokens = zip(changed[::2], changed[1::2], strict=True)
+            db.unmerged = {**db.unmerged, **{int(tag[1:-1]): token for tag, token in tokens}}
+        return left
+
+    members = reply[::2]
+    await _on_each_node(db, members, _most(batch.delivery), add, note)
+    return len(members), int(reply[-1])
 
 
 async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
     """Remove a deleted post, or an undone plain repost, from homes. One round trip, and another while slots move."""
     named = {**_stems(), **limits(db), **_delivered(delivery)}
-    await _on_each_node(db, "retract", followers, CHANGED, named)
+
+    def remove(parts: Sequence[Part]) -> Command:
+        groups = [word for p, own in parts for word in (keys.hash_tag(p), len(own), *own)]
+        return script("retract", **_absent(parts), **named, groups=groups)
+
+    await _on_each_node(db, followers, CHANGED, remove, lambda left: left)
 
 
-async def _on_each_node(db: Database, name: str, members: Sequence[int], most: int, named: dict[str, Any]) -> None:
+Part = tuple[int, Sequence[int | str]]  # A partition and members in it.
+
+
+async def _on_each_node(
+    db: Database,
+    members: Sequence[int | str],
+    most: int,
+    command: Callable[[Sequence[Part]], Command],
+    left_out: Callable[[Sequence[Any]], Sequence[str]],
+) -> None:
     """Run a script on the homes of some members, at most `most` at a time, each time on homes of one node.
 
-    The script leaves out a partition whose slot is moving. A call for it alone then waits until the slot has moved.
+    `command` makes the command for some partitions of a node. `left_out` takes its reply, and returns the hash tags of
+    the partitions that the script has left out because their slots are moving. A call for each of them alone then
+    waits until the slot has moved.
     """
-    by_node = _grouped(sorted(members, key=partition), lambda member: db.node_index(partition(member)))
-    left = set(await _on_groups(db, name, _cut(by_node.values(), most), named))
+    own: dict[int, list[int | str]] = defaultdict(list)
+    for member in members:
+        own[partition(int(member))].append(member)
+    by_node: dict[int, list[Part]] = defaultdict(list)
+    for p in sorted(own):
+        by_node[db.node_index(p)].append((p, own[p]))
+    replies = await db.ask(*(command(some) for parts in by_node.values() for some in _cut(parts, most)))
+    left = {tag for reply in replies for tag in left_out(reply)}
     if left:
-        moving = _grouped((m for m in members if keys.hash_tag(partition(m)) in left), partition)
-        if await _on_groups(db, name, _cut(moving.values(), most), named):
+        moving = [(p, some) for p, some in own.items() if keys.hash_tag(p) in left]
+        replies = await db.ask(*(command(some) for part in moving for some in _cut([part], most)))
+        if any(left_out(reply) for reply in replies):
             raise Unavailable("a slot was moving", "TRYAGAIN")
 
 
-async def _on_groups(db: Database, name: str, groups: Iterable[Sequence[int]], named: dict[str, Any]) -> list[str]:
-    """Run a script on each group of members; returns the hash tags of the partitions that it left out."""
-    replies = await db.ask(
-        *(
-            script(
-                name,
-                absent=keys.absent(partition(members[0])),
-                absent_stem=keys.stem(keys.absent),
-                **named,
-                groups=[
-                    part
-                    for p, own in _grouped(members, partition).items()
-                    for part in (keys.hash_tag(p), len(own), *own)
-                ],
-            )
-            for members in groups
-        )
-    )
-    return [tag for reply in replies for tag in reply]
+def _cut(parts: Iterable[Part], most: int) -> Iterator[list[Part]]:
+    """Yield the same partitions in their order, with at most `most` members at a time."""
+    some: list[Part] = []
+    room = most
+    for p, own in parts:
+        first = 0
+        while first < len(own):
+            some.append((p, own[first : first + room]))
+            first += len(some[-1][1])
+            room -= len(some[-1][1])
+            if not room:
+                yield some
+                some, room = [], most
+    if some:
+        yield some
 
 
-def _grouped(members: Iterable[int], owner: Callable[[int], int]) -> dict[int, list[int]]:
-    groups: dict[int, list[int]] = defaultdict(list)
-    for member in members:
-        groups[owner(member)].append(member)
-    return groups
-
-
-def _cut(groups: Iterable[Sequence[int]], most: int) -> list[Sequence[int]]:
-    return [some[i : i + most] for some in groups for i in range(0, len(some), most)]
+def _absent(parts: Sequence[Part]) -> dict[str, str]:
+    return {"absent": keys.absent(parts[0][0]), "absent_stem": keys.stem(keys.absent)}
 
 
 def _added(db: Database, d: Delivery) -> dict[str, Any]:

@@ -169,6 +169,11 @@ def active(p: int) -> str:
     return f"active:{{{p}}}"
 
 
+def unmerged(p: int) -> str:
+    """string: random, another one each time that a home of the partition loses what an ended follow had added"""
+    return f"unmerged:{{{p}}}"
+
+
 def big() -> str:
     """zset: member with so many followers that readers pull their posts → job that made them so"""
     return "big:{big}"

@@ -137,8 +137,9 @@ async def test_an_unfollow_during_a_batch(
     for member in (fans[-1], fans[-2]):
         await member.unfollow(alice)
     delivery = Delivery(number(alice.id), post, number((bob if passed_on else alice).id), repost)
-    begun = await services.db.one(*fanout.begin(services.db, delivery, 0, FOLLOWERS))
-    assert (await fanout.finish(services.db, delivery, begun))[0] == FOLLOWERS - 2
+    batch = fanout.begin(services.db, delivery, 0, FOLLOWERS)
+    begun = await services.db.one(*batch.command)
+    assert (await fanout.finish(services.db, batch, begun))[0] == FOLLOWERS - 2
     stored = [await homes.home(services.db, number(member.id)) for member in fans]
     assert [bool(home) for home in stored] == [True] * (FOLLOWERS - 2) + [False, False]
 

@@ -47,8 +47,8 @@ async def far(moving: Cluster) -> AsyncIterator[Database]:
 async def deliver(db: Database, post: int) -> int:
     """Deliver a post of the author to all followers; returns how many there were."""
     delivery = Delivery(AUTHOR, post, AUTHOR)
-    begun = await db.one(*fanout.begin(db, delivery, 0, len(FOLLOWERS)))
-    reached, _ = await fanout.finish(db, delivery, begun)
+    batch = fanout.begin(db, delivery, 0, len(FOLLOWERS))
+    reached, _ = await fanout.finish(db, batch, await db.one(*batch.command))
     return reached
 
 

@@ -42,7 +42,7 @@ class Recording(Grouping):
 
 def _members(command: Command) -> list[int]:
     first = next(i for i, word in enumerate(command) if str(word).startswith("{"))
-    return [word for word in command[first:] if isinstance(word, int) and word > MANY]
+    return [int(word) for word in command[first:] if str(word).isdigit() and int(word) > MANY]
 
 
 @pytest.fixture
@@ -71,7 +71,8 @@ async def many(db: Database, followed: int) -> list[int]:
 
 async def deliver(db: Database, delivery: Delivery, count: int) -> int:
     """Deliver to the first followers; returns how many there were."""
-    reached, _ = await fanout.finish(db, delivery, await db.one(*fanout.begin(db, delivery, 0, count)))
+    batch = fanout.begin(db, delivery, 0, count)
+    reached, _ = await fanout.finish(db, batch, await db.one(*batch.command))
     return reached
 
 
@@ -139,12 +140,13 @@ async def test_a_follow_that_ends_in_between(
     me = number(alice.id)
     delivery = Delivery(me, number(await alice.post("to all")), me)
     await fanout.retract(grouping, delivery, [number(member.id) for member in fans])
-    read = await grouping.one(*fanout.begin(grouping, delivery, 0, FANS))
+    batch = fanout.begin(grouping, delivery, 0, FANS)
+    read = await grouping.one(*batch.command)
     if removed:
         await alice.do("removeFollowers", userIds=[fans[0].id])
     else:
         await fans[0].unfollow(alice)
-    assert (await fanout.finish(grouping, delivery, read))[0] == FANS
+    assert (await fanout.finish(grouping, batch, read))[0] == FANS
     assert [bool(await stored(services.db, member)) for member in fans] == [False] + [True] * (FANS - 1)
 
 

@@ -17,9 +17,9 @@ local delivery = begin_delivery({
   home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = deliverer,
   post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
 })
-local tags = {}
+local keys = {}
 for i = 1, #found, 2 do
-  tags[#tags + 1] = tag_of(found[i])
+  keys[#keys + 1] = newest_stem .. tag_of(found[i])
 end
-deliver_here(delivery, tags)
-return {#tags, found[#found]}
+deliver_here(delivery, keys, delivery.is_newest and redis.call('MGET', unpack(keys)))
+return {#keys, found[#found]}

@@ -1,11 +1,13 @@
 -- Removes an unfollowed member's posts and reposts from one home, unless the member is followed again.
--- KEYS: following, home, home_state, sources, newest.
--- ARGV: home_size, home_slack, oldest, follower, unfollowed, entries...
--- `oldest` is the highest id that is too old for a home, or 0.
+-- KEYS: following, home, home_state, sources, newest, unmerged.
+-- ARGV: home_size, home_slack, oldest, follower, unfollowed, token, entries...
+-- `oldest` is the highest id that is too old for a home, or 0. `token` is random: deliveries under way see by it that
+-- they have to check their followers.
 -- An entry is four arguments: post, its author, repost (or ''), earlier reposts.
 local at = {
   member = follower, following = following, home = home, state = home_state, sources = sources, newest = newest,
 }
+redis.call('SET', unmerged, token)
 local floor = open_home(at, true)
 if not floor or redis.call('ZSCORE', following, unfollowed) then
   return 0

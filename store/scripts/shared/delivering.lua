@@ -68,32 +68,29 @@ local function insert_post(delivery, tag)
   trim(at, delivery.home_size, delivery.slack, delivery.oldest)
 end
 
--- Adds the post to the homes of members, whose tags are given. On a cluster they are of one partition.
-local function deliver_here(delivery, tags)
-  local keys, added, others = {}, {}, {}
-  for i, tag in ipairs(tags) do
-    keys[i] = delivery.stems.newest .. tag
-  end
-  local ends = delivery.is_newest and #keys > 0 and redis.call('MGET', unpack(keys))
+-- Adds the post to homes. `keys` names `newest` of each, from `first` on. `ends` has their values, or is false when the
+-- post may not be the newest. On a cluster the homes are of one partition.
+local function deliver_here(delivery, keys, ends, first)
+  local added, others = {}, {}
   local place, room = delivery.place, delivery.widest - WIDTH
-  for i, tag in ipairs(tags) do
+  for i = first or 1, #keys do
     local waiting, newest = ends and ends[i], nil
     if waiting and #waiting <= room and string.sub(waiting, -WIDTH) < place then
       newest = waiting .. place -- as in `append_post`, without the cost of a call
     elseif ends then
-      newest = append_post(delivery, tag, waiting)
+      newest = append_post(delivery, string.sub(keys[i], #delivery.stems.newest + 1), waiting)
     end
     if newest then
       added[#added + 1] = keys[i]
       added[#added + 1] = newest
     else
-      others[#others + 1] = tag
+      others[#others + 1] = keys[i]
     end
   end
   if #added > 0 then
     redis.call('MSET', unpack(added))
   end
-  for _, tag in ipairs(others) do
-    insert_post(delivery, tag)
+  for _, key in ipairs(others) do
+    insert_post(delivery, string.sub(key, #delivery.stems.newest + 1))
   end
 end
