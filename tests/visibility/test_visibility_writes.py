@@ -28,7 +28,7 @@ def settings(settings: Settings) -> Settings:
 
 def made_up(site: Audience, cell: Cell) -> Entities:
     """Return ids of missing entities of the same types and partitions, beside the friend's real ones."""
-    false = {name: _other(it) for name, it in site.entities[cell.state].items() if name != "login"}
+    false = {name: _other(it) for name, it in site.own(cell).items() if name != "login"}
     return {**site.shared, **false}
 
 

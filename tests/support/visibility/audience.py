@@ -14,6 +14,7 @@ from resolvers import accounts
 from store.client.database import Database
 from store.records import Role
 from store.settings import Settings
+from tests.support import conversations
 from tests.support.groups import create, give, join, let_in
 from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
 from tests.support.promoting import administrator, promote
@@ -37,14 +38,20 @@ class Audience:
     pals: dict[State, Member] = field(default_factory=dict)  # one friend of each member alone
     shared: Entities = field(default_factory=dict)  # ids of the friend's entities
     entities: dict[State, Entities] = field(default_factory=dict)  # ids of each member's entities, and those on them
+    pairs: dict[tuple[str, State], Entities] = field(default_factory=dict)  # ids of conversations of two, and in them
 
     def viewer(self, cell: Cell) -> Member:
         """Return the viewer of a cell."""
         return self.subjects[cell.state] if cell.relation == SELF else self.viewers[cell.relation]
 
+    def own(self, cell: Cell) -> Entities:
+        """Return the ids of the member's entities, and of the conversation between member and viewer."""
+        pair = cell.relation if (cell.relation, cell.state) in self.pairs else SELF
+        return {**self.entities[cell.state], **self.pairs[pair, cell.state]}
+
     def named(self, cell: Cell) -> Entities:
         """Return the ids of everything that a query can name in a cell."""
-        return {**self.shared, **self.entities[cell.state]}
+        return {**self.shared, **self.own(cell)}
 
 
 def roomy(settings: Settings) -> Settings:
@@ -155,12 +162,27 @@ async def _entities(site: Audience, state: State, admin: Member) -> None:
     found["pals_reply"] = await pal.post("so", inReplyToId=status)
     found["pals_repost"] = await pal.repost(status)
     found["pals_quote"] = await pal.repost(status, "see")
+    found["talk"], found["message"] = await _conversation(member, friend, *signed_in(site))
+    found["pals_talk"], found["pals_message"] = await _conversation(member, pal)
+    for relation, viewer in {**site.viewers, SELF: friend}.items():
+        if relation != ANONYMOUS:
+            pair, message = await _conversation(member, viewer)
+            site.pairs[relation, state] = {"pair": pair, "pair_message": message}
     found["promoted_member"] = await promote(admin, member, userId=member.id)
     found["promoted_status"] = await promote(admin, friend, statusId=status)
     found["group"] = await create(member)
     for viewer in signed_in(site):
         await do(member, "inviteToGroup", groupId=found["group"], userIds=[viewer.id])
     site.entities[state] = found
+
+
+async def _conversation(member: Member, *others: Member) -> tuple[str, str]:
+    """Have a conversation, which everybody marks read; returns it and the member's message, its last one."""
+    conversation = await conversations.start(others[0], member, *others[1:])
+    message = await conversations.write(member, conversation)
+    for one in (member, *others):
+        await conversations.mark_read(one, conversation)
+    return conversation, message
 
 
 async def _relate(db: Database, site: Audience) -> None:

@@ -14,7 +14,18 @@ from dataclasses import dataclass
 from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.visibility.audience import ANONYMOUS, SELF, TARGETS
-from tests.support.visibility.sights import LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, Kind
+from tests.support.visibility.sights import (
+    LISTS,
+    MEMBER,
+    POSTS,
+    PRIVATE_TALK,
+    REPOSTS,
+    TIMELINE,
+    WANTED,
+    WORDS,
+    Cell,
+    Kind,
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,11 @@ ASKS = Only(
     lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS},
 )
 MODERATING = Only("shown to the group's moderators", lambda cell: cell.relation not in {ANONYMOUS, SELF})
+WITHIN = Only("every viewer who has an account takes part", lambda cell: cell.relation != ANONYMOUS)
+TOGETHER = Only("a block ends a conversation of two for both", lambda cell: cell.relation not in {ANONYMOUS, *BLOCKS})
+HEARD = Only(
+    "who blocks the sender does not see their messages", lambda cell: cell.relation not in {ANONYMOUS, "blocking"}
+)
 NAMED = Only("every member and their pal name every other viewer", lambda cell: cell.relation not in {ANONYMOUS, SELF})
 
 EDGES = "(first: 100) { edges { node { id } } nodes { id } }"
@@ -199,8 +215,46 @@ def _promotions() -> Iterator[Path]:
     yield Path("Promotion.sponsor", _on("Promotion", "$promoted_member", "sponsor { id }"), "member", MEMBER)
 
 
+def _conversations() -> Iterator[Path]:
+    for field, query in (
+        ("Query.node", "node(id: $it) { id }"),
+        ("Query.nodes", "nodes(ids: [$friend, $it]) { id }"),
+        ("Viewer.conversations", f"viewer {{ conversations{EDGES} }}"),
+    ):
+        yield Path(field, query, "talk", PRIVATE_TALK, WITHIN)
+        yield Path(field, query, "pair", PRIVATE_TALK, TOGETHER)
+        yield Path(field, query, "pals_talk", PRIVATE_TALK, OWN)
+        if field != "Viewer.conversations":
+            yield Path(field, query, "message", PRIVATE_TALK, HEARD)
+            yield Path(field, query, "pair_message", PRIVATE_TALK, TOGETHER)
+            yield Path(field, query, "pals_message", PRIVATE_TALK, OWN)
+    for part in ("lastMessage { id }", "viewerLastRead { id }", f"messages{EDGES}"):
+        field = f"Conversation.{part.split(maxsplit=1)[0].partition('(')[0]}"
+        for talk, message, only in (
+            ("$talk", "message", HEARD),
+            ("$pair", "pair_message", TOGETHER),
+            ("$pals_talk", "pals_message", OWN),
+        ):
+            yield Path(field, _on("Conversation", talk, part), message, PRIVATE_TALK, only)
+    participants = _on("Conversation", "$talk", "participants { id }")
+    yield Path("Conversation.participants", participants, "member", MEMBER, WITHIN)
+    yield Path("Message.sender", _on("Message", "$message", "sender { id }"), "member", MEMBER, HEARD)
+    of = _on("Message", "$message", "conversation { id }")
+    yield Path("Message.conversation", of, "talk", PRIVATE_TALK, HEARD)
+
+
 LIVE = (HOME, ACTIVITY, NOTIFICATIONS, STREAM, SAMPLE)  # subscriptions to which the live visibility tests subscribe
-PATHS = (*_node(), *_viewer(), *_notifications(), *_timelines(), *_users(), *_posts(), *_groups(), *_promotions())
+PATHS = (
+    *_node(),
+    *_viewer(),
+    *_notifications(),
+    *_timelines(),
+    *_users(),
+    *_posts(),
+    *_groups(),
+    *_promotions(),
+    *_conversations(),
+)
 
 SELF_ONLY = "answers with the viewer, whose fields have ways of their own"
 ELSEWHERE = {  # fields that need no path of their own, and why

@@ -21,7 +21,15 @@ from graphql import (
     visit,
 )
 
-ENTITIES = {"User", "Post", "Status", "Repost", "Comment", "Notification"}  # the types of members and their entities
+ENTITIES = {
+    "User",
+    "Post",
+    "Status",
+    "Repost",
+    "Comment",
+    "Notification",
+    "Message",
+}  # the types of members and their entities
 TEXTS = {"login", "logins"}  # arguments that name members by other than an id
 _NAME = re.compile(r"\$(\w+)")
 

@@ -60,11 +60,14 @@ class Kind:
     name: str
     columns: tuple[str, ...]
     can_be_hidden: bool = False
+    is_lasting: bool = False  # a suspension does not hide it
 
     def is_seen(self, cell: Cell) -> bool:
         """Return whether entities of this kind must be seen."""
-        if cell.relation not in SEE_SUSPENDED_AND_HIDDEN and (
-            cell.state.suspended or (cell.state.hidden and self.can_be_hidden)
+        if (
+            cell.relation not in SEE_SUSPENDED_AND_HIDDEN
+            and not self.is_lasting
+            and (cell.state.suspended or (cell.state.hidden and self.can_be_hidden))
         ):
             return False
         return all(_ROWS[cell.relation, cell.state.private][column] for column in self.columns)
@@ -77,6 +80,7 @@ POSTS = Kind("posts", ("posts",), can_be_hidden=True)
 REPOSTS = Kind("reposts", ("posts",))  # plain reposts of others' posts, which cannot be hidden
 TIMELINE = Kind("timeline", ("posts", "wants"), can_be_hidden=True)
 WANTED = Kind("wanted", ("wants",))  # members whose activity the viewer is shown
+PRIVATE_TALK = Kind("private talk", (), is_lasting=True)  # conversations and messages: who takes part sees them
 KINDS = (MEMBER, WORDS, LISTS, POSTS, REPOSTS, TIMELINE, WANTED)
 
 

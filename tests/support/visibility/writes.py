@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from tests.support.people import USER_ERRORS
 from tests.support.visibility.audience import ANONYMOUS, SELF
-from tests.support.visibility.paths import BLOCKS, FOLLOWING, MUTING, OWN, Only
-from tests.support.visibility.sights import MEMBER, POSTS, REPOSTS, WORDS, Cell, Kind
+from tests.support.visibility.paths import BLOCKS, FOLLOWING, HEARD, MUTING, OWN, TOGETHER, WITHIN, Only
+from tests.support.visibility.sights import MEMBER, POSTS, PRIVATE_TALK, REPOSTS, WORDS, Cell, Kind
 
-TAKE_AWAY = {"unrepost", "deletePost", "hidePost", "unhidePost", "deleteComment"}
+TAKE_AWAY = {"unrepost", "deletePost", "hidePost", "unhidePost", "deleteComment", "deleteMessage", "leaveConversation"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ FOLLOWS = Only("a follow, or a request, can be ended", lambda cell: cell.relatio
 MUTES = Only("a mute can be ended", lambda cell: cell.relation in MUTING)
 BLOCK = Only("a block can be ended", lambda cell: cell.relation == "blocking")
 KEPT = Only("a favourite can be given up, seen or not", lambda cell: cell.relation != ANONYMOUS)
+WRITABLE = Only("nobody writes to a suspended member", lambda cell: not cell.state.suspended)
 ASKED = Only("a request can be turned away", lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS})
 
 
@@ -98,7 +99,28 @@ def _of_members() -> Iterator[Write]:
 
 
 INVITE = Write("inviteToGroup", "groupId: $friend_group, userIds: [$it]", "group { id }", "member", MEMBER)
+
+
+def _of_conversations() -> Iterator[Write]:
+    message = "message { id } conversation { id }"
+    yield Write("startConversation", 'userIds: [$it], text: "hi"', message, "member", WORDS, only=WRITABLE)
+    by_id = "conversationId: $it"
+    for mutation, given, selection in (
+        ("sendMessage", f'{by_id}, text: "hi"', message),
+        ("markConversationRead", by_id, "conversation { id }"),
+        ("leaveConversation", by_id, "conversation { id }"),
+    ):
+        yield Write(mutation, given, selection, "talk", PRIVATE_TALK, only=WITHIN)
+        yield Write(mutation, given, selection, "pair", PRIVATE_TALK, only=TOGETHER)
+        yield Write(mutation, given, selection, "pals_talk", PRIVATE_TALK, only=OWN)
+
+
+def _of_messages() -> Iterator[Write]:
+    for message, only in (("message", HEARD), ("pair_message", TOGETHER), ("pals_message", OWN)):
+        yield Write("deleteMessage", "messageId: $it", "conversation { id }", message, PRIVATE_TALK, only=only)
+
+
 MARK_READ = Write("markNotificationsRead", "upToId: $it", "viewer { user { id } }", "notification", MEMBER, only=OWN)
-WRITES = (*_of_posts(), *_of_comments(), *_of_members(), INVITE, MARK_READ)
+WRITES = (*_of_posts(), *_of_comments(), *_of_members(), *_of_messages(), *_of_conversations(), INVITE, MARK_READ)
 # Mentions name members by login, and an invisible member's login must match nobody.
 MENTION = Write("post", "text: $logins", "status { id mentions { id } }", "member", MEMBER)
