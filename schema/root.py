@@ -9,6 +9,7 @@ import strawberry
 from resolvers import accounts, posts, search
 from schema.mutations import Mutation
 from schema.types import groups as g
+from schema.types import message_events as m
 from schema.types import notifications as n
 from schema.types import site as w
 from schema.types import streams as s
@@ -125,6 +126,12 @@ class Subscription:
     )
     notifications = strawberry.subscription(
         resolver=n.live, graphql_type=n.NotificationEvent, description="The viewer's notifications as they change."
+    )
+    messages = strawberry.subscription(
+        resolver=m.live,
+        graphql_type=m.MessageEvent,
+        description="What happens in all conversations of the viewer. Events are kept to resume from while somebody is "
+        f"subscribed and {limit('message_events_seconds')} seconds longer, the newest {limit('message_events_kept')}.",
     )
     stream = strawberry.subscription(
         resolver=w.stream,

@@ -12,7 +12,7 @@ from store.client.database import Database
 from tests.support.people import Member
 from tests.support.session_probes import log_in
 from tests.support.stored import sharded_channels
-from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, begun, until, watched
+from tests.support.transport.live import ACTIVITY, HOME, MESSAGES, NOTIFICATIONS, begun, until, watched
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.transport.transports import TRANSPORTS, channels, connections, line, places
 
@@ -22,6 +22,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "sample": (SAMPLE, {"after": "event.0-0", "percent": 100}),
     "home": (HOME, {"after": "event.0-0"}),
     "notifications": (NOTIFICATIONS, {}),
+    "messages": (MESSAGES, {}),
     "activity": (ACTIVITY, {}),
 }
 

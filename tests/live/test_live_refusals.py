@@ -10,7 +10,7 @@ import pytest
 from resolvers.operation.services import Services
 from tests.support.people import Member
 from tests.support.transport.feeds import Feed, wanting
-from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, until
+from tests.support.transport.live import ACTIVITY, HOME, MESSAGES, NOTIFICATIONS, until
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.transport.transports import BODIES, POST, SOCKET, TRANSPORTS, SocketLine, connections, line, places
 from tests.support.transport.transports import listening as held
@@ -69,6 +69,7 @@ REFUSED: dict[str, Case] = {
     "sample from elsewhere": (SAMPLE, {"percent": 1, "after": "nonsense"}, CURSOR),
     "home from elsewhere": (HOME, {"after": "home.00000000000001"}, CURSOR),
     "notifications from elsewhere": (NOTIFICATIONS, {"after": "event.1-1"}, "after: "),
+    "messages from elsewhere": (MESSAGES, {"after": "messages.00000000000001"}, "after: "),
     "post that is none": (ACTIVITY, {"post": "nonsense"}, "postId: this is not an id of this API"),
     "post that is a member": (ACTIVITY, {"post": NOBODY}, "postId: there is no such post"),
     "post that is gone": (ACTIVITY, {"post": STATUS}, "postId: there is no such post"),
@@ -199,7 +200,7 @@ async def test_post_activity_and_notifications_leave_no_ear(services: Services, 
     """Refused subscriptions to a post or to notifications leave no Pub/Sub channel subscribed."""
     before = {name: len(listeners) for name, listeners in services.pubsub._listeners.items()}  # noqa: SLF001
     for transport in (SOCKET, POST):
-        for query, asked in ((ACTIVITY, {"post": STATUS}), (NOTIFICATIONS, {"after": "x"})):
+        for query, asked in ((ACTIVITY, {"post": STATUS}), (NOTIFICATIONS, {"after": "x"}), (MESSAGES, {"after": "x"})):
             async with line(transport, alice, query, **asked) as one:
                 assert (await one.refusal())[0] == "BAD_USER_INPUT"
     assert {name: len(listeners) for name, listeners in services.pubsub._listeners.items()} == before  # noqa: SLF001

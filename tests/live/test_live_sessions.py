@@ -17,7 +17,7 @@ from store.settings import Settings
 from tests.support.people import SECRET, Member, shrunk
 from tests.support.session_probes import log_in
 from tests.support.transport.clients import PROTOCOL
-from tests.support.transport.live import ACTIVITY, HOME, NOTIFICATIONS, subscribed, until
+from tests.support.transport.live import ACTIVITY, HOME, MESSAGES, NOTIFICATIONS, subscribed, until
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.transport.transports import (
     GET,
@@ -36,6 +36,7 @@ SUBSCRIPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "sample": (SAMPLE, {"percent": 100}),
     "home": (HOME, {}),
     "notifications": (NOTIFICATIONS, {}),
+    "messages": (MESSAGES, {}),
     "activity": (ACTIVITY, {"post": "status_00000000000001"}),
 }
 OPEN_MOST, SUBSCRIBED_MOST = 3, 50

@@ -36,6 +36,12 @@ NOTIFICATIONS = """subscription($after: String) { notifications(after: $after) {
     id kind isRead actor { id login } post { id } comment { id } } }
   ... on NotificationWithdrawn { unreadCount notificationId } } }"""
 
+MESSAGES = """subscription($after: String) { messages(after: $after) { __typename
+  ... on StreamEvent { cursor at }
+  ... on MessageReceived { message { id text sender { id login } conversation { id unreadCount } } }
+  ... on MessageDeleted { messageId conversationId }
+  ... on ConversationRead { conversation { id unreadCount viewerLastRead { id } } } } }"""
+
 Brief = tuple[Any, ...]
 
 
@@ -137,9 +143,9 @@ async def watching(member: Member, db: Database) -> AsyncIterator[Stream]:
         yield stream
 
 
-async def begun(db: Database, member: Member) -> None:
-    """Wait until the server has subscribed a member."""
-    channel = db.channel(keys.notifications_channel(number(member.id)))
+async def begun(db: Database, member: Member, channel_of: Callable[[int], str] = keys.notifications_channel) -> None:
+    """Wait until the server has subscribed a member to their notifications, or to another channel of theirs."""
+    channel = db.channel(channel_of(number(member.id)))
     while not await sharded_channels(db, channel):
         pass
 
