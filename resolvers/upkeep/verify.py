@@ -10,6 +10,7 @@ from typing import Any
 
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import (
+    conversations,
     favourites,
     groups,
     importance,
@@ -59,6 +60,12 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.FAVOURITERS: (lists.hanging(Kind.FAVOURITERS), favourites.favouriters),
     Kind.COMMENTERS: (lists.hanging(Kind.COMMENTERS), lists.listed(Kind.COMMENTERS)),
     Kind.COMMENT: (lists.comments, orphans.comments),
+    Kind.CONVERSATION: (conversations.conversations, conversations.entries),
+    Kind.MESSAGE: (conversations.messages,),
+    Kind.CONVERSATIONS: (conversations.owners, conversations.listed),
+    Kind.CONVERSATION_STATE: (conversations.owners, conversations.listed),
+    Kind.UNREAD_CONVERSATIONS: (conversations.owners, conversations.listed),
+    Kind.MESSAGE_LOG: (conversations.owners,),
     Kind.HOME_STATE: (home_bounds,),
     Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications),
     Kind.WITHDRAWN_NOTIFICATIONS: (notifications.owners,),
@@ -178,6 +185,7 @@ async def _check(db: Database, found: KeyBatch) -> list[Finding]:
         findings += await lists.timeline_entries(db, timeline.listed, timeline.size(db.settings))
     for timeline in found.rankings:
         findings += await importance.ranked_entries(db, timeline)
+    findings += await conversations.hanging(db, found)
     findings += await promotions.promotions(db, found)
     findings += await groups.directory(db, found)
     findings += await names.left_over(db, found)

@@ -157,8 +157,14 @@ async def delete(db: Database, message: int) -> Job | None:
 
 async def leave(db: Database, conversation: int, member: int) -> Job | None:
     """Remove a member from a conversation; returns the job of that, None when they are not in it."""
+    (reply,) = await db.ask(leave_command(conversation, member))
+    return read_job(reply[0], "leave", reply[1]) if reply else None
+
+
+def leave_command(conversation: int, member: int) -> Command:
+    """Return the command that removes a member from a conversation."""
     p = partition(conversation)
-    reply = await db.call(
+    return script(
         "leave_conversation",
         conversation=keys.conversation(conversation),
         prefixes=prefixes(p),
@@ -166,7 +172,6 @@ async def leave(db: Database, conversation: int, member: int) -> Job | None:
         member=member,
         conversation_of_prefix=keys.conversation_of(p, ""),
     )
-    return read_job(reply[0], "leave", reply[1]) if reply else None
 
 
 async def state(db: Database, conversation: int) -> State | None:

@@ -16,6 +16,8 @@ SCANNED = 2_000  # COUNT: keys scanned per step
 
 _OWNED = re.compile(r"([a-z-]+:)\{\d+\}:(\d+)")
 _KINDS = {keys.stem(kind.key): kind for kind in Kind}
+_SENT = re.compile(r"sent:\{\d+\}:(\d+):\d+")
+_HOLDERS = keys.conversation_of(0, "").partition("{")[0]
 _LOGINS_AND_EMAILS = tuple(key("").removesuffix("}") for key in (keys.login, keys.email))
 _MAGNITUDES = {keys.names(magnitude): magnitude for magnitude in range(search.MAGNITUDES)}
 
@@ -31,6 +33,8 @@ class KeyBatch:
     promotions: list[int] = field(default_factory=list)
     has_running_promotions: bool = False
     logins_and_emails: list[str] = field(default_factory=list)  # as keys
+    sent: dict[str, int] = field(default_factory=dict)  # list of a participant's messages → its conversation
+    conversation_holders: list[str] = field(default_factory=list)  # as keys
     magnitudes: list[int] = field(default_factory=list)  # of sets of names
     has_group_directory: bool = False
     has_indexed: bool = False  # whether the states of members in the index of names are in the batch
@@ -88,6 +92,10 @@ def _sort_other(batch: KeyBatch, key: str) -> None:
         batch.promotions.append(int(key.removeprefix(keys.promotion_prefix())))
     elif key.startswith(_LOGINS_AND_EMAILS):
         batch.logins_and_emails.append(key)
+    elif match := _SENT.fullmatch(key):
+        batch.sent[key] = int(match[1])
+    elif key.startswith(_HOLDERS):
+        batch.conversation_holders.append(key)
     elif key in _MAGNITUDES:
         batch.magnitudes.append(_MAGNITUDES[key])
     batch.has_running_promotions |= key == keys.promotions()

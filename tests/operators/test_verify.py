@@ -16,6 +16,8 @@ from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
 from store.upkeep import scanning
+from tests.support import conversations
+from tests.support.damage.conversation_damages import CONVERSATIONS
 from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, look
 from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
@@ -46,7 +48,11 @@ async def site(anonymous: Member, db: Database) -> Site:
     secret = await fay.post("a secret #tea")
     await ben.follow(fay)
     await fay.do("block", userIds=[dan.id])
-    ids = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret]
+    talk = await conversations.start(ann, ben, cat)
+    await conversations.mark_read(ben, talk)
+    talked = [talk, *[await conversations.write(member, talk) for member in (ben, ann)]]
+    await conversations.delete(ann, await conversations.write(ann, talk))
+    ids = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret, *talked]
     await db.ask(*(homes.trim_home(db, number(member.id)) for member in (ann, ben)))
     return Site(*map(number, ids))
 
@@ -73,7 +79,7 @@ async def test_a_healthy_site(db: Database, site: Site) -> None:
     assert report.clean
 
 
-@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *RELATIONSHIPS], ids=lambda d: d.name)
+@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS], ids=lambda d: d.name)
 async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> None:
     """A finding names the damaged key, and after the repair nothing is found."""
     await db.ask(*damage.commands(site))

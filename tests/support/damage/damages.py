@@ -19,7 +19,7 @@ GHOST = 4_242 << 12  # an id that nobody and nothing has
 
 @dataclass(frozen=True)
 class Site:
-    """Ann follows ben, who reposts cat's post; dan quotes it, and nobody follows him.
+    """Ann follows ben, who reposts cat's post; dan quotes it, and nobody follows him. Ann, ben and cat have a talk.
 
     Fay is private, has a request from ben, and blocks dan.
     """
@@ -37,6 +37,9 @@ class Site:
     reply: int  # dan's reply to the post
     answer: int  # ben's reply to the reply
     secret: int  # by fay
+    talk: int
+    message: int  # ben's message there, between two by ann, the first of which ben has read
+    last: int
 
 
 @dataclass(frozen=True)

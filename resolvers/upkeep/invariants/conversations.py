@@ -1,0 +1,126 @@
+"""Invariants of conversations: their messages and lists, and the entries of their participants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers.upkeep.invariants.findings import Finding
+from store import conversations as live
+from store.client.database import Database
+from store.conversations.records import Participant, State
+from store.upkeep import conversations as stored
+from store.upkeep.conversations import Entry, Stored
+from store.upkeep.kinds import Kind, existing
+from store.upkeep.scanning import KeyBatch
+
+
+async def conversations(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each conversation is the one of its members, and its lists have exactly its messages, each by its sender."""
+    found: list[Finding] = []
+    for one in await stored.stored(db, ids):
+        key = Kind.CONVERSATION.key(one.record.id)
+        if one.holder != str(one.record.id):
+            found.append(Finding(key, f"its members have {one.holder}", [stored.hold(one)]))
+        found += _messages(one, key)
+    return found
+
+
+def _messages(one: Stored, key: str) -> list[Finding]:
+    found = [
+        Finding(key, f"message {message} is listed and gone", stored.unlist(one, message))
+        for message, sender in one.senders.items()
+        if sender is None
+    ]
+    for member, sent in one.sent.items():
+        right = {message for message, sender in one.senders.items() if sender == member}
+        found += [
+            Finding(key, f"message {message} is not listed as sent by {member}", stored.resend(one, message, member))
+            for message in sorted(right - sent)
+        ]
+        gone = [message for message in sorted(sent) if message not in one.senders]
+        found += [
+            Finding(key, f"message {message} is listed for {member} alone", stored.unlist(one, message))
+            for message in gone
+        ]
+    return found
+
+
+async def entries(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each participant's entry of a conversation is what its messages and the blocks between its members make it."""
+    found: list[Finding] = []
+    replies = await db.ask(*map(live.state_command, ids))
+    states = [live.read_state(one, reply) for one, reply in zip(ids, replies, strict=True)]
+    for state in filter(None, states):
+        for participant, entry in zip(state.participants, await stored.entries_of(db, state), strict=True):
+            found += _entry(db, state, participant, entry)
+    return found
+
+
+def _entry(db: Database, state: State, participant: Participant, entry: Entry) -> list[Finding]:
+    key, member = Kind.CONVERSATION.key(state.id), participant.member
+    if not entry.has_account and participant.since:
+        return [Finding(key, f"{member} is in it and has no account", [live.leave_command(state.id, member)])]
+    wrong = _difference(state, participant, entry)
+    if not wrong:
+        return []
+    is_newer = entry.text is not None and int(entry.text.partition(":")[0]) > state.version
+    mend = stored.reapply(db, state, participant, anew=is_newer)
+    return [Finding(key, f"entry of {member} {wrong}", mend)]
+
+
+def _difference(state: State, participant: Participant, entry: Entry) -> str:
+    """Return how an entry differs from what it should be, "" if it does not."""
+    if not participant.since:
+        return "is left over" if entry.text or entry.place or entry.is_unread else ""
+    if entry.text is None:
+        return "is missing"
+    version, other, read, size = map(int, entry.text.split(":"))
+    newest = {int(member): int(message) for member, message in (one.split(":") for one in state.newest.split())}
+    seen = {
+        member: message
+        for member, message in newest.items()
+        if message > participant.since and (member == participant.member or member not in entry.blocked)
+    }
+    others = [message for member, message in seen.items() if member != participant.member]
+    is_apart = len(state.participants) == 2 and bool(entry.blocked | entry.blocked_by)  # noqa: PLR2004
+    last = max(others, default=0)
+    place = None if is_apart else max(seen.values(), default=participant.since)
+    right = (state.version, last, len(state.participants), place, not is_apart and last > read)
+    is_right = (version, other, size, entry.place, entry.is_unread) == right
+    return "" if is_right else f"is {entry.text} at {entry.place}, not of version {state.version} at {place}"
+
+
+async def messages(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each message is listed in its conversation."""
+    return [
+        Finding(lost.key, f"is not listed in {lost.conversation}", lost.repair)
+        for lost in await stored.lost_messages(db, ids)
+    ]
+
+
+async def hanging(db: Database, found: KeyBatch) -> list[Finding]:
+    """Each list of a conversation belongs to one that exists, and so does the name that a set of members has for it."""
+    lists = {Kind.MESSAGES.key(one): one for one in found.of(Kind.MESSAGES)}
+    lists |= {Kind.DELETED_MESSAGES.key(one): one for one in found.of(Kind.DELETED_MESSAGES)}
+    owned = {**lists, **found.sent, **await stored.held(db, found.conversation_holders)}
+    gone = await stored.without_conversation(db, owned)
+    return [Finding(key, "its conversation is gone", [stored.drop(key)]) for key in gone]
+
+
+async def listed(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each conversation of which a member has an entry exists, and the member is in it."""
+    entries_of = await stored.listed(db, members)
+    present = await stored.participants(db, {one for found in entries_of.values() for one in found})
+    return [
+        Finding(Kind.CONVERSATIONS.key(member), f"is not in {one}", stored.remove(member, one))
+        for member, found in entries_of.items()
+        for one in sorted(found)
+        if member not in present.get(one, ())
+    ]
+
+
+async def owners(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each list of conversations has an owner."""
+    exists = await existing(db, Kind.USER, members)
+    left = await stored.left_of(db, [member for member in members if member not in exists])
+    return [Finding(key, "belongs to nobody", [stored.drop(key)]) for key in left]
