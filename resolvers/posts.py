@@ -26,17 +26,20 @@ async def post(
     *,
     text: str,
     in_reply_to_id: str | None = None,
+    group_id: str | None = None,
     location: Coordinates | None = None,
     idempotency_key: str | None = None,
 ) -> PostPayload:
-    """Publish a status, which may reply to a post. A reply to a plain repost is a reply to its original."""
+    """Publish a status, to everybody or in a group. It may reply to a post, and to a plain repost's original."""
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
     place = checked_location(location)
-    digest = input_digest(words, in_reply_to_id, place and (place.latitude, place.longitude))
+    about = (in_reply_to_id, place and (place.latitude, place.longitude), *([group_id] if group_id else []))
+    digest = input_digest(words, *about)
     try:
-        answered = await _answered(context, in_reply_to_id)
+        group = await groups.posted_in(context, group_id)
+        answered = await _answered(context, in_reply_to_id, group)
     except Refused as refusal:
         return PostPayload(status=await _made_before(context, "post", key, digest, refusal))
     draft = Draft(
@@ -45,6 +48,7 @@ async def post(
         mentions=await mentions.named(context, words),
         hashtags=rules.hashtags(words),
         location=place,
+        group=group,
         idempotency_key=key,
         digest=digest,
     )
@@ -77,6 +81,7 @@ async def repost(
         hashtags=rules.hashtags(words),
         original=original.id,
         original_author=original.author,
+        original_group=original.group,
         of_quote=isinstance(original, Repost),
         idempotency_key=key,
         digest=digest,
@@ -86,7 +91,7 @@ async def repost(
 
 
 async def _passable(context: Context, post_id: str) -> Post:
-    """Return the post to repost; raises Refused if it is unseen, hidden, or another private member's."""
+    """Return the post to repost; raises Refused if it is unseen, hidden, private, or in a private group."""
     original = await hydrate.acted_on(context, post_id)
     if original.is_hidden:
         raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a hidden post cannot be passed on", "postId")
@@ -94,6 +99,8 @@ async def _passable(context: Context, post_id: str) -> Post:
     if author and author.is_private and author.id != context.viewer:
         message = "postId: a private member's post cannot be passed on by others"
         raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")
+    if original.group and await groups.is_private(context, original.group):
+        raise refuse(UserErrorCode.NOT_ALLOWED, "postId: a post in a private group cannot be passed on", "postId")
     return original
 
 
@@ -110,15 +117,15 @@ async def unrepost(context: Context, *, post_id: str) -> PostIdPayload:
 
 
 async def delete_post(context: Context, *, post_id: str) -> DeletePostPayload:
-    """Delete one of the viewer's posts, everywhere and for good."""
+    """Delete one of the viewer's posts, or as a moderator of its group another's, everywhere and for good."""
     viewer = await context.member()
-    found = await hydrate.own(context, post_id, viewer, "delete")
-    job = await posts.delete(context.db, found.id, viewer)
+    found = await groups.removable(context, post_id) or await hydrate.own(context, post_id, viewer, "delete")
+    job = await posts.delete(context.db, found.id, found.author)
     if job is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
-    return DeletePostPayload(deleted_post_id=post_id, author=await hydrate.user(context, viewer))
+    return DeletePostPayload(deleted_post_id=post_id, author=await hydrate.user(context, found.author))
 
 
 async def hide_post(context: Context, *, post_id: str) -> PostIdPayload:
@@ -146,13 +153,17 @@ async def _hide(context: Context, post_id: str, *, hidden: bool) -> PostIdPayloa
     return PostIdPayload(post=await hydrate.post(context, found.id))
 
 
-async def _answered(context: Context, post_id: str | None) -> Post | None:
-    """Return the post that a new one replies to; raises Refused if it is hidden, or the viewer does not see it."""
+async def _answered(context: Context, post_id: str | None, group: int | None) -> Post | None:
+    """Return the post that a new one replies to; raises Refused if it is hidden, unseen, or not in the same group."""
     if post_id is None:
         return None
     found = await hydrate.acted_on(context, post_id, "inReplyToId")
     if found.is_hidden:
         raise refuse(UserErrorCode.NOT_ALLOWED, "inReplyToId: a hidden post cannot be answered", "inReplyToId")
+    if found.group != group:
+        if group:
+            raise refuse(UserErrorCode.INVALID, "inReplyToId: this post is not in the group", "inReplyToId")
+        raise refuse(UserErrorCode.INVALID, "groupId: a post in a group is answered in that group", "groupId")
     return found
 
 
@@ -225,7 +236,8 @@ async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | 
     No round trip if `hydrate.posts` has read the reposts.
     """
     ids = [repost.original_id for repost in reposts]
-    sight = await hydrate.sight_of(context, [repost.original_author for repost in reposts], ids)
+    in_groups = [repost.original_group for repost in reposts if repost.original_group]
+    sight = await hydrate.sight_of(context, [repost.original_author for repost in reposts], ids, in_groups=in_groups)
     found = [sight.posts[original] for original in ids]
     return [post if visibility.sees(sight, post) else None for post in found]
 

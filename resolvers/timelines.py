@@ -1,4 +1,4 @@
-"""Home, profile, public, hashtag and mention timelines. They differ only in where the ids come from."""
+"""Home, profile, public, hashtag, group and mention timelines. They differ only in where the ids come from."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from resolvers.operation.context import Context
 from resolvers.operation.dataloader import DataLoader
 from resolvers.operation.errors import Unauthenticated
 from resolvers.operation.tokens import Claims
-from resolvers.reading import hydrate, paging, ranked_page, timeline_page
+from resolvers.reading import groups, hydrate, paging, ranked_page, timeline_page
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Page
 from resolvers.reading.promoted_page import promoted
 from resolvers.reading.snapshots import Listing
 from resolvers.reading.timeline_page import Home, Posts
+from store.groups.records import Group
+from store.groups.timeline import timeline_list
 from store.notifications import Mentioned, mentions_list, read_mentions
 from store.public_timelines import hashtag_lists, public_lists
 from store.records import Entry, User
@@ -74,6 +76,14 @@ async def public(context: Context, span: Span) -> Page[TimelineEdge]:
 async def tagged(context: Context, tag: str, span: Span) -> Page[TimelineEdge]:
     """Return a page of the posts with a hashtag."""
     return await _read_by_all(context, "hashtag", tag, *hashtag_lists(tag), span)
+
+
+async def in_group(context: Context, group: Group, span: Span) -> Page[TimelineEdge] | None:
+    """Return a page of the posts in a group; None where the viewer does not see what is in it."""
+    asked = _window(context, "group", span)
+    if not await groups.is_open(context, group):
+        return None
+    return await timeline_page.page(asked, Posts(context, asked.kind, timeline_list(group.id)))
 
 
 async def mentions(context: Context, who: Claims, span: Span) -> Page[TimelineEdge]:

@@ -152,8 +152,8 @@ class Mutation(ConversationMutations, GroupMutations):
         posts.repost,
         o.RepostInput,
         p.RepostPayload,
-        description="Reposts a post, plainly or as a quote. Hidden posts, and other members' private posts, cannot "
-        "be reposted. A member has at most one plain repost of a post.",
+        description="Reposts a post, plainly or as a quote. Hidden posts, other members' private posts, and posts in "
+        "private groups cannot be reposted. A member has at most one plain repost of a post.",
     )
     unrepost = mutation(
         posts.unrepost, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's plain repost of a post."
@@ -162,8 +162,8 @@ class Mutation(ConversationMutations, GroupMutations):
         posts.delete_post,
         o.PostIdInput,
         p.DeletePostPayload,
-        description="Deletes a post of the viewer's own, everywhere and for good. Its plain reposts disappear with it, "
-        "its quotes and replies stay.",
+        description="Deletes a post of the viewer's own, or one in a group that the viewer moderates, everywhere and "
+        "for good. Its plain reposts disappear with it, its quotes and replies stay.",
     )
     hide_post = mutation(
         posts.hide_post,

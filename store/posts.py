@@ -13,6 +13,8 @@ from store.keys.fields import StatusField
 from store.records import Job, Location, Post, Source, User, read_job, read_pairs, read_post
 from store.scripts.mailboxes import mailboxes
 
+_OPTIONAL = ("original", "original_author", "reply_to", "reply_to_author", "root", "group", "original_group")
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -29,6 +31,8 @@ class Draft:
     reply_to_author: int | None = None
     root: int | None = None  # the post that began the conversation; set where the post answers one
     location: Location | None = None
+    group: int | None = None  # the group that it is posted in
+    original_group: int | None = None  # the group that the original was posted in
     idempotency_key: str | None = None
     digest: str = ""
 
@@ -78,12 +82,8 @@ def _content(draft: Draft) -> dict[str, int | str]:
         "text": draft.text,
         "mentions": " ".join(map(str, draft.mentions)),
         "hashtags": " ".join(draft.hashtags),
-        "original": draft.original or "",
-        "original_author": draft.original_author or "",
         "of_quote": "1" if draft.of_quote else "",
-        "reply_to": draft.reply_to or "",
-        "reply_to_author": draft.reply_to_author or "",
-        "root": draft.root or "",
+        **{name: getattr(draft, name) or "" for name in _OPTIONAL},
         # repr() has enough digits to restore exactly the same number.
         "latitude": repr(place.latitude) if place else "",
         "longitude": repr(place.longitude) if place else "",

@@ -137,17 +137,24 @@ class Status(Struct, frozen=True):
     reply_to: int | None  # the post it answers, which may be gone
     root: int | None  # the post that began the conversation, None where this one answers none
     location: Location | None
+    group: int | None = None  # the group it was posted in
 
     @property
     def created_at(self) -> datetime:
         return instant(self.id)
 
+    @property
+    def home_author(self) -> int:
+        """The member whose followers have it at home without a repost: its author, 0 for a post in a group."""
+        return 0 if self.group else self.author
+
 
 class Repost(Status, frozen=True):
     """A repost of an original. With text it is a quote, a post of its own; without text it is a plain repost."""
 
-    original_id: int
-    original_author: int
+    original_id: int = 0
+    original_author: int = 0
+    original_group: int | None = None  # the group that the original was posted in
 
     @property
     def is_plain(self) -> bool:
@@ -163,7 +170,7 @@ def read_post(post: int, fields: Fields) -> Post | None:
         return None
     found = fields.get
     mentioned, hashtags = found(StatusField.MENTIONS), found(StatusField.HASHTAGS)
-    reply_to, root = found(StatusField.REPLY_TO), found(StatusField.ROOT)
+    reply_to, root, group = found(StatusField.REPLY_TO), found(StatusField.ROOT), found(StatusField.GROUP)
     shared = (
         post,
         int(fields[StatusField.AUTHOR]),
@@ -179,10 +186,17 @@ def read_post(post: int, fields: Fields) -> Post | None:
         int(reply_to) if reply_to else None,
         int(root) if root else None,
         Location.read(found(StatusField.LATITUDE), found(StatusField.LONGITUDE)),
+        int(group) if group else None,
     )
     if StatusField.ORIGINAL not in fields:
         return Status(*shared)
-    return Repost(*shared, int(fields[StatusField.ORIGINAL]), int(fields[StatusField.ORIGINAL_AUTHOR]))
+    original_group = found(StatusField.ORIGINAL_GROUP)
+    return Repost(
+        *shared,
+        int(fields[StatusField.ORIGINAL]),
+        int(fields[StatusField.ORIGINAL_AUTHOR]),
+        int(original_group) if original_group else None,
+    )
 
 
 def is_plain_repost(post: Post | None) -> bool:
@@ -250,16 +264,21 @@ def read_sources(text: str | None) -> tuple[Source, ...]:
 
 
 class Published(Struct, frozen=True):
-    """An entry of a profile. A plain repost has its original and the original's author."""
+    """An entry of a profile. A plain repost has its original and the original's author.
+
+    The author is 0 for an original in a group, which no follow of an author adds to a home.
+    """
 
     id: int
     original: int | None = None
     original_author: int | None = None
+    group: int | None = None  # the group that the post is in
 
 
 def read_published(text: str) -> Published:
     """Return an entry of a profile from its stored text."""
-    return Published(*map(int, text.split(":")))
+    entity, *about = map(int, text.split(":"))
+    return Published(entity, group=about[0]) if len(about) == 1 else Published(entity, *about)
 
 
 class Entry(Struct, frozen=True):

@@ -30,7 +30,7 @@ async def published(db: Database, member: int, *, above: int, trimmed: bool) -> 
     limit = db.settings.home_size + db.settings.home_slack
     found = await timelines.published(db, member, below=None, above=above, count=limit)
     horizon = found[-1].id if len(found) == limit else 0
-    entries = [_as_delivery(member, entry) for entry in found]
+    entries = _as_deliveries(member, found)
     return Deliveries(await _with_earlier(db, entries) if trimmed or horizon else entries, horizon)
 
 
@@ -69,7 +69,7 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
     below: int | None = None
     while floor is not None:
         found = await timelines.published(db, member, below=below, above=floor, count=MERGE_CHUNK)
-        entries = [_as_delivery(member, entry) for entry in found]
+        entries = _as_deliveries(member, found)
         if floor:
             entries = await _with_earlier(db, entries, ended=True)
         await homes.unmerge(db, follower, member, entries)
@@ -85,7 +85,7 @@ async def _listed_below(db: Database, follower: int) -> list[Delivery]:
     known = list(await homes.sources(db, follower))
     placed = {entry.entity for entry in await homes.home(db, follower)}
     found = [await posts.post(db, post) for post in known if post not in placed]
-    below = [Delivery(post.author, post.id, post.author) for post in found if post]
+    below = [Delivery(post.author, post.id, post.home_author) for post in found if post]
     return await _with_earlier(db, below, ended=True, all_of_them=True)
 
 
@@ -109,7 +109,7 @@ async def sweep(db: Database, follower: int, members: Collection[int]) -> None:
         await fanout.retract(db, Delivery(follower, post, follower), [follower])
     for post, source in candidates:
         if source.repost in gone and (found := await posts.post(db, post)):
-            undone = Delivery(source.author, post, found.author, source.repost)
+            undone = Delivery(source.author, post, found.home_author, source.repost)
             await fanout.retract(db, await with_earlier(db, undone, ended=True), [follower])
 
 
@@ -128,6 +128,11 @@ async def _with_earlier(
     )
     earlier = {e: _written(posts.read_reposts(reply)) for e, reply in zip(reposts, replies, strict=True)}
     return [replace(entry, earlier=earlier.get(entry, "")) for entry in entries]
+
+
+def _as_deliveries(member: int, entries: Sequence[Published]) -> list[Delivery]:
+    """Return the deliveries of a profile's entries, without posts in groups, which go to no home."""
+    return [_as_delivery(member, entry) for entry in entries if not entry.group]
 
 
 def _as_delivery(member: int, entry: Published) -> Delivery:

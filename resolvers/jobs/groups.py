@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from resolvers.jobs.step import Budget, Outcome, text
+from resolvers.jobs.posts import delete as delete_post
+from resolvers.jobs.step import Budget, Outcome, conclude, text
 from resolvers.operation.inputs import batches
-from store import jobs
+from store import jobs, posts
 from store.client.database import Database
-from store.groups import changes, membership
+from store.groups import changes, membership, timeline
 from store.records import Job
 
+POSTS_BATCH = 100  # posts of a deleted group deleted per step
 MEMBERS_BATCH = 500  # members whose indexes are settled per step
 
 
@@ -25,6 +27,14 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     """Remove everything that a deleted group has left, a batch at a time."""
     group = int(text(job, "group"))
     await changes.list_in_directory(db, group)
+    while found := await timeline.some(db, group, POSTS_BATCH):
+        for post in found:
+            await _delete_post(db, group, post, budget)
+        budget.left -= len(found)
+        if not await jobs.checkpoint(db, job, job.cursor):
+            return Outcome.DONE  # another worker has finished it
+        if budget.left <= 0:
+            return Outcome.MORE
     while members := await membership.some(db, group, MEMBERS_BATCH):
         await membership.settle(db, group, members)
         await membership.drop(db, group, members)
@@ -35,3 +45,12 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
             return Outcome.MORE
     await changes.forget(db, group)
     return Outcome.DONE
+
+
+async def _delete_post(db: Database, group: int, post: int, budget: Budget) -> None:
+    found = await posts.post(db, post)
+    job = await posts.delete(db, post, found.author) if found else None
+    if job:
+        await conclude(db, job, await delete_post(db, job, budget))
+    else:  # deleted already, but its own job may not have reached this step
+        await db.ask(timeline.remove_command(db, group, post))

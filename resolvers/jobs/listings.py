@@ -23,14 +23,17 @@ class Listed:
     hashtags: Sequence[str]
     quoted: tuple[int, int] | None = None  # Original and its author.
     reply: Reply | None = None
+    is_in_group: bool = False  # Such a post is in no public list.
 
 
 Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, and the score of a public post.
 
 
 def listed(job: Job, post: int) -> Listed:
+    """Return the post of a job, with the lists that it can be in."""
     quoted = (int(text(job, "original")), int(text(job, "original_author"))) if text(job, "original") else None
-    return Listed(post, int(text(job, "author")), text(job, "hashtags").split(), quoted, reply_of(job, post))
+    author, hashtags = int(text(job, "author")), text(job, "hashtags").split()
+    return Listed(post, author, hashtags, quoted, reply_of(job, post), bool(job.body.get("group")))
 
 
 def reply_of(job: Job, post: int) -> Reply | None:
@@ -68,7 +71,10 @@ async def update(
 def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Command]:
     """Return the commands that list a post where it belongs, or remove it from there."""
     shown, score = seen
-    if score is None:
+    steps: list[Command]
+    if post.is_in_group:
+        steps = []
+    elif score is None:
         steps = public_timelines.remove_commands(post.id, post.hashtags)
     else:
         steps = public_timelines.add_commands(db, post.id, post.hashtags, score)
@@ -91,4 +97,5 @@ def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
     found, author = posts.read_with_author(post.id, post.author, *replies)
     if found is None or author is None or found.is_hidden:
         return False, None
-    return True, None if author.is_private or author.is_suspended else ranking.score_of(found)
+    is_apart = author.is_private or author.is_suspended or post.is_in_group
+    return True, None if is_apart else ranking.score_of(found)

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from resolvers.jobs.step import Budget, Outcome, text
 from store import accounts, likes_and_comments, notifications, posts
 from store.client.database import Database
+from store.groups import membership
 from store.notifications import MentionSource
 from store.records import Comment, Job
 
 
 async def notify_of_post(db: Database, job: Job, post: int) -> None:
     """Notify the members whom a new post mentions."""
-    if members := _members(job):
+    if members := await _readers(db, _members(job), job.body.get("group")):
         author = int(text(job, "author"))
         await notifications.mention(db, MentionSource(author, post, private=await _private(db, author)), members)
 
@@ -29,9 +30,8 @@ async def notify_of_comment(db: Database, job: Job, _: Budget) -> Outcome:
     below = await posts.post(db, comment.post)
     if below:
         private = await _private(db, below.author)
-        await notifications.mention(
-            db, MentionSource(comment.author, comment.post, comment.comment, private), _members(job)
-        )
+        members = await _readers(db, _members(job), below.group)
+        await notifications.mention(db, MentionSource(comment.author, comment.post, comment.comment, private), members)
     if not await likes_and_comments.comment_exists(db, comment.comment, comment.post):
         # The comment was deleted before or during the notification, so its own withdrawal may have run too early.
         await notifications.unmention(db, comment, _members(job))
@@ -50,6 +50,11 @@ async def end_of_comments(db: Database, comments: Iterable[Comment]) -> None:
         if comment.mentioned:
             named = MentionSource(comment.author, comment.post_id, comment.id)
             await notifications.unmention(db, named, set(comment.mentioned))
+
+
+async def _readers(db: Database, members: set[int], group: object) -> set[int]:
+    """Return those of some members who see what is in a group; all of them without one."""
+    return await membership.readers(db, int(str(group)), members) if group else members
 
 
 def _members(job: Job) -> set[int]:

@@ -24,6 +24,7 @@ from store import (
     replies,
 )
 from store.client.database import Command, Database
+from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
 from store.ids import instant
@@ -37,13 +38,12 @@ CASCADE, AGAIN = "cascade", "again"  # Cursors of a delete after its first pass 
 async def post(db: Database, job: Job, budget: Budget) -> Outcome:
     """Deliver a new post: mentions, hashtags, public, its original or its conversation, live readers, followers."""
     author, original, plain = int(text(job, "author")), text(job, "original"), bool(job.body["plain"])
+    if job.body.get("group"):
+        return await _post_in_group(db, job, budget)
     if not job.cursor:
         if plain and not await posts.list_repost(db, int(original), job.id, author, plain=True):
             # The original was deleted while it was being reposted, so the repost is deleted too.
-            undo = await posts.delete(db, job.id, author)
-            if undo:
-                await conclude(db, undo, await delete(db, undo, budget))
-            return Outcome.DONE
+            return await _undo(db, job, budget)
         if not plain:
             await notify_of_post(db, job, job.id)
     if job.body.get("is_pulled"):
@@ -60,6 +60,23 @@ async def post(db: Database, job: Job, budget: Budget) -> Outcome:
 
     reached = await in_batches(db, job, budget, deliver_batch, fanout.at_once(db, delivery))
     return Outcome.DONE if reached else Outcome.MORE
+
+
+async def _post_in_group(db: Database, job: Job, budget: Budget) -> Outcome:
+    """List a new post in its group, and notify those who may see it. It goes nowhere else."""
+    if not await timeline.add(db, int(text(job, "group")), job.id, int(text(job, "author"))):
+        return await _undo(db, job, budget)
+    await notify_of_post(db, job, job.id)
+    await listings.update(db, listings.listed(job, job.id), (True, None))
+    return Outcome.DONE
+
+
+async def _undo(db: Database, job: Job, budget: Budget) -> Outcome:
+    """Delete a new post that has no place any more."""
+    undo = await posts.delete(db, job.id, int(text(job, "author")))
+    if undo:
+        await conclude(db, undo, await delete(db, undo, budget))
+    return Outcome.DONE
 
 
 async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
@@ -79,9 +96,9 @@ async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
 async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     """Remove a deleted post everywhere, with its plain reposts, likes, comments and favourites."""
     post, author = int(text(job, "post")), int(text(job, "author"))
-    original, plain = text(job, "original"), bool(job.body["plain"])
+    original, plain, group = text(job, "original"), bool(job.body["plain"]), str(job.body.get("group", ""))
     if job.cursor in {"", AGAIN} and not plain:
-        await db.ask(*public_timelines.remove_commands(post, text(job, "hashtags").split()))
+        await db.ask(*_unlist(db, job, post))
         await end_of_post(db, job, post)
         await notifications.withdraw_about(db, author, post)
     if not job.cursor:
@@ -91,8 +108,9 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
         if reply := listings.reply_of(job, post):
             await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
-        await events.append(db, f"delete:{post}", kind, author, **_about(job, post), **_public_fields(job))
-    if job.cursor != CASCADE and not await _retract(db, job, post, budget):
+        if not group:
+            await events.append(db, f"delete:{post}", kind, author, **_about(job, post), **_public_fields(job))
+    if job.cursor != CASCADE and not group and not await _retract(db, job, post, budget):
         return Outcome.MORE
     if not await _cascade(db, post, author, budget):
         await jobs.checkpoint(db, job, CASCADE)
@@ -106,12 +124,22 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     return Outcome.DONE
 
 
+def _unlist(db: Database, job: Job, post: int) -> list[Command]:
+    """Return the commands that remove a deleted post from its group, or from the timelines that everybody reads."""
+    if group := job.body.get("group"):
+        return [timeline.remove_command(db, int(str(group)), post)]
+    return public_timelines.remove_commands(post, text(job, "hashtags").split())
+
+
 async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     """Announce that a post was hidden or is shown again. Homes keep it, and the read path decides."""
     about = _about(job, int(text(job, "post")))
     await listings.update(db, listings.listed(job, about["post"]))
-    name, author = f"{job.kind}:{job.id}", int(text(job, "author"))
-    await events.append(db, name, job.kind, author, **about, **_public_fields(job))
+    name, author, group = f"{job.kind}:{job.id}", int(text(job, "author")), str(job.body.get("group", ""))
+    if group:
+        await db.ask(timeline.change_command(db, int(group), about["post"]))
+    else:
+        await events.append(db, name, job.kind, author, **about, **_public_fields(job))
     async for last in _log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
         await jobs.checkpoint(db, job, str(last))
     return Outcome.DONE
@@ -125,7 +153,10 @@ async def restate(db: Database, job: Job, post: int) -> None:
     found = await posts.post(db, post)
     if found is None:
         return
-    seen_by_all, _ = await listings.update(db, listings.Listed(post, found.author, found.hashtags))
+    if found.group:
+        await db.ask(timeline.change_command(db, found.group, post))
+    of = listings.Listed(post, found.author, found.hashtags, is_in_group=bool(found.group))
+    seen_by_all, _ = await listings.update(db, of)
     about = {"post": post, **({"original": found.original_id} if isinstance(found, Repost) else {})}
     async for _ in _log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
@@ -187,7 +218,11 @@ async def _delivery(db: Database, job: Job, post: int, *, retracting: bool = Fal
     author = int(text(job, "author"))
     if not job.body["plain"]:
         return Delivery(author, post, author)
-    original, whose = int(text(job, "original")), int(text(job, "original_author"))
+    # Who follows the author of a post in a group does not have it at home: only its reposts add it there.
+    original, whose = (
+        int(text(job, "original")),
+        0 if job.body.get("original_group") else int(text(job, "original_author")),
+    )
     if not retracting:
         return await merge.with_earlier(db, Delivery(author, original, whose, post))
     if await posts.gone(db, [original]):

@@ -9,7 +9,8 @@ from resolvers.operation.dataloader import Lookup
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.reading import global_ids
 from resolvers.rules import visibility
-from store.groups.records import Group, GroupRole
+from store.groups.records import Group, GroupKind, GroupRole
+from store.records import Post, Status
 
 
 async def groups(context: Context, ids: Sequence[int]) -> list[Group | None]:
@@ -90,3 +91,48 @@ def is_gone() -> Exception:
 def not_allowed(message: str) -> Exception:
     """Return the refusal of a change that the viewer's role in a group does not allow."""
     return refuse(UserErrorCode.NOT_ALLOWED, f"groupId: {message}", "groupId")
+
+
+async def posted_in(context: Context, group_id: str | None) -> int | None:
+    """Return the group to post in, None without one; raises Refused if the viewer may not post there."""
+    if group_id is None:
+        return None
+    found = await acted_on(context, group_id)
+    own = await role(context, found)
+    if own is None:
+        raise not_allowed("only its members post in it")
+    if found.kind is GroupKind.ANNOUNCEMENT and not own.moderates:
+        raise not_allowed("only its moderators and owners post in it")
+    return found.id
+
+
+async def is_private(context: Context, group_id: int) -> bool:
+    """Return whether a group is private; False without the group."""
+    found = await group(context, group_id)
+    return found is not None and found.kind is GroupKind.PRIVATE
+
+
+async def moderates(context: Context, group_id: int) -> bool:
+    """Return whether the viewer is a moderator or owner of a group."""
+    found = await group(context, group_id)
+    own = await role(context, found) if found else None
+    return own is not None and own.moderates
+
+
+async def of_posts(context: Context, posts: Sequence[Status]) -> list[Group | None]:
+    """Return the group of each post, None for one in no group. No round trip if `hydrate.posts` has read the posts."""
+    found = iter(await groups(context, [post.group for post in posts if post.group]))
+    return [next(found) if post.group else None for post in posts]
+
+
+async def removable(context: Context, post_id: str) -> Post | None:
+    """Return a post in a group that the viewer may delete, whether or not they see it; None for other posts.
+
+    Its author may have left a private group. A moderator of the group may be blocked by the author.
+    """
+    named = global_ids.read(post_id)
+    found = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
+    if found is None or not found.group or not global_ids.is_of(post_id, found):
+        return None
+    is_own = found.author == context.viewer
+    return found if is_own or await moderates(context, found.group) else None

@@ -53,14 +53,14 @@ class HomeFacts(Struct, frozen=True):
         ]
 
     def _edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
-        has_author = post.author == self.sight.viewer or self.relationships[post.author].follows
+        has_author = not post.group and (post.author == self.sight.viewer or self.relationships[post.author].follows)
         if has_author and not sources and place == stored == post.id:
             return TimelineEdge(paging.cursor("home", place), post)  # fast path for most entries; same as the rules
         existing = self._existing(post, sources)
         facts = merging.PlaceFacts(
             post=post.id,
             has_author=has_author,
-            is_pulled=post.author in self.big,
+            is_pulled=post.home_author in self.big,
             stored=stored,
             sources=existing,
             pulled=frozenset([source.repost for source in existing if source.author in self.big]),
@@ -168,9 +168,9 @@ async def placed(
     )
     if record is None:
         return Placed(None, None)
-    place = merging.place(record.id, record.author, viewer, following, sources)
+    place = merging.place(record.id, record.home_author, viewer, following, sources)
     shown = shown_sources(sight, sources)
-    has_author = record.author == viewer or record.author in following
+    has_author = record.home_author == viewer or record.home_author in following
     if post is None or place is None or not (has_author or shown):
         return Placed(record, None)
     edge = TimelineEdge(paging.cursor("home", place), post, shown)

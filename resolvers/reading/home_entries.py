@@ -19,6 +19,7 @@ from store.ids import LARGEST
 from store.records import Entry
 from store.timelines import Slice
 
+_IN_GROUP = 2  # parts of a profile's entry for a post in a group: the post and its group
 PROFILES_READ = 500  # profiles per round trip below the floor
 SCANS = 5  # most reads of all profiles for one page: plain reposts, which are skipped, may fill them
 
@@ -171,9 +172,17 @@ class HomeEntries:
 
 
 def _published(reply: Sequence[str], *, reposts: bool) -> list[tuple[int, int]]:
-    """Return post and place of a profile's entries. A plain repost counts for its original."""
+    """Return post and place of a profile's entries. A plain repost counts for its original.
+
+    With `reposts`, a post in a group is listed as post 0, which the rules leave out. So the page goes on below it.
+    """
     parts = [(text.split(":"), int(place)) for text, place in zip(reply[::2], reply[1::2], strict=True)]
-    return [(int(part[min(1, len(part) - 1)]), place) for part, place in parts if reposts or len(part) == 1]
+    return [(_post_of(part), place) for part, place in parts if reposts or len(part) == 1]
+
+
+def _post_of(part: Sequence[str]) -> int:
+    """Return the post that a profile's entry adds to homes: a plain repost's original, and 0 for a post in a group."""
+    return 0 if len(part) == _IN_GROUP else int(part[1] if len(part) > 1 else part[0])
 
 
 def _first(part: Slice, found: Iterable[Entry], count: int) -> list[Entry]:

@@ -87,22 +87,33 @@ async def sight_of_posts(
     reposts = [post for post in found if type(post) is Repost]
     members = [*also, *[post.author for post in found if post], *[post.original_author for post in reposts]]
     originals = [post.original_id for post in reposts]
+    in_groups = [post.group for post in found if post and post.group]
+    in_groups += [post.original_group for post in reposts if post.original_group]
     asked = any(map(context.wants, POST_FLAGS))
     flags = _flags(context, POST_FLAGS, [*[acts_for(post) for post in found if post], *originals]) if asked else []
-    return await sight_of(context, members, originals, *flags, *fetched)
+    return await sight_of(context, members, originals, *flags, *fetched, in_groups=in_groups)
 
 
-async def sight_of(context: Context, members: Iterable[int], posts: Sequence[int] = (), *fetched: Lookup) -> Sight:
+async def sight_of(
+    context: Context,
+    members: Iterable[int],
+    posts: Sequence[int] = (),
+    *fetched: Lookup,
+    in_groups: Sequence[int] = (),
+) -> Sight:
     """Return the facts that decide what the viewer sees of some members and posts; one round trip.
 
-    The posts' authors have to be among the members. Other lookups share the round trip.
+    The posts' authors have to be among the members, and their groups in `in_groups`. Other lookups share the round
+    trip.
     """
     load, new = context.load, _undecided(context, members)
-    if new or posts or fetched:
-        await load.all(*_about(context, new), (load.post, posts), *fetched)
+    new_groups = groups.undecided(context, in_groups) if in_groups else []
+    if new or posts or fetched or new_groups:
+        await load.all(*_about(context, new), (load.post, posts), *groups.about(context, new_groups), *fetched)
         _decide(context, new)
+        groups.decide(context, new_groups)
         load.post.loaded(posts)  # raises the error of a post that could not be read
-    return Sight(context.viewer, context.is_moderator, load.decided, load.post.found)
+    return Sight(context.viewer, context.is_moderator, load.decided, load.post.found, load.open_groups)
 
 
 def _undecided(context: Context, members: Iterable[int]) -> list[int]:

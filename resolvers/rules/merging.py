@@ -74,6 +74,8 @@ def pull(
     whose: dict[int, int] = {}
     for author, published in profiles.items():
         for entry in published:
+            if entry.group:
+                continue  # a post in a group goes to no home
             if entry.original is None:
                 places[entry.id] = entry.id
             elif author != member and entry.original_author is not None:
@@ -92,7 +94,12 @@ def pull(
 
 def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int) -> int:
     """Return an id above which these profiles alone add `size` posts to a home; 0 if they have no more posts."""
-    entries = [e for author, found in profiles.items() for e in found if e.original is None or author != member]
+    entries = [
+        entry
+        for author, found in profiles.items()
+        for entry in found
+        if not entry.group and (entry.original is None or author != member)
+    ]
     added: set[int] = set()
     for entry in sorted(entries, key=lambda e: e.id, reverse=True):
         if len(added) == size and (entry.original or entry.id) not in added:

@@ -10,9 +10,10 @@
 | suspended | to moderators | to moderators | to moderators | to moderators |
 
 Lists are a member's followers and followed members. If several rows apply, each one takes away what it denies. A hidden
-post is visible to its author and to moderators only. A comment also requires that the viewer sees its post, and a plain
-repost that they see its original. Muting hides nothing: it only leaves the muted member out of the viewer's timelines,
-notifications and streams.
+post is visible to its author and to moderators only. A post in a group also requires that the viewer sees what is in
+the group: in a private one, its members alone do, whoever the author is. A comment also requires that the viewer sees
+its post, and a plain repost that they see its original. Muting hides nothing: it only leaves the muted member out of
+the viewer's timelines, notifications and streams.
 """
 
 from __future__ import annotations
@@ -71,12 +72,13 @@ def allows_messages(user: User, *, follows: bool) -> bool:
 
 
 class Sight(Struct, frozen=True):
-    """The viewer, and the facts that decide what they see. Members and posts that were not loaded are unseen."""
+    """The viewer, and the facts that decide what they see. Whatever was not loaded is unseen."""
 
     viewer: int | None
     is_moderator: bool
     permissions: Mapping[int, Permissions]  # of members
     posts: Mapping[int, Post | None]
+    groups: Mapping[int, bool]  # whether the viewer sees what is in them
 
     def of(self, member: int) -> Permissions:
         """Return the viewer's permissions on a member."""
@@ -87,17 +89,23 @@ def sees(sight: Sight, entity: User | Post | Comment | None) -> bool:
     """Return whether the viewer sees a member, post or comment."""
     match entity:
         case Status():  # includes Repost, a subclass
-            if entity.is_hidden and entity.author != sight.viewer and not sight.is_moderator:
-                return False
-            if isinstance(entity, Repost) and entity.is_plain and not sees(sight, sight.posts.get(entity.original_id)):
-                return False
-            return sight.of(entity.author).posts
+            return _sees_post(sight, entity)
         case User():
             return sight.of(entity.id).member
         case Comment():
             return sight.of(entity.author).words and sees(sight, sight.posts.get(entity.post_id))
         case _:
             return False
+
+
+def _sees_post(sight: Sight, post: Post) -> bool:
+    if post.is_hidden and post.author != sight.viewer and not sight.is_moderator:
+        return False
+    if post.group and not sight.groups.get(post.group):
+        return False
+    if isinstance(post, Repost) and post.is_plain and not sees(sight, sight.posts.get(post.original_id)):
+        return False
+    return sight.of(post.author).posts
 
 
 def seen(sight: Sight, posts: Sequence[Post | None], *, wanted: bool = False) -> list[Post | None]:
@@ -107,8 +115,8 @@ def seen(sight: Sight, posts: Sequence[Post | None], *, wanted: bool = False) ->
         is_shown = False
         if post is not None:
             author = sight.permissions.get(post.author, UNSEEN)
-            # The permissions on its author alone decide about a status that is not hidden.
-            is_plain = type(post) is Status and not post.is_hidden
+            # The permissions on its author alone decide about a status that is neither hidden nor in a group.
+            is_plain = type(post) is Status and not post.is_hidden and not post.group
             is_shown = author.posts and (author.is_wanted or not wanted) and (is_plain or sees(sight, post))
         shown.append(post if is_shown else None)
     return shown

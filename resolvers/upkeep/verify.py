@@ -12,6 +12,7 @@ from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import (
     conversations,
     favourites,
+    group_timelines,
     groups,
     importance,
     lists,
@@ -47,7 +48,7 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.REQUESTS: (relationships.requests,),
     Kind.BLOCKED: (relationships.blocked,),
     Kind.BLOCKED_BY: (relationships.blocked_by,),
-    Kind.STATUS: (posts.statuses, replies.listed, orphans.posts),
+    Kind.STATUS: (posts.statuses, replies.listed, orphans.posts, group_timelines.posts),
     Kind.PROFILE: (posts.profiles,),
     Kind.REPOSTED: (posts.reposted,),
     Kind.LIKES: (lists.hanging(Kind.LIKES), orphans.likes),
@@ -75,7 +76,9 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.GROUP_MEMBERS: (groups.listed(Kind.GROUP_MEMBERS),),
     Kind.GROUP_REQUESTS: (groups.listed(Kind.GROUP_REQUESTS),),
     Kind.GROUP_INVITATIONS: (groups.listed(Kind.GROUP_INVITATIONS),),
-    Kind.GROUP_ROLES: (groups.roles,),
+    Kind.GROUP_ROLES: (groups.owned(Kind.GROUP_ROLES),),
+    Kind.GROUP_TIMELINE: (groups.owned(Kind.GROUP_TIMELINE), group_timelines.timelines),
+    Kind.GROUP_CHANGES: (groups.owned(Kind.GROUP_CHANGES), group_timelines.logs),
     Kind.MEMBERSHIPS: (groups.memberships,),
     Kind.INVITED: (groups.invited,),
 }

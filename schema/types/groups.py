@@ -8,10 +8,24 @@ from typing import Any
 
 import strawberry
 
-from resolvers import group_members, groups
+from resolvers import group_members, groups, timelines
 from resolvers.group_members import MemberEdge
 from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum, limit
-from schema.types.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, nodes_of
+from schema.types.nodes import (
+    After,
+    Before,
+    First,
+    Info,
+    Last,
+    Node,
+    PageInfo,
+    TimelineFirst,
+    batched,
+    created_at,
+    is_a,
+    later,
+    nodes_of,
+)
 from schema.types.users import User, UserConnection
 from store.groups import reads, records
 
@@ -53,6 +67,17 @@ def _members(root: records.Group, info: Info, first: First = 20, after: After = 
 
 def _join_requests(root: records.Group, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
     return group_members.join_requests(info.context, root, first, after)
+
+
+def _timeline(
+    root: records.Group,
+    info: Info,
+    first: TimelineFirst = None,
+    after: After = None,
+    last: Last = None,
+    before: Before = None,
+) -> Awaitable[Any]:
+    return timelines.in_group(info.context, root, timelines.Span(first, after, last, before))
 
 
 def _joined_at(root: MemberEdge) -> datetime:
@@ -114,6 +139,12 @@ class Group(Node):
         _viewer_has_requested,
         graphql_type=bool,
         description="Whether the viewer asked to join and was not answered yet. False for an anonymous request.",
+    )
+
+    timeline = strawberry.field(
+        resolver=_timeline,
+        graphql_type=later("Timeline", "schema.types.timelines") | None,
+        description="The posts in it, newest first. Null where the viewer may not see what is in it.",
     )
 
     is_type_of = is_a(records.Group)

@@ -18,6 +18,11 @@ class PostInput:
     in_reply_to_id: strawberry.ID | None = strawberry.field(
         default=None, description="The id of the post that this one answers. A plain repost acts for its original."
     )
+    group_id: strawberry.ID | None = strawberry.field(
+        default=None,
+        description="The id of the group to post in, of which the viewer is a member. A post in a group is answered in "
+        "that group.",
+    )
     location: LocationInput | None = strawberry.field(default=None, description="Where it is posted.")
     idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY_KEY)
 

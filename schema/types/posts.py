@@ -9,7 +9,7 @@ from typing import Any
 import strawberry
 
 from resolvers import favourites, likes_and_comments, posts, replies
-from resolvers.reading import hydrate
+from resolvers.reading import groups, hydrate
 from resolvers.reading.paging import NodeEdge
 from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, limit
 from schema.types.locations import Location
@@ -153,6 +153,10 @@ def _conversation(root: records.Status, info: Info, first: First = 20, after: Af
     return replies.conversation(info.context, root, first, after)
 
 
+def _group(roots: list[records.Status], info: Info) -> Awaitable[Any]:
+    return groups.of_posts(info.context, roots)
+
+
 @strawberry.type(description="A post in a member's own words.")
 class Status(Post):
     in_reply_to = strawberry.field(
@@ -168,6 +172,13 @@ class Status(Post):
     )
     location: Location | None = strawberry.field(
         description="Where it was posted, as the author says. Null when the author did not say."
+    )
+
+    group = batched(
+        _group,
+        graphql_type=later("Group", "schema.types.groups") | None,
+        description="The group it was posted in. Such a post is in that group's timeline and its author's profile, for "
+        "those who may see what is in the group. Null for others.",
     )
 
     is_type_of = is_a(records.Status)

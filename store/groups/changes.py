@@ -103,7 +103,8 @@ async def delete(db: Database, group: int, actor: int) -> tuple[str, Job | None]
 
 async def forget(db: Database, group: int) -> None:
     """Remove the remaining keys of a deleted group in its own partition."""
-    kinds = (keys.group_members, keys.group_roles, keys.group_requests, keys.group_invitations)
+    people = (keys.group_members, keys.group_roles, keys.group_requests, keys.group_invitations)
+    kinds = (*people, keys.group_timeline, keys.group_changes)
     await db.ask(("DEL", *(key(group) for key in kinds)))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.groups.records import GroupRole
+from store.groups.records import GroupKind, GroupRole
 from store.ids import partition
+from store.keys.fields import GroupField
 from store.records import Entry, Job, read_entries, read_job
 from store.scripts.mailboxes import mailboxes
 
@@ -207,6 +208,18 @@ def settle_command(db: Database, group: int, member: int, facts: Sequence[Any]) 
         inviter=inviter if exists and inviter else "",
         mailboxes=mailboxes(db, p),
     )
+
+
+async def readers(db: Database, group: int, members: Collection[int]) -> set[int]:
+    """Return those of some members who see what is in a group; one round trip."""
+    if not members:
+        return set()
+    kind, joined = await db.ask(
+        ("HGET", keys.group(group), GroupField.KIND), ("ZMSCORE", keys.group_members(group), *members)
+    )
+    if kind != GroupKind.PRIVATE.value:
+        return set(members) if kind else set()
+    return {member for member, score in zip(members, joined, strict=True) if score is not None}
 
 
 async def some(db: Database, group: int, count: int) -> list[int]:

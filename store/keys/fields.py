@@ -53,6 +53,8 @@ class StatusField:
     COMMENTS = "comments"  # how many
     REPLIES = "replies"  # how many
     HIDDEN = "hidden"  # flag: moderators hide it
+    GROUP = "group"  # in which it was posted
+    ORIGINAL_GROUP = "original_group"  # in which the original was posted
     UNANNOUNCED = "unannounced"  # flag: its author was private or suspended when it was made
 
 

@@ -30,6 +30,16 @@ def group_invitations(group: int) -> str:
     return f"group-invitations:{{{partition(group)}}}:{group}"
 
 
+def group_timeline(group: int) -> str:
+    """zset: post in a group, hidden ones too → its own id"""
+    return f"group-timeline:{{{partition(group)}}}:{group}"
+
+
+def group_changes(group: int) -> str:
+    """zset: post → id of its newest change in the group; newest `GROUP_CHANGES_KEPT`; `floor` → highest id trimmed"""
+    return f"group-changes:{{{partition(group)}}}:{group}"
+
+
 def memberships(member: int) -> str:
     """zset: group joined or asked → id of this entry; an index that may name too much; at most `MAX_GROUPS`"""
     return f"memberships:{{{partition(member)}}}:{member}"

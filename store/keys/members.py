@@ -140,7 +140,7 @@ def unfollowed_prefix(member: int) -> str:
 
 
 def profile(member: int) -> str:
-    """zset: own statuses and quotes, and plain reposts as `repost:original:its author` → their own id"""
+    """zset: own post → its id; in a group `post:group`, a plain repost `id:original:author`, 0 for one in a group"""
     return f"profile:{{{partition(member)}}}:{member}"
 
 

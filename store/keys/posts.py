@@ -36,7 +36,7 @@ def thread(root: int) -> str:
 
 
 def withdrawn(post: int, repost: int) -> str:
-    """string: a repost, quote or reply gone from the lists of this post, so that late work cannot list it; a day"""
+    """string: a repost, quote or reply gone from the lists of this post, or a post gone from a group; a day"""
     return f"withdrawn:{{{partition(post)}}}:{post}:{repost}"
 
 

@@ -182,6 +182,9 @@ class Settings:
     hashtag_size: int = _setting(10_000, "newest posts kept per hashtag", least=10)
     important_size: int = _setting(500, "posts ranked by importance, in public and per hashtag", least=1, most=10_000)
     important_home: int = _setting(200, "newest entries of a home that are ranked by importance", least=1, most=10_000)
+    group_changes_kept: int = _setting(
+        1_000, "newest changes of a group's timeline kept to resume from", least=1, most=100_000
+    )
     notifications_kept: int = _setting(
         1_000, "newest notifications kept per member, and as many that were withdrawn", least=1, most=10_000
     )

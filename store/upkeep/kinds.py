@@ -52,6 +52,8 @@ class Kind(Enum):
     GROUP_ROLES = member(keys.group_roles)
     GROUP_REQUESTS = member(keys.group_requests)
     GROUP_INVITATIONS = member(keys.group_invitations)
+    GROUP_TIMELINE = member(keys.group_timeline)
+    GROUP_CHANGES = member(keys.group_changes)
     MEMBERSHIPS = member(keys.memberships)
     INVITED = member(keys.invited)
 

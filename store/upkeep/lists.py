@@ -76,6 +76,11 @@ async def without_post(db: Database, kind: Kind, posts: Sequence[int]) -> list[s
     return [kind.key(post) for post in posts if post not in exists]
 
 
+def remove_post(key: str, post: int) -> Command:
+    """Return the command that removes a post from a list."""
+    return ("ZREM", key, post)
+
+
 def drop(key: str) -> Command:
     """Return the command that removes a whole list."""
     return ("DEL", key)

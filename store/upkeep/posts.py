@@ -46,8 +46,8 @@ async def posts(db: Database, ids: Sequence[int]) -> list[PostFacts]:
 
 def _profile_entry(post: Post) -> str:
     if isinstance(post, Repost) and post.is_plain:
-        return f"{post.id}:{post.original_id}:{post.original_author}"
-    return str(post.id)
+        return f"{post.id}:{post.original_id}:{0 if post.original_group else post.original_author}"
+    return f"{post.id}:{post.group}" if post.group else str(post.id)
 
 
 def add_to_profile(post: Post) -> list[Command]:

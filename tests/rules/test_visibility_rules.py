@@ -27,7 +27,9 @@ def status(entity: int, author: int, *, hidden: bool = False) -> Status:
 
 
 def repost(entity: int, author: int, original: Status, text: str = "", *, hidden: bool = False) -> Repost:
-    return Repost(entity, author, text, (), (), 0, 0, 0, 0, 0, hidden, None, None, None, original.id, original.author)
+    return Repost(
+        entity, author, text, (), (), 0, 0, 0, 0, 0, hidden, None, None, None, None, original.id, original.author
+    )
 
 
 def comment(entity: int, author: int, post: Status) -> Comment:
@@ -47,7 +49,7 @@ def sight(cell: Cell, *posts: Status, relationship: Relationship | None = None) 
     }
     users = [member(cell), OTHER]
     found = {user.id: permissions(user, relationships[user.id], viewer, is_moderator) for user in users}
-    return Sight(viewer, is_moderator, found, {post.id: post for post in posts})
+    return Sight(viewer, is_moderator, found, {post.id: post for post in posts}, {})
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)

@@ -72,3 +72,11 @@ async def groups_of(viewer: Member) -> list[str]:
     """Return the names of the groups that a viewer is in, newest first."""
     page = (await viewer.ask("{ viewer { groups(first: 100) { nodes { name } } } }"))["groups"]
     return [node["name"] for node in page["nodes"]]
+
+
+async def timeline(viewer: Member, group: str, arguments: str = "first: 100") -> list[str] | None:
+    """Return the ids of a group's posts, newest first; None where the viewer may not see them."""
+    shown = f"timeline({arguments}) {{ nodes {{ ... on Node {{ id }} }} }}"
+    query = f"query($id: ID!) {{ node(id: $id) {{ ... on Group {{ {shown} }} }} }}"
+    page = (await viewer.ask(query, id=group))["timeline"]
+    return None if page is None else [node["id"] for node in page["nodes"]]

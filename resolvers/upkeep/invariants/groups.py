@@ -80,13 +80,17 @@ def _wrong(db: Database, entry: GroupEntry) -> tuple[str, Command]:
     return "", ()
 
 
-async def roles(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Roles belong to a group that exists."""
-    exists = await existing(db, Kind.GROUP, ids)
-    return [
-        Finding(key, "belongs to no group", [stored.drop(key)])
-        for key in (Kind.GROUP_ROLES.key(group) for group in ids if group not in exists)
-    ]
+def owned(kind: Kind) -> Check:
+    """Return the check that each key of a kind belongs to a group that exists."""
+
+    async def check(db: Database, ids: Sequence[int]) -> list[Finding]:
+        exists = await existing(db, Kind.GROUP, ids)
+        return [
+            Finding(key, "belongs to no group", [stored.drop(key)])
+            for key in (kind.key(group) for group in ids if group not in exists)
+        ]
+
+    return check
 
 
 async def memberships(db: Database, members: Sequence[int]) -> list[Finding]:

@@ -1,10 +1,12 @@
 -- Commits a status, quote or plain repost in its author's partition, with the job that delivers it.
 -- KEYS: minted, jobs, user, profile, home, home_state, sources, newest, reposted, hidden, idempotency?
 -- ARGV: partition, author, status_prefix, text, mentions, hashtags, original, original_author, of_quote, reply_to,
---       reply_to_author, root, latitude, longitude, digest, ttl (s), home_size, home_slack, imported.
+--       reply_to_author, root, group, original_group, latitude, longitude, digest, ttl (s), home_size, home_slack,
+--       imported.
 -- An argument without a value is ''. `mentions` and `hashtags` are separated by spaces, and mentions are members' ids.
 -- `original` is the post reposted, and `of_quote` is '1' when that is a quote. `reply_to` is the post answered.
--- `root` is the post that began the conversation. `ttl` is that of the idempotency key.
+-- `root` is the post that began the conversation. `group` is the one that it is posted in, and `original_group` that of
+-- the original. A post in a group goes to no home, and its entry in the profile names the group. `ttl` is that of the idempotency key.
 -- `imported` is the key of the hash that counts the posts of an import by author.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
@@ -36,7 +38,7 @@ for _, field in ipairs({
   {StatusField.MENTIONS, mentions}, {StatusField.HASHTAGS, hashtags}, {StatusField.ORIGINAL, original},
   {StatusField.ORIGINAL_AUTHOR, original_author}, {StatusField.OF_QUOTE, of_quote}, {StatusField.REPLY_TO, reply_to},
   {StatusField.ROOT, root}, {StatusField.REPLY_TO_AUTHOR, reply_to_author}, {StatusField.LATITUDE, latitude},
-  {StatusField.LONGITUDE, longitude},
+  {StatusField.LONGITUDE, longitude}, {StatusField.GROUP, group}, {StatusField.ORIGINAL_GROUP, original_group},
 }) do
   if field[2] ~= '' then
     redis.call('HSET', status, field[1], field[2])
@@ -47,11 +49,11 @@ if not is_public then
   redis.call('HSET', status, StatusField.UNANNOUNCED, '1')
 end
 -- The profile's entry for a plain repost names the original and its author: reading the profile needs no status.
-redis.call('ZADD', profile, id, plain and id .. ':' .. original .. ':' .. original_author or id)
+redis.call('ZADD', profile, id, profile_entry(id, plain and original, original_author, original_group, group))
 count_posts(user, profile, hidden)
 if plain then
   redis.call('HSET', reposted, original, id)
-else
+elseif group == '' then
   local at = {home = home, state = home_state, sources = sources, newest = newest}
   if open_home(at) then
     move(at, id, nil, tonumber(id))
@@ -67,7 +69,8 @@ end
 local body = cjson.encode({
   author = author, hashtags = hashtags, original = original, original_author = original_author, of_quote = of_quote,
   plain = plain, mentions = mentions, reply_to = reply_to, root = root, reply_to_author = reply_to_author,
-  text = text, latitude = latitude, longitude = longitude, is_public = is_public,
+  text = text, latitude = latitude, longitude = longitude, is_public = is_public, group = group,
+  original_group = original_group,
   is_pulled = string.match(redis.call('HGET', user, UserField.REACH) or '', '%a+') == 'big',
 })
 commit(jobs, tonumber(id), 'post', body)

@@ -4,17 +4,18 @@
 -- ARGV: partition, post, author, channel.
 -- Returns the job's id and body, false when the post is gone or is not the author's.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, mentions,
-  latitude, longitude, unannounced = unpack(redis.call(
+  latitude, longitude, unannounced, group, original_group = unpack(redis.call(
     'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
     StatusField.ORIGINAL_AUTHOR, StatusField.OF_QUOTE, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR,
-    StatusField.ROOT, StatusField.MENTIONS, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED
+    StatusField.ROOT, StatusField.MENTIONS, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED,
+    StatusField.GROUP, StatusField.ORIGINAL_GROUP
   ))
 if written_by ~= author then
   return false
 end
 local plain = original and text == ''
 redis.call('DEL', status)
-redis.call('ZREM', profile, plain and post .. ':' .. original .. ':' .. original_author or post)
+redis.call('ZREM', profile, profile_entry(post, plain and original, original_author, original_group, group))
 redis.call('ZREM', hidden, post)
 if redis.call('HGET', user, UserField.PINNED) == post then
   redis.call('HDEL', user, UserField.PINNED)
@@ -22,8 +23,13 @@ end
 if redis.call('EXISTS', user) == 1 then -- not while the whole account is being deleted
   count_posts(user, profile, hidden)
 end
-open_home({home = home, state = home_state, newest = newest}, true)
-redis.call('LREM', home, -1, post)
+local at = {home = home, state = home_state, sources = sources, newest = newest}
+open_home(at, true)
+if group then -- a repost may have added it to its author's home
+  move(at, post, place_of(at, post), nil)
+else
+  redis.call('LREM', home, -1, post)
+end
 redis.call('HDEL', sources, post)
 if plain then
   redis.call('HDEL', reposted, original)
@@ -44,6 +50,7 @@ local body = cjson.encode({
   original_author = original_author or '', of_quote = of_quote or '', plain = plain, overtook = overtook == 1,
   reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '', mentions = mentions or '',
   text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced,
+  group = group or '', original_group = original_group or '',
 })
 commit(jobs, id, 'delete', body)
 redis.call('SPUBLISH', channel, '')

@@ -3,10 +3,10 @@
 -- ARGV: partition, post, author, kind ('hide' or 'unhide', also the job's kind), channel.
 -- Returns the job's id and body, {} when nothing changes, false when the author has no such post.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, latitude,
-  longitude, unannounced = unpack(redis.call(
+  longitude, unannounced, group = unpack(redis.call(
     'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
     StatusField.ORIGINAL_AUTHOR, StatusField.OF_QUOTE, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR,
-    StatusField.ROOT, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED
+    StatusField.ROOT, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED, StatusField.GROUP
   ))
 if written_by ~= author then
   return false
@@ -28,7 +28,7 @@ local body = cjson.encode({
   post = post, author = author, hashtags = hashtags or '', original = original or '',
   original_author = original_author or '', of_quote = of_quote or '', plain = false,
   reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '',
-  text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced,
+  text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced, group = group or '',
 })
 commit(jobs, id, kind, body)
 redis.call('SPUBLISH', channel, '')

@@ -37,3 +37,16 @@ local function commit_settling(jobs, minted, partition, group, members)
   commit(jobs, tonumber(id), 'group_members', body)
   return id, body
 end
+
+-- Logs a change of a post in a group's timeline, and wakes its live readers. The log keeps the newest change of each post,
+-- and the newest `kept` of these. `floor` in it is the highest id ever trimmed.
+local function log_change(changes, minted, partition, post, kept, channel)
+  redis.call('ZADD', changes, str(mint(minted, partition)), post)
+  local surplus = redis.call('ZCARD', changes) - kept
+  if surplus > 0 then
+    local last = redis.call('ZRANGE', changes, surplus - 1, surplus - 1, 'WITHSCORES')[2]
+    redis.call('ZREMRANGEBYRANK', changes, 0, surplus - 1)
+    redis.call('ZADD', changes, last, 'floor')
+  end
+  redis.call('SPUBLISH', channel, '')
+end

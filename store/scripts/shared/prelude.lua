@@ -52,6 +52,16 @@ local function count_posts(user, profile, hidden)
   redis.call('HSET', user, UserField.POSTS, redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))
 end
 
+-- Returns a post as its author's profile lists it. `original` is false for all but plain reposts, '' or false stands for
+-- no group. An original in a group is listed with 0 as author: no home has it because its author is followed.
+local function profile_entry(post, original, original_author, original_group, group)
+  if original then
+    local is_in_group = original_group and original_group ~= ''
+    return post .. ':' .. original .. ':' .. (is_in_group and '0' or original_author)
+  end
+  return group and group ~= '' and post .. ':' .. group or post
+end
+
 -- Returns a member's magnitude, which selects their set of names: 0 below 8 followers, one more for each doubling.
 -- Hysteresis: a member keeps a magnitude down to three quarters of its threshold. So a count that goes up and down near
 -- a threshold makes no work.

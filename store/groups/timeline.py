@@ -1,0 +1,61 @@
+"""A group's timeline: its posts, and the log of its newest changes, from which live readers resume."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.ids import partition
+
+
+def timeline_list(group: int) -> str:
+    """Return the key of a group's posts, sorted by id."""
+    return keys.group_timeline(group)
+
+
+async def add(db: Database, group: int, post: int, author: int) -> bool:
+    """List a post; False when it has no place there, because the group is gone or its author has left it."""
+    return bool(await db.one(*add_command(db, group, post, author)))
+
+
+def add_command(db: Database, group: int, post: int, author: int) -> Command:
+    """Return the command that lists a post in its group's timeline."""
+    return script(
+        "list_in_group",
+        members=keys.group_members(group),
+        tombstone=keys.withdrawn(group, post),
+        author=author,
+        **_logged(db, group, post),
+    )
+
+
+def remove_command(db: Database, group: int, post: int) -> Command:
+    """Return the command that removes a post from its group's timeline, and keeps late work from listing it again."""
+    tombstone = keys.withdrawn(group, post)
+    return script("unlist_in_group", tombstone=tombstone, ttl=keys.DAY, **_logged(db, group, post))
+
+
+def change_command(db: Database, group: int, post: int) -> Command:
+    """Return the command that logs that a post in a group's timeline is shown to others than before."""
+    return script("note_change", **_logged(db, group, post))
+
+
+def _logged(db: Database, group: int, post: int) -> dict[str, Any]:
+    """Return the script parameters that name a post in a group and the log of changes there."""
+    p = partition(group)
+    return {
+        "minted": keys.minted(p),
+        "group": keys.group(group),
+        "timeline": keys.group_timeline(group),
+        "changes": keys.group_changes(group),
+        "partition": p,
+        "post": post,
+        "changes_kept": db.settings.group_changes_kept,
+        "channel": db.channel(keys.group_channel(group)),
+    }
+
+
+async def some(db: Database, group: int, count: int) -> list[int]:
+    """Return some posts of a group, oldest first."""
+    return [int(post) for post in await db.one("ZRANGE", keys.group_timeline(group), 0, count - 1)]
