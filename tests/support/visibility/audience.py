@@ -170,6 +170,7 @@ async def _entities(site: Audience, state: State, admin: Member) -> None:
             site.pairs[relation, state] = {"pair": pair, "pair_message": message}
     found["promoted_member"] = await promote(admin, member, userId=member.id)
     found["promoted_status"] = await promote(admin, friend, statusId=status)
+    found["group_status"] = await member.post("hello", groupId=shared["friend_group"])
     found["group"] = await create(member)
     for viewer in signed_in(site):
         await do(member, "inviteToGroup", groupId=found["group"], userIds=[viewer.id])
@@ -215,7 +216,12 @@ async def _apply_state(db: Database, site: Audience, state: State) -> None:
         await site.viewers["requested"].follow(member)
     entities["late"] = await member.post("once more #tea")
     if state.hidden:
-        for post in ("status", "late", *(f"{way}_{target}" for way in ("quote_of", "reply_to") for target in TARGETS)):
+        for post in (
+            "status",
+            "late",
+            "group_status",
+            *(f"{way}_{target}" for way in ("quote_of", "reply_to") for target in TARGETS),
+        ):
             await do(member, "hidePost", postId=entities[post])
     if state.suspended:
         assert await accounts.set_suspension(db, member.login, suspended=True)

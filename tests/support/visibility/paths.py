@@ -201,6 +201,10 @@ def _groups() -> Iterator[Path]:
     yield Path("Group.members", _on("Group", "$friend_group", members), "member", MEMBER)
     asking = _on("Group", "$friend_private_group", f"joinRequests{EDGES}")
     yield Path("Group.joinRequests", asking, "member", MEMBER, MODERATING)
+    timeline = _on("Group", "$friend_group", f"timeline{ANY} {ENTRIES}")
+    yield Path("Group.timeline", timeline, "group_status", TIMELINE)
+    yield Path("Status.group", _on("Status", "$group_status", "group { id }"), "friend_group", POSTS)
+    yield Path("User.timeline", _on("User", "$member", f"timeline{ANY} {ENTRIES}"), "group_status", POSTS)
     directory = f"groups(first: 100) {{ edges {{ node {{ {members} }} }} nodes {{ {members} }} }}"
     yield Path("Query.groups", directory, "member", MEMBER)
     yield Path("Viewer.groups", f"viewer {{ {directory} }}", "member", MEMBER, SIGNED_IN)
