@@ -12,7 +12,8 @@ from store import big_authors, homes, posts, timelines
 from store.client.database import Database
 from store.homes import fanout
 from store.homes.fanout import Delivery
-from store.records import Published, Source
+from store.records import Source
+from store.timelines import Published
 
 MERGE_CHUNK = 1_000  # entries of a profile read per step
 

@@ -12,5 +12,5 @@ if not redis.call('ZSCORE', members, author) then
   return 0
 end
 redis.call('ZADD', timeline, post, post)
-log_change(changes, minted, partition, post, tonumber(changes_kept), channel)
+log_group_change(changes, minted, partition, post, tonumber(changes_kept), channel)
 return 1

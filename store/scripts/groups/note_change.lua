@@ -2,6 +2,6 @@
 -- KEYS: minted, group, timeline, changes.
 -- ARGV: partition, post, changes_kept, channel.
 if redis.call('EXISTS', group) == 1 and redis.call('ZSCORE', timeline, post) then
-  log_change(changes, minted, partition, post, tonumber(changes_kept), channel)
+  log_group_change(changes, minted, partition, post, tonumber(changes_kept), channel)
 end
 return 1

@@ -3,6 +3,6 @@
 -- ARGV: partition, post, changes_kept, channel, ttl (s, of the tombstone).
 redis.call('SET', tombstone, '1', 'EX', ttl)
 if redis.call('ZREM', timeline, post) == 1 and redis.call('EXISTS', group) == 1 then
-  log_change(changes, minted, partition, post, tonumber(changes_kept), channel)
+  log_group_change(changes, minted, partition, post, tonumber(changes_kept), channel)
 end
 return 1

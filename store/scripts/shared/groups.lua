@@ -40,7 +40,7 @@ end
 
 -- Logs a change of a post in a group's timeline, and wakes its live readers. The log keeps the newest change of each post,
 -- and the newest `kept` of these. `floor` in it is the highest id ever trimmed.
-local function log_change(changes, minted, partition, post, kept, channel)
+local function log_group_change(changes, minted, partition, post, kept, channel)
   redis.call('ZADD', changes, str(mint(minted, partition)), post)
   local surplus = redis.call('ZCARD', changes) - kept
   if surplus > 0 then
