@@ -57,7 +57,11 @@ CONVERSATIONS = [
     Damage("conversation that is not listed", _talk, lambda s: [("ZREM", keys.conversations(s.ben), s.talk)]),
     Damage("conversation in the wrong place", _talk, lambda s: [("ZADD", keys.conversations(s.ben), 1, s.talk)]),
     Damage("unread conversation that is not", _talk, lambda s: [("SREM", keys.unread_conversations(s.ben), s.talk)]),
-    Damage("conversation with a lost change", _talk, lambda s: [("HSET", _talk(s), ConversationField.VERSION, 1)]),
+    Damage(
+        "conversation whose newest change was lost",
+        _talk,
+        lambda s: [("HSET", _talk(s), ConversationField.VERSION, 1)],
+    ),
     Damage(
         "entry of a change that was lost",
         _talk,

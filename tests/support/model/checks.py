@@ -76,6 +76,7 @@ class Checks(Steps):
         for login in self.people:
             await self._check_home(login)
             await self._check_own(login)
+            await self.check_talks(login)
             await self._check_member(login, self.lot.choice([*self.people.values()]))
         await self._check_site(self.anonymous)
         await self._check_site(self.lot.choice([*self.people.values()]))

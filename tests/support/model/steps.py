@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from store import homes, jobs, posts
 from store.posts import Draft
+from tests.support.model.conversations import Conversations
 from tests.support.model.life import tags_of
 from tests.support.model.model import Post
-from tests.support.model.reactions import Reactions
 from tests.support.work import number, waiting
 
 WEIGHTS = {
@@ -48,11 +48,17 @@ WEIGHTS = {
     "suspend": 2,
     "restore": 4,
     "barred": 2,
+    "talk": 8,
+    "say": 9,
+    "unsay": 4,
+    "read": 5,
+    "part": 2,
+    "audience": 2,
 }
 
 
 @dataclass
-class Steps(Reactions):
+class Steps(Conversations):
     """All steps. Each is applied to the model too. `crash` is the share of writes that die midway."""
 
     weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
