@@ -18,6 +18,7 @@ from store.likes_and_comments import CommentDraft
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
+from tests.support.conversation_jobs import CONVERSATION_KINDS
 from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
@@ -225,6 +226,7 @@ KINDS: dict[str, Commit] = {
     "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
+    **CONVERSATION_KINDS,
 }
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
