@@ -51,8 +51,7 @@ async def _repost(_: Database, s: Scene) -> Job | None:
 
 async def _quote(db: Database, s: Scene) -> Job | None:
     draft = Draft(s.cat, "well said #tea", hashtags=("tea",), original=s.word, original_author=s.ben)
-    _, _, job = await posts.create(db, draft)
-    return job
+    return (await posts.create(db, draft))[2]
 
 
 async def _mention(db: Database, s: Scene) -> Job | None:
@@ -67,10 +66,8 @@ async def _unsaid_mention(db: Database, s: Scene) -> Job | None:
 
 
 async def _comment(db: Database, s: Scene) -> Job | None:
-    _, _, job = await likes_and_comments.create_comment(
-        db, CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
-    )
-    return job
+    draft = CommentDraft(s.post, s.ben, "@ann @cat", mentions=(s.ann, s.cat))
+    return (await likes_and_comments.create_comment(db, draft))[2]
 
 
 async def _delete_comment(db: Database, s: Scene) -> Job | None:
