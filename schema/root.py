@@ -133,6 +133,12 @@ class Subscription:
         description="What happens in all conversations of the viewer. Events are kept to resume from while somebody is "
         f"subscribed and {limit('message_events_seconds')} seconds longer, the newest {limit('message_events_kept')}.",
     )
+    group_timeline = strawberry.subscription(
+        resolver=s.group_timeline,
+        graphql_type=s.HomeTimelineEvent,
+        description="A group's timeline as it changes. It ends with the error NOT_FOUND when the viewer may no longer "
+        "see what is in the group.",
+    )
     stream = strawberry.subscription(
         resolver=w.stream,
         graphql_type=w.SiteEvent,

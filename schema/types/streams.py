@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import strawberry
 
 from resolvers.live import cursors, home
+from resolvers.live import group_timeline as groups
 from resolvers.live import post_activity as activity
 from schema.types.descriptions import limit
 from schema.types.nodes import Info, is_a
@@ -36,8 +37,7 @@ class StreamGap(StreamEvent):
 
 
 @strawberry.type(
-    description="An entry was added to the viewer's home timeline, or changed there. It replaces the entry with the "
-    "same node id."
+    description="An entry was added to the timeline, or changed there. It replaces the entry with the same node id."
 )
 class TimelineEntryPut(StreamEvent):
     edge: TimelineEdge = strawberry.field(description="The entry as it is now. Its cursor says where it is listed.")
@@ -45,7 +45,7 @@ class TimelineEntryPut(StreamEvent):
     is_type_of = is_a(home.TimelineEntryPut)
 
 
-@strawberry.type(description="An entry left the viewer's home timeline.")
+@strawberry.type(description="An entry left the timeline. The client may not have had it.")
 class TimelineEntryRemoved(StreamEvent):
     node_id: strawberry.ID = strawberry.field(description="The id of the post that left.")
 
@@ -54,7 +54,7 @@ class TimelineEntryRemoved(StreamEvent):
 
 HomeTimelineEvent = Annotated[
     TimelineEntryPut | TimelineEntryRemoved | StreamGap,
-    strawberry.union("HomeTimelineEvent", description="A change in the viewer's home timeline."),
+    strawberry.union("HomeTimelineEvent", description="A change in the viewer's home timeline, or in a group's."),
 ]
 
 
@@ -82,6 +82,17 @@ ActivePost: TypeAlias = Annotated[
 
 async def home_timeline(info: Info, after: Resume = None) -> AsyncGenerator[Any, None]:
     async with aclosing(home.home_timeline(info.context, after)) as events:
+        async for event in events:
+            yield event
+
+
+LiveGroup: TypeAlias = Annotated[
+    strawberry.ID, strawberry.argument(description="The id of a group. The viewer may see what is in it.")
+]
+
+
+async def group_timeline(info: Info, group_id: LiveGroup, after: Resume = None) -> AsyncGenerator[Any, None]:
+    async with aclosing(groups.group_timeline(info.context, group_id, after)) as events:
         async for event in events:
             yield event
 

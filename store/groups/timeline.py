@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from store import keys
 from store.client.database import Command, Database, script
-from store.ids import partition
+from store.ids import LARGEST, partition
+from store.records import Entry
+
+FLOOR = "floor"  # the entry of the log that holds the highest id ever trimmed from it
 
 
 def timeline_list(group: int) -> str:
@@ -54,6 +59,43 @@ def _logged(db: Database, group: int, post: int) -> dict[str, Any]:
         "changes_kept": db.settings.group_changes_kept,
         "channel": db.channel(keys.group_channel(group)),
     }
+
+
+class Changes(Struct, frozen=True):
+    """Changes to a group's timeline after an id, oldest first: posts, each with the id of its newest change.
+
+    `newest` is the newest id of all changes. Changes at or below the floor may be missing.
+    """
+
+    newest: int
+    floor: int
+    changes: list[Entry]
+
+
+async def changes_after(db: Database, group: int, last: int, count: int) -> Changes:
+    """Return the changes to a group's timeline after an id, at most `count`. One round trip.
+
+    The floor is read after the changes, so it covers whatever is trimmed meanwhile.
+    """
+    log = keys.group_changes(group)
+    changed, floor, newest = await db.ask(
+        ("ZRANGE", log, f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES"),
+        ("ZSCORE", log, FLOOR),
+        ("ZRANGE", log, 0, 0, "REV", "WITHSCORES"),
+    )
+    pairs = zip(changed[::2], changed[1::2], strict=True)
+    entries = [Entry(int(post), int(place)) for post, place in pairs if post != FLOOR]
+    return Changes(int(newest[1]) if newest else 0, int(floor or 0), entries)
+
+
+async def newest_change(db: Database, group: int) -> int:
+    """Return the id of the newest change of a group's timeline, 0 without any."""
+    return (await changes_after(db, group, LARGEST, 0)).newest
+
+
+def channel(group: int) -> str:
+    """Return the Pub/Sub channel on which changes to a group's timeline, or to who may read it, are published."""
+    return keys.group_channel(group)
 
 
 async def some(db: Database, group: int, count: int) -> list[int]:

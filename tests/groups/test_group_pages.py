@@ -31,7 +31,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_page_of_a_timeline(services: Services, anonymous: Member, alice: Member, kind: str) -> None:
-    """30 entries of a group's timeline cost as many round trips as one."""
+    """30 entries cost as many round trips as one: the group; entries; posts; what these name; roles."""
     many = await crowd(anonymous, 6)
     trips = set()
     for count in (1, PAGE):

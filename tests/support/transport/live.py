@@ -30,6 +30,9 @@ HOME = f"""subscription($after: String) {{ homeTimeline(after: $after) {{
 STORED = f"{{ homeTimeline(first: 100) {{ edges {{ {EDGE} }} }} }}"
 ACTIVITY = """subscription($post: ID!) { postActivity(postId: $post) {
   post { id } likeCount repostCount quoteCount commentCount replyCount } }"""
+GROUP = f"""subscription($group: ID!, $after: String) {{ groupTimeline(groupId: $group, after: $after) {{
+  __typename ... on StreamEvent {{ cursor at }}
+  ... on TimelineEntryPut {{ edge {{ {EDGE} }} }} ... on TimelineEntryRemoved {{ nodeId }} }} }}"""
 NOTIFICATIONS = """subscription($after: String) { notifications(after: $after) { __typename
   ... on StreamEvent { cursor at }
   ... on NotificationReceived { unreadCount notification {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tests.support.transport.live import ACTIVITY, HOME, MESSAGES, NOTIFICATIONS
+from tests.support.transport.live import ACTIVITY, GROUP, HOME, MESSAGES, NOTIFICATIONS
 from tests.support.transport.site_live import SAMPLE, STREAM
 from tests.support.visibility.audience import ANONYMOUS, SELF, TARGETS
 from tests.support.visibility.sights import (
@@ -248,7 +248,7 @@ def _conversations() -> Iterator[Path]:
 
 
 # Subscriptions to which the live visibility tests subscribe.
-LIVE = (HOME, ACTIVITY, NOTIFICATIONS, MESSAGES, STREAM, SAMPLE)
+LIVE = (HOME, ACTIVITY, NOTIFICATIONS, MESSAGES, GROUP, STREAM, SAMPLE)
 PATHS = (
     *_node(),
     *_viewer(),
