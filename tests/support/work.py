@@ -26,6 +26,7 @@ BOOKKEEPING = (
     "tag-uses:",
     "withdrawn-notifications:",
     "notification-state:",
+    "unmerged:",
 )  # Keys of the job machinery, and keys whose contents may overcount or depend on the moment.
 TIMED = (keys.event_ids(), "notifications:", "message-log:")  # Keys sorted by the time of creation.
 EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 samples the calls at which work can die, 100 tries all.
