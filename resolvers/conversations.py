@@ -15,7 +15,7 @@ from resolvers.reading import global_ids, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import conversations
 from store.conversations import entries
-from store.conversations.records import Conversation, Message, Summary
+from store.conversations.records import Conversation, Message
 from store.records import User
 
 
@@ -41,25 +41,19 @@ async def participants(context: Context, found: Sequence[Conversation]) -> list[
 
 async def unread_messages(context: Context, found: Sequence[Conversation]) -> list[int]:
     """Return the number of messages in each conversation that the viewer has not read."""
-    return [summary.unread for summary in await _summaries(context, found)]
+    return [summary.unread for summary in await messaging.summaries(context, found)]
 
 
 async def last_messages(context: Context, found: Sequence[Conversation]) -> list[Message | None]:
     """Return the newest message of each conversation that the viewer sees."""
-    return [summary.last for summary in await _summaries(context, found)]
+    return [summary.last for summary in await messaging.summaries(context, found)]
 
 
 async def last_read(context: Context, found: Sequence[Conversation]) -> list[Message | None]:
     """Return the newest message of each conversation that the viewer sees and has marked read."""
-    ids = [summary.last_read for summary in await _summaries(context, found)]
+    ids = [summary.last_read for summary in await messaging.summaries(context, found)]
     messages = iter(await context.load.message.load_many([message for message in ids if message]))
     return [next(messages) if message else None for message in ids]
-
-
-async def _summaries(context: Context, found: Sequence[Conversation]) -> list[Summary]:
-    ids = [conversation.id for conversation in found]
-    await messaging.conversations(context, ids)  # no round trip, unless a mutation made them
-    return await context.load.summary.load_many(ids)
 
 
 async def mark_conversation_read(

@@ -7,13 +7,17 @@ applied, nor how often.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable
+from weakref import WeakKeyDictionary
 
+from resolvers.jobs.coalescing import Coalescing
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from store import conversations, jobs
 from store.client.database import Database
 from store.conversations import entries
 from store.conversations.records import Conversation, Participant, State
 from store.records import Job, read_pairs
+
+_RUNS: WeakKeyDictionary[Database, Coalescing] = WeakKeyDictionary()
 
 
 async def deliver(db: Database, job: Job, budget: Budget) -> Outcome:
@@ -23,10 +27,17 @@ async def deliver(db: Database, job: Job, budget: Budget) -> Outcome:
 
 
 async def update(db: Database, conversation: int, budget: Budget) -> None:
-    """Bring the entries of all participants up to a conversation's state. Three round trips with the change itself."""
-    state = await conversations.state(db, conversation)
-    if state:  # else it has ended, and the job of each departure removes one entry
-        await _apply(db, state, state.participants, budget)
+    """Bring the entries of all participants up to a conversation's state; two round trips.
+
+    While messages are sent faster than this is done, one run serves several of them.
+    """
+
+    async def apply() -> None:
+        state = await conversations.state(db, conversation)
+        if state:  # else it has ended, and the job of each departure removes one entry
+            await _apply(db, state, state.participants, budget)
+
+    await _RUNS.setdefault(db, Coalescing()).run(conversation, apply)
 
 
 async def leave(db: Database, job: Job, budget: Budget) -> Outcome:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -12,7 +13,6 @@ from resolvers.live.cursors import StreamGap
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
 from resolvers.reading import global_ids, messaging, paging
-from resolvers.rules.conversations import sees_message
 from store.conversations import log
 from store.conversations.log import Deleted, LoggedChange, Read, Received
 from store.conversations.records import Conversation, Message
@@ -20,6 +20,7 @@ from store.ids import CLOCK_SKEW, instant, partition
 
 CURSOR = "message-event"  # the kind in cursors of the subscription
 READ_COUNT = 100  # changes that a subscription reads at a time
+LOOK_COUNT, LOOK_SECONDS = 20, 0.5  # events that are looked up together, and how long the result is used
 RENEWALS = 3  # how often a subscription reads the log at least, so that it is kept
 
 
@@ -79,10 +80,9 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[MessageEve
                     await changed.wait()
             changed.clear()
             while changes := await _changes(context, viewer, position):
-                for change in changes:
-                    async with context.room:
-                        event = await _event(context, change)
-                        position = change if isinstance(change, int) else change.id
+                async with aclosing(_events(context, changes)) as events:
+                    async for place, event in events:
+                        position = place
                         if event:
                             yield event
     finally:
@@ -97,30 +97,64 @@ async def _changes(context: Context, viewer: int, position: int) -> list[LoggedC
     return list(found.found)
 
 
-async def _event(operation: Context, change: LoggedChange | int) -> MessageEvent | None:
-    """Return the event of a change as the viewer sees it now, None if they do not see it."""
+async def _events(
+    operation: Context, changes: Sequence[LoggedChange | int]
+) -> AsyncGenerator[tuple[int, MessageEvent | None], None]:
+    """Yield the place and the event of each change, None where the viewer does not see it.
+
+    Some are looked up together. A client that reads slowly has the rest looked up again before it gets them.
+    """
+    looked_up: list[tuple[int, MessageEvent | None]] = []
+    clock, valid_until = asyncio.get_running_loop().time, 0.0
+    for i in range(len(changes)):
+        async with operation.room:
+            if i == len(looked_up) or clock() > valid_until:
+                looked_up[i:] = await _look_up(operation, changes[i : i + LOOK_COUNT])
+                valid_until = clock() + LOOK_SECONDS
+            yield looked_up[i]
+
+
+async def _look_up(operation: Context, changes: Sequence[LoggedChange | int]) -> list[tuple[int, MessageEvent | None]]:
+    context = operation.fresh(counted=False)
+    deleted = [_shell(change) for change in changes if isinstance(change, Deleted)]
+    received = [change.message for change in changes if isinstance(change, Received)]
+    found = {message.id: message for message in await context.load.message.load_many(received) if message}
+    candidates = [*found.values(), *deleted]
+    of = {message.conversation_id for message in candidates}
+    of |= {change.conversation for change in changes if isinstance(change, Read)}
+    seen = dict(zip(of, await messaging.conversations(context, list(of)), strict=True))
+    shown = {message.id for message in await messaging.seen(context, candidates, seen) if message}
+    return [_event(context, change, shown, found, seen) for change in changes]
+
+
+def _shell(change: Deleted) -> Message:
+    """Return a deleted message without its text, to decide who would see it if it were there."""
+    return Message(change.message, change.conversation, change.sender, "")
+
+
+def _event(
+    context: Context,
+    change: LoggedChange | int,
+    shown: Collection[int],
+    messages: Mapping[int, Message],
+    conversations: Mapping[int, Conversation | None],
+) -> tuple[int, MessageEvent | None]:
+    """Return the place and the event of a change, given the messages and conversations that the viewer sees."""
     if isinstance(change, int):
-        return StreamGap(paging.cursor(CURSOR, change), datetime.now(UTC))
-    cursor, at, context = paging.cursor(CURSOR, change.id), instant(change.id), operation.fresh(counted=False)
+        return change, StreamGap(paging.cursor(CURSOR, change), datetime.now(UTC))
+    cursor, at = paging.cursor(CURSOR, change.id), instant(change.id)
+    event: MessageEvent | None = None
     match change:
-        case Received():
-            (message,) = await messaging.messages(context, [change.message])
-            return MessageReceived(cursor, at, message, context) if message else None
-        case Read():
-            conversation = await messaging.conversation(context, change.conversation)
-            return ConversationRead(cursor, at, conversation, context) if conversation else None
-        case Deleted():
-            if not await _was_seen(context, change):
-                return None
+        case Received() if change.message in shown:
+            event = MessageReceived(cursor, at, messages[change.message], context)
+        case Read() if conversation := conversations[change.conversation]:
+            event = ConversationRead(cursor, at, conversation, context)
+        case Deleted() if change.message in shown:
             gone, of = global_ids.message_id(change.message), global_ids.conversation_id(change.conversation)
-            return MessageDeleted(cursor, at, gone, of)
-
-
-async def _was_seen(context: Context, change: Deleted) -> bool:
-    """Return whether the viewer would see a deleted message if it were there."""
-    found = await messaging.conversation(context, change.conversation)
-    gone = Message(change.message, change.conversation, change.sender, "")
-    return found is not None and sees_message(gone, found, context.viewer or 0, context.load.relationship.found)
+            event = MessageDeleted(cursor, at, gone, of)
+        case _:
+            pass
+    return change.id, event
 
 
 def _position(after: str, viewer: int, newest: int) -> int:

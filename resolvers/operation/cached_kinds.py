@@ -15,6 +15,7 @@ class CachedKinds:
         self.users = cache.records("user")
         self.posts = cache.records("status")
         self.comments = cache.records("comment")
+        self.messages = cache.records("message")
         self.groups = cache.records("group")
         self.relationships = cache.relations("following", "blocked", "blocked-by", "muted")
         self.sources = cache.relations("sources")

@@ -113,7 +113,7 @@ class DataLoaders:
 
     @cached_property
     def message(self) -> DataLoader[Message | None]:
-        return _records(self._batcher, conversations.message_command, Message.read)
+        return _records(self._batcher, conversations.message_command, Message.read, self._cached.messages)
 
     @cached_property
     def read_mark(self) -> DataLoader[int]:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules import conversations as rules
-from store.conversations.records import Conversation, Message
+from store.conversations.records import Conversation, Message, Summary
 from store.records import User
+
+SUMMARISED = ("unreadCount", "lastMessage", "viewerLastRead")  # fields that depend on all participants
 
 
 async def conversations(context: Context, ids: Sequence[int]) -> list[Conversation | None]:
     """Return conversations as the viewer sees them, None for those they cannot see; two round trips.
 
-    The first reads the conversations and the viewer's read marks. The second reads the participants, and the viewer's
-    relationships to them.
+    The first reads the conversations. The second reads the members who decide whether they are seen, and all
+    participants if the document may ask for what depends on them.
     """
     viewer = context.viewer
     if viewer is None:
         return [None] * len(ids)
-    load = context.load
-    await load.all((load.conversation, ids), (load.read_mark, ids))
+    load, is_summarised = context.load, any(map(context.wants, SUMMARISED))
+    await load.all((load.conversation, ids), (load.read_mark, ids if is_summarised else ()))
     found = load.conversation.loaded(ids)
     mine = [one for one in found if one and one.since(viewer)]
-    await hydrate.sight_of(context, {member for one in mine for member in one.members})
+    needed = {member for one in mine if is_summarised or one.is_pair for member in one.members}
+    await hydrate.sight_of(context, needed)
     relationships = load.relationship.found
     return [one if one and rules.sees_conversation(one, viewer, relationships) else None for one in found]
 
@@ -38,23 +41,38 @@ async def conversation(context: Context, conversation_id: int) -> Conversation |
 
 
 async def messages(context: Context, ids: Sequence[int]) -> list[Message | None]:
-    """Return messages as the viewer sees them, None for those they cannot see; three round trips.
+    """Return messages as the viewer sees them, None for those they cannot see; four round trips.
 
-    The first reads the messages, the others read their conversations as `conversations` does.
+    The first reads the messages, two read their conversations as `conversations` does, and one reads the senders.
     """
-    viewer = context.viewer
-    if viewer is None:
-        return [None] * len(ids)
     found = await context.load.message.load_many(ids)
-    of = list({message.conversation_id for message in found if message})
-    seen = dict(zip(of, await conversations(context, of), strict=True))
-    relationships = context.load.relationship.found
+    known = [message for message in found if message]
+    of = list({message.conversation_id for message in known})
+    conversations_of = dict(zip(of, await conversations(context, of), strict=True))
+    return await seen(context, found, conversations_of)
+
+
+async def seen(
+    context: Context, found: Sequence[Message | None], of: Mapping[int, Conversation | None]
+) -> list[Message | None]:
+    """Return those of some messages that the viewer sees, given the conversations that they see; one round trip."""
+    known = [message for message in found if message and of[message.conversation_id]]
+    await hydrate.sight_of(context, {message.sender_id for message in known})
+    relationships, viewer = context.load.relationship.found, context.viewer or 0
 
     def is_seen(message: Message) -> bool:
-        conversation = seen[message.conversation_id]
+        conversation = of[message.conversation_id]
         return conversation is not None and rules.sees_message(message, conversation, viewer, relationships)
 
     return [message if message and is_seen(message) else None for message in found]
+
+
+async def summaries(context: Context, found: Sequence[Conversation]) -> list[Summary]:
+    """Return what the viewer sees of conversations; one round trip if `conversations` has read what that depends on."""
+    ids, load = [one.id for one in found], context.load
+    await load.all((load.conversation, ids), (load.read_mark, ids))
+    await hydrate.sight_of(context, {member for one in found for member in one.members})
+    return await load.summary.load_many(ids)
 
 
 async def participants(context: Context, found: Sequence[Conversation]) -> list[list[User]]:
