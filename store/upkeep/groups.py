@@ -166,6 +166,11 @@ async def sizes(db: Database, members: Iterable[int]) -> list[tuple[str, int]]:
     return list(zip(owned, await db.ask(*(("ZCARD", key) for key in owned)), strict=True))
 
 
+def directory_key() -> str:
+    """Return the key of the directory."""
+    return keys.group_directory()
+
+
 async def listed(db: Database) -> list[int]:
     """Return all groups in the directory."""
     return [int(group) for group in await db.one("ZRANGE", keys.group_directory(), 0, -1)]

@@ -13,7 +13,7 @@ from store.likes_and_comments import CommentDraft
 from store.notifications import MentionSource
 from store.posts import Draft
 from tests.support.account_probes import traces
-from tests.support.damage.damages import look
+from tests.support.damage.site import look
 from tests.support.notifications import named, notifications_of, relate, say, step, unread
 from tests.support.people import PASSWORD, Member
 from tests.support.work import number, work_off

@@ -18,7 +18,7 @@ from store.client.database import Database
 from store.ids import partition
 from store.keys.fields import StatusField, UserField
 from store.posts import Draft
-from tests.support.damage.damages import GHOST
+from tests.support.damage.site import GHOST
 from tests.support.people import Member
 from tests.support.post_probes import public
 from tests.support.scene import assert_agreed

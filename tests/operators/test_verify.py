@@ -16,11 +16,13 @@ from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
 from store.upkeep import scanning
-from tests.support import conversations
+from tests.support import conversations, groups
 from tests.support.damage.conversation_damages import CONVERSATIONS
-from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE, Damage, Site, look
+from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE
+from tests.support.damage.group_damages import GROUPS
 from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
+from tests.support.damage.site import Damage, Site, look
 from tests.support.people import Member, sign_up
 from tests.support.stored import exist
 from tests.support.work import dump, number
@@ -53,6 +55,12 @@ async def site(anonymous: Member, db: Database) -> Site:
     talked = [talk, *[await conversations.write(member, talk) for member in (ben, ann)]]
     await conversations.delete(ann, await conversations.write(ann, talk))
     ids = [ann.id, ben.id, cat.id, dan.id, fay.id, post, repost, quote, comment, word, reply, answer, secret, *talked]
+    group, club = await groups.create(ann), await groups.create(ben, "PRIVATE")
+    await groups.join(group, ben)
+    await groups.join(club, cat)
+    await groups.act(ben, "inviteToGroup", club, dan)
+    note = await ben.post("a note", groupId=group)
+    ids += [group, note, await cat.repost(note), club]
     await db.ask(*(homes.trim_home(db, number(member.id)) for member in (ann, ben)))
     return Site(*map(number, ids))
 
@@ -79,7 +87,7 @@ async def test_a_healthy_site(db: Database, site: Site) -> None:
     assert report.clean
 
 
-@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS], ids=lambda d: d.name)
+@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS], ids=lambda d: d.name)
 async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> None:
     """A finding names the damaged key, and after the repair nothing is found."""
     await db.ask(*damage.commands(site))
@@ -117,6 +125,7 @@ TOO_MANY: list[tuple[dict[str, int], Callable[[Site], str], bool]] = [
     ({"max_favourites": 0}, lambda s: keys.favourites(s.ann), False),
     ({"notifications_kept": 1}, lambda s: keys.notifications(s.cat), True),
     ({"mentions_kept": 1}, lambda s: keys.mentions(s.cat), True),
+    ({"max_groups": 1}, lambda s: keys.memberships(s.ben), False),
     ({"max_following": 1}, lambda s: keys.following(s.ben), False),
 ]
 

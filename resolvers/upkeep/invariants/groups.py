@@ -48,7 +48,7 @@ async def directory(db: Database, found: KeyBatch) -> list[Finding]:
         return []
     facts = await stored.facts(db, await stored.listed(db))
     return [
-        Finding(group.key, "is in the directory and gone", [stored.correct_directory(group)])
+        Finding(stored.directory_key(), f"has {group.id}, which is gone", [stored.correct_directory(group)])
         for group in facts
         if not group.exists
     ]

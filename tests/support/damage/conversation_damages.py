@@ -6,7 +6,7 @@ from store import keys
 from store.conversations import digest_of
 from store.ids import partition
 from store.keys.fields import ConversationField
-from tests.support.damage.damages import GHOST, Damage, Site
+from tests.support.damage.site import GHOST, Damage, Site
 
 
 def _holder(site: Site) -> str:

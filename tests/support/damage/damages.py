@@ -1,54 +1,14 @@
-"""A small site, and damages done to its store by hand."""
+"""Damages to members, homes, timelines, names, pins, promotions and notifications."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from resolvers.upkeep import verify
-from resolvers.upkeep.verify import Report
 from store import keys
-from store.client.database import Command, Database
 from store.ids import partition
 from store.keys.fields import HomeField, NotificationsField, StatusField, UserField
 from store.search import entry, state
+from tests.support.damage.site import GHOST, Damage
 
 EMAIL = keys.email("ann@example.org")
-GHOST = 4_242 << 12  # an id that nobody and nothing has
-
-
-@dataclass(frozen=True)
-class Site:
-    """Ann follows ben, who reposts cat's post; dan quotes it, and nobody follows him. Ann, ben and cat have a talk.
-
-    Fay is private, has a request from ben, and blocks dan.
-    """
-
-    ann: int
-    ben: int
-    cat: int
-    dan: int
-    fay: int
-    post: int  # by cat; ann has liked, favourited and commented on it
-    repost: int  # ben's repost of it
-    quote: int  # dan's quote of it
-    comment: int
-    word: int  # by ben
-    reply: int  # dan's reply to the post
-    answer: int  # ben's reply to the reply
-    secret: int  # by fay
-    talk: int
-    message: int  # ben's message there, between two by ann, the first of which ben has read
-    last: int
-
-
-@dataclass(frozen=True)
-class Damage:
-    """A change done to the store by hand, and the key that the finding must name."""
-
-    name: str
-    key: Callable[[Site], str]
-    commands: Callable[[Site], list[Command]]
 
 
 MENDABLE = [
@@ -293,8 +253,3 @@ BEYOND_REPAIR = [
     Damage("login of another", lambda s: keys.user(s.ann), lambda s: [("SET", keys.login("ann"), s.ben)]),
     Damage("member without credentials", lambda s: keys.user(s.ann), lambda s: [("DEL", keys.credentials(s.ann))]),
 ]
-
-
-async def look(db: Database) -> Report:
-    """Return verify's report, with every home compared."""
-    return await verify.verify(db, homes=None, seed=1, progress=lambda _: None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from store import keys
 from store.keys.fields import UserField
-from tests.support.damage.damages import GHOST, Damage
+from tests.support.damage.site import GHOST, Damage
 
 RELATIONSHIPS = [
     Damage(
