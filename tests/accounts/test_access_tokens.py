@@ -16,8 +16,8 @@ from store import keys
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import INPUTS, PASSWORD, SECRET, USER_ERRORS, Member, contents
-from tests.support.probes import number
-from tests.support.session_probes import (
+from tests.support.probes.members import number
+from tests.support.probes.sessions import (
     NEW_PASSWORD,
     NOTHING_READ,
     assert_unauthenticated,

@@ -12,12 +12,12 @@ from store.client.database import Database
 from store.keys.fields import CredentialsField
 from store.secret import Secret
 from store.settings import Settings
-from tests.support.account_probes import traces
 from tests.support.people import PASSWORD, Member, contents, shrunk, sign_up
-from tests.support.post_probes import counts, public, tagged
-from tests.support.probes import refusals
+from tests.support.probes.accounts import traces
+from tests.support.probes.members import refusals
+from tests.support.probes.posts import counts, public, tagged
+from tests.support.probes.sessions import NEW_PASSWORD, WRONG_LOG_IN, is_signed_in, log_in, refresh
 from tests.support.scene import assert_agreed
-from tests.support.session_probes import NEW_PASSWORD, WRONG_LOG_IN, is_signed_in, log_in, refresh
 from tests.support.transport.live import HOME, subscribed
 from tests.support.work import number, work_off
 

@@ -18,9 +18,9 @@ from store.client.database import Database, MemberGone
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
-from tests.support.account_probes import traces
 from tests.support.people import INPUTS, PASSWORD, Member, contents, sign_up
-from tests.support.post_probes import counts
+from tests.support.probes.accounts import traces
+from tests.support.probes.posts import counts
 from tests.support.scene import assert_agreed
 from tests.support.stored import exist
 from tests.support.transport.live import fetched, keep_up, watching

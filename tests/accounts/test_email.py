@@ -11,9 +11,9 @@ from resolvers.jobs.worker import Worker
 from store import accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
-from tests.support.account_probes import BAD_EMAILS, MEMBER, VIEWER, form, rows, samples
 from tests.support.people import PASSWORD, Member, contents
-from tests.support.probes import ABSENT, LASTING, life, number, refusals
+from tests.support.probes.accounts import BAD_EMAILS, MEMBER, VIEWER, form, rows, samples
+from tests.support.probes.members import ABSENT, LASTING, life, number, refusals
 from tests.support.stored import find
 
 

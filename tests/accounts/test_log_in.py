@@ -15,8 +15,8 @@ from store.client.database import Database
 from store.keys.fields import CredentialsField
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents, shrunk
-from tests.support.probes import number, refusals
-from tests.support.session_probes import SESSION, VIEWER, WRONG_LOG_IN, is_signed_in, log_in, refresh
+from tests.support.probes.members import number, refusals
+from tests.support.probes.sessions import SESSION, VIEWER, WRONG_LOG_IN, is_signed_in, log_in, refresh
 
 
 @pytest.mark.parametrize(

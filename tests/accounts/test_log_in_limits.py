@@ -6,10 +6,10 @@ import pytest
 
 from store.client.database import Database
 from store.settings import Settings
-from tests.support.log_in_probes import LIMITS, attempt, stranger
 from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk
-from tests.support.probes import expire, life, refusals
-from tests.support.session_probes import NEW_PASSWORD, VIEWER, WRONG_LOG_IN, log_in
+from tests.support.probes.log_ins import LIMITS, attempt, stranger
+from tests.support.probes.members import expire, life, refusals
+from tests.support.probes.sessions import NEW_PASSWORD, VIEWER, WRONG_LOG_IN, log_in
 from tests.support.stored import find
 
 

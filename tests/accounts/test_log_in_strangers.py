@@ -12,10 +12,10 @@ from resolvers.operation.services import Services
 from store.attempts import TURNS_KEPT
 from store.client.database import Database
 from store.settings import Settings
-from tests.support.log_in_probes import LIMITS, answer, at, attempt, pass_time, stranger, wait_of
 from tests.support.people import PASSWORD, Member, shrunk
-from tests.support.probes import life
-from tests.support.session_probes import log_in
+from tests.support.probes.log_ins import LIMITS, answer, at, attempt, pass_time, stranger, wait_of
+from tests.support.probes.members import life
+from tests.support.probes.sessions import log_in
 from tests.support.stored import find
 
 DAY_MS = 86_400_000

@@ -11,9 +11,9 @@ from store import accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.settings import Settings
-from tests.support.account_probes import MEMBER, VIEWER, form
 from tests.support.people import PASSWORD, Member, contents, shrunk
-from tests.support.probes import ABSENT, LASTING, expire, life, number, refusals
+from tests.support.probes.accounts import MEMBER, VIEWER, form
+from tests.support.probes.members import ABSENT, LASTING, expire, life, number, refusals
 from tests.support.stored import find
 
 DAY = 86_400_000  # ms

@@ -12,8 +12,8 @@ from store.client.database import Database
 from store.keys.fields import CredentialsField
 from store.settings import Settings
 from tests.support.people import PASSWORD, SIGN_UP, Member, contents, shrunk
-from tests.support.probes import number, refusals
-from tests.support.session_probes import (
+from tests.support.probes.members import number, refusals
+from tests.support.probes.sessions import (
     NEW_PASSWORD,
     SESSION,
     VIEWER,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from store.client.database import Database
-from tests.support.account_probes import BAD_LOGINS, BAD_NAMES, VIEWER, rows, samples
 from tests.support.people import Member, contents
-from tests.support.probes import refusals
+from tests.support.probes.accounts import BAD_LOGINS, BAD_NAMES, VIEWER, rows, samples
+from tests.support.probes.members import refusals
 
 
 @pytest.mark.parametrize(

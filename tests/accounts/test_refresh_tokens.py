@@ -11,8 +11,8 @@ import pytest
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, contents
-from tests.support.probes import number, refusals
-from tests.support.session_probes import (
+from tests.support.probes.members import number, refusals
+from tests.support.probes.sessions import (
     NEW_PASSWORD,
     NOTHING_READ,
     SESSION,

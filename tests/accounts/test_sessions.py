@@ -9,8 +9,8 @@ import pytest
 
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk, sign_up
-from tests.support.probes import refusals
-from tests.support.session_probes import (
+from tests.support.probes.members import refusals
+from tests.support.probes.sessions import (
     NEW_PASSWORD,
     SESSION,
     WRONG_TOKEN,

@@ -12,7 +12,8 @@ from store import keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
 from store.settings import Settings
-from tests.support.account_probes import (
+from tests.support.people import PASSWORD, SECRET, Member, contents, shrunk, sign_up
+from tests.support.probes.accounts import (
     BAD_EMAILS,
     BAD_LOGINS,
     BAD_NAMES,
@@ -23,8 +24,7 @@ from tests.support.account_probes import (
     rows,
     users,
 )
-from tests.support.people import PASSWORD, SECRET, Member, contents, shrunk, sign_up
-from tests.support.probes import expire, life, number, refusals
+from tests.support.probes.members import expire, life, number, refusals
 from tests.support.stored import find
 
 SESSION = """

@@ -18,9 +18,9 @@ from store.ids import partition
 from store.records import Job
 from store.secret import Secret
 from store.settings import Settings
-from tests.support.account_probes import MEMBER, VIEWER, form, users
 from tests.support.people import PASSWORD, Member
-from tests.support.probes import LASTING, expire, life, number, refusals
+from tests.support.probes.accounts import MEMBER, VIEWER, form, users
+from tests.support.probes.members import LASTING, expire, life, number, refusals
 from tests.support.stored import find
 
 # ------------------------------------------------------------ signUp: races

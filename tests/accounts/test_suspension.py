@@ -13,8 +13,8 @@ from resolvers.operation.tokens import NO_PASSWORD
 from store.records import Role
 from store.secret import Secret
 from tests.support.people import PASSWORD, Member
+from tests.support.probes.sessions import log_in, suspend
 from tests.support.servers.processes import opened, run
-from tests.support.session_probes import log_in, suspend
 
 USER = "query($login: String!) { user(login: $login) { isSuspended postCount } }"
 PUBLIC = "{ publicTimeline { nodes { ... on Node { id } } } }"

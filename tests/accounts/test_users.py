@@ -9,7 +9,7 @@ import pytest
 from store import keys
 from store.client.database import Database
 from tests.support.people import Member
-from tests.support.probes import number
+from tests.support.probes.members import number
 
 # ------------------------------------------------------------ looking members up
 

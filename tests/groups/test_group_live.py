@@ -14,7 +14,7 @@ from store.client.database import Database
 from store.settings import Settings
 from tests.support.groups import act, create, join, let_in, timeline
 from tests.support.people import PASSWORD, Member, make_private, shrunk
-from tests.support.post_probes import delete, hide, unhide
+from tests.support.probes.posts import delete, hide, unhide
 from tests.support.stored import sharded_channels
 from tests.support.transport.live import GROUP, Stream, subscribed
 from tests.support.transport.transports import TRANSPORTS, line

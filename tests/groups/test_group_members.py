@@ -9,9 +9,9 @@ from resolvers.operation.services import Services
 from store import accounts
 from store.client.database import Database
 from store.keys.fields import UserField
-from tests.support.account_probes import traces
 from tests.support.groups import KINDS, act, create, directory, give, groups_of, join, let_in, members_of, show
 from tests.support.people import PASSWORD, Member, contents, sign_up
+from tests.support.probes.accounts import traces
 from tests.support.threads import assert_clean
 from tests.support.work import number, work_off
 

@@ -12,11 +12,11 @@ from store import keys, posts
 from store.client.database import Database
 from store.groups import changes
 from store.settings import Settings
-from tests.support.account_probes import traces
 from tests.support.groups import KINDS, act, create, give, join, let_in, show, timeline
 from tests.support.notifications import named, notifications_of, say
 from tests.support.people import PASSWORD, Member, contents, make_private, shrunk
-from tests.support.post_probes import delete, hide, unhide
+from tests.support.probes.accounts import traces
+from tests.support.probes.posts import delete, hide, unhide
 from tests.support.threads import assert_clean, read
 from tests.support.work import number, work_off
 

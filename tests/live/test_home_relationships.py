@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolvers.operation.services import Services
 from store.client.database import Database
 from tests.support.people import Member, make_private
-from tests.support.session_probes import suspend
+from tests.support.probes.sessions import suspend
 from tests.support.transport.live import Stream, fetched, watching
 
 

@@ -16,7 +16,7 @@ from serving.http.app import CONNECTIONS
 from store.client.database import Database, Unavailable
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk
-from tests.support.session_probes import NEW_PASSWORD, end_by_time, log_in
+from tests.support.probes.sessions import NEW_PASSWORD, end_by_time, log_in
 from tests.support.transport.live import HOME, until
 from tests.support.transport.site_live import OWN_STREAM, SAMPLE, STREAM
 from tests.support.transport.transports import (

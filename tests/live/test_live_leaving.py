@@ -10,7 +10,7 @@ import pytest
 from resolvers.operation.services import Services
 from store.client.database import Database
 from tests.support.people import Member
-from tests.support.session_probes import log_in
+from tests.support.probes.sessions import log_in
 from tests.support.stored import sharded_channels
 from tests.support.transport.live import ACTIVITY, HOME, MESSAGES, NOTIFICATIONS, begun, until, watched
 from tests.support.transport.site_live import SAMPLE, STREAM

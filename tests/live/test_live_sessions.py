@@ -15,7 +15,7 @@ from aiohttp import WSMsgType
 from resolvers.operation.services import Services
 from store.settings import Settings
 from tests.support.people import SECRET, Member, shrunk
-from tests.support.session_probes import log_in
+from tests.support.probes.sessions import log_in
 from tests.support.transport.clients import PROTOCOL
 from tests.support.transport.live import ACTIVITY, HOME, MESSAGES, NOTIFICATIONS, subscribed, until
 from tests.support.transport.site_live import SAMPLE, STREAM

@@ -11,7 +11,7 @@ from resolvers.accounts import set_suspension
 from resolvers.operation.services import Services
 from store.client.database import Database
 from tests.support.people import Member, make_private
-from tests.support.session_probes import log_in
+from tests.support.probes.sessions import log_in
 from tests.support.transport.live import subscribed
 from tests.support.transport.site_live import SAMPLE, STREAM, listening, next_event
 

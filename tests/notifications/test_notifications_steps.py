@@ -12,10 +12,10 @@ from store.client.database import Database
 from store.likes_and_comments import CommentDraft
 from store.notifications import MentionSource
 from store.posts import Draft
-from tests.support.account_probes import traces
 from tests.support.damage.site import look
 from tests.support.notifications import named, notifications_of, relate, say, step, unread
 from tests.support.people import PASSWORD, Member
+from tests.support.probes.accounts import traces
 from tests.support.work import number, work_off
 
 WITHOUT_POST = ["FOLLOW_REQUEST", "FOLLOW_APPROVED"]

@@ -20,7 +20,7 @@ from store.keys.fields import StatusField, UserField
 from store.posts import Draft
 from tests.support.damage.site import GHOST
 from tests.support.people import Member
-from tests.support.post_probes import public
+from tests.support.probes.posts import public
 from tests.support.scene import assert_agreed
 from tests.support.servers.processes import opened, run
 from tests.support.stored import exist

@@ -13,7 +13,7 @@ from store.client.database import Database
 from store.posts import Draft
 from store.settings import Settings
 from tests.support.people import Member, shrunk
-from tests.support.post_probes import delete, hide, unhide
+from tests.support.probes.posts import delete, hide, unhide
 from tests.support.stored import find
 from tests.support.threads import assert_clean, page, read, walk
 from tests.support.work import number

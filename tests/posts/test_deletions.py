@@ -17,7 +17,7 @@ from store import posts
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, contents, crowd, shrunk
-from tests.support.post_probes import COUNTS, counts, delete, listed, profile, public, seen, tagged
+from tests.support.probes.posts import COUNTS, counts, delete, listed, profile, public, seen, tagged
 
 
 @pytest.fixture

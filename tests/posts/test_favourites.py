@@ -14,9 +14,9 @@ from resolvers.operation.services import Services
 from store import accounts, favourites, keys
 from store.client.database import Command, Database, MemberGone
 from store.settings import Settings
-from tests.support.account_probes import traces
 from tests.support.people import PASSWORD, Member, contents, crowd, shrunk
-from tests.support.post_probes import delete, hide, unhide
+from tests.support.probes.accounts import traces
+from tests.support.probes.posts import delete, hide, unhide
 from tests.support.stored import exist
 from tests.support.threads import assert_clean
 from tests.support.work import Fragile, Turns, number, work_off

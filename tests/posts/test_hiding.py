@@ -12,7 +12,7 @@ from resolvers.upkeep import verify
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member, crowd, shrunk
-from tests.support.post_probes import hide, unhide
+from tests.support.probes.posts import hide, unhide
 from tests.support.transport.live import ACTIVITY, subscribed, watched, watching
 from tests.support.work import number, work_off
 

@@ -9,7 +9,7 @@ import pytest
 
 from store.client.database import Database
 from tests.support.people import Member, contents
-from tests.support.post_probes import counts, delete, profile
+from tests.support.probes.posts import counts, delete, profile
 
 KEYED = {
     "post": ("status { id }", "status"),

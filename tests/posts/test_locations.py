@@ -11,7 +11,7 @@ from store.client.database import Database
 from store.posts import Draft
 from store.records import Location
 from tests.support.people import Member, contents
-from tests.support.post_probes import delete
+from tests.support.probes.posts import delete
 from tests.support.work import number
 
 PLACED = "status { id location { latitude longitude } }"

@@ -13,9 +13,9 @@ from store import accounts, keys, pins, posts
 from store.client.database import Database, MemberGone
 from store.keys.fields import UserField
 from store.settings import Settings
-from tests.support.account_probes import traces
 from tests.support.people import Member, contents, crowd, make_private, shrunk
-from tests.support.post_probes import delete, hide, unhide
+from tests.support.probes.accounts import traces
+from tests.support.probes.posts import delete, hide, unhide
 from tests.support.threads import assert_clean
 from tests.support.work import Turns, number, work_off
 

@@ -9,7 +9,7 @@ import pytest
 
 from store.client.database import Database
 from tests.support.people import Member, contents
-from tests.support.post_probes import COUNTS, POST, profile, public, seen, tagged
+from tests.support.probes.posts import COUNTS, POST, profile, public, seen, tagged
 
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 

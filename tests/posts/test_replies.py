@@ -13,7 +13,7 @@ from store.client.database import Database
 from store.posts import Draft
 from store.records import Job
 from tests.support.people import PASSWORD, Member, contents
-from tests.support.post_probes import delete, hide, profile, public, unhide
+from tests.support.probes.posts import delete, hide, profile, public, unhide
 from tests.support.stored import exist
 from tests.support.threads import answered, assert_clean, read, reply_count, walk
 from tests.support.transport.live import ACTIVITY, subscribed, watched

@@ -8,7 +8,7 @@ import pytest
 
 from store.client.database import Database
 from tests.support.people import Member, contents, crowd
-from tests.support.post_probes import COUNTS, POST, counts, listed, profile, public, seen
+from tests.support.probes.posts import COUNTS, POST, counts, listed, profile, public, seen
 
 REPOST = f"{POST} original {{ {POST} }}"
 LISTS = """

@@ -11,7 +11,7 @@ from resolvers.operation.services import Services
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk
-from tests.support.session_probes import NEW_PASSWORD, end_by_time, log_in
+from tests.support.probes.sessions import NEW_PASSWORD, end_by_time, log_in
 from tests.support.transport.clients import EVENT_STREAM
 from tests.support.transport.feeds import Feed, following, wanting
 from tests.support.transport.live import HOME, brief, followers, now, separate, until

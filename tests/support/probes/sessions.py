@@ -14,7 +14,7 @@ from store import keys
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import PASSWORD, SECRET, SIGN_UP, Member
-from tests.support.probes import number
+from tests.support.probes.members import number
 
 SESSION = "accessToken refreshToken expiresAt viewer { user { id } sessions { id isCurrent } }"
 VIEWER = "viewer { user { id } }"

@@ -8,7 +8,7 @@ import pytest
 
 from store.client.database import Database
 from tests.support.people import PASSWORD, Member, contents
-from tests.support.probes import number
+from tests.support.probes.members import number
 from tests.support.stored import find
 
 VIEWER = "viewer { email user { login name bio } }"
