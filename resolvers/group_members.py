@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
@@ -13,16 +13,13 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading import groups as shown
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
-from store.client.database import Database
 from store.groups import membership, reads
-from store.groups.membership import Answers
 from store.groups.records import Group, GroupRole
 from store.records import Entry, Job, User
 
 MODERATORS_ONLY = "only its moderators may do this"
 LAST_OWNER = "its only owner has to make another member owner first"
 
-Change = Callable[[Database, int, int, Sequence[int]], Awaitable[tuple[str, Answers, Job | None]]]
 Refusals = Mapping[str, tuple[UserErrorCode, str]]  # an answer of the store → what the viewer is told
 
 
@@ -78,7 +75,7 @@ async def _change(
     context: Context,
     group_id: str,
     user_ids: Sequence[str],
-    change: Change,
+    change: membership.Change,
     refusals: Refusals,
     *,
     denied: str = MODERATORS_ONLY,

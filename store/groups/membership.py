@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from store import keys
@@ -14,6 +14,8 @@ from store.records import Entry, Job, read_entries, read_job
 from store.scripts.mailboxes import mailboxes
 
 Answers = dict[int, str]  # member → what the change did
+# A change that an actor makes to what some members are in a group, as `invite` describes it.
+Change = Callable[[Database, int, int, Sequence[int]], Awaitable[tuple[str, Answers, Job | None]]]
 
 
 async def join(db: Database, group: int, member: int) -> tuple[str, Job | None]:

@@ -19,6 +19,7 @@ from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
 from tests.support.conversation_jobs import CONVERSATION_KINDS
+from tests.support.group_jobs import GROUP_KINDS
 from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
@@ -224,6 +225,7 @@ KINDS: dict[str, Commit] = {
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
     **CONVERSATION_KINDS,
+    **GROUP_KINDS,
 }
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -9,7 +9,7 @@ from store import follows, homes, posts, timelines
 from store.client.database import Database
 from store.posts import Draft
 from store.records import Job
-from tests.support.model import model
+from tests.support.model import facts as model
 from tests.support.people import Member, sign_up
 from tests.support.work import number
 

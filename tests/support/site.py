@@ -8,7 +8,8 @@ from resolvers.upkeep import verify
 from store import homes
 from store.client.database import Database
 from tests.support.home_pages import read, seen, walk
-from tests.support.model.model import Model, Post
+from tests.support.model.facts import Post
+from tests.support.model.model import Model
 from tests.support.people import Member, sign_up
 from tests.support.work import number
 

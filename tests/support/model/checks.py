@@ -8,8 +8,8 @@ from typing import Any
 from resolvers.upkeep import verify
 from store import homes
 from tests.support.home_pages import place
+from tests.support.model.facts import Comment, home
 from tests.support.model.life import TAGS
-from tests.support.model.model import Comment, home
 from tests.support.model.steps import Steps
 from tests.support.people import Member
 from tests.support.work import number
@@ -77,6 +77,7 @@ class Checks(Steps):
             await self._check_home(login)
             await self._check_own(login)
             await self.check_talks(login)
+            await self.check_groups(login)
             await self._check_member(login, self.lot.choice([*self.people.values()]))
         await self._check_site(self.anonymous)
         await self._check_site(self.lot.choice([*self.people.values()]))

@@ -2,75 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-ANYBODY = ""  # a viewer without a token
-
-
-@dataclass(frozen=True, slots=True)
-class Post:
-    """A status, a quote (text and original) or a plain repost (original and no text)."""
-
-    id: int
-    author: str
-    text: str = ""
-    original: int | None = None
-    answers: int | None = None
-    root: int | None = None  # the first post of the conversation, for a reply
-
-    @property
-    def is_plain(self) -> bool:
-        return not self.text
-
-    @property
-    def tags(self) -> list[str]:
-        return [word[1:] for word in self.text.split() if word.startswith("#")]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An entry of a home timeline: its post, its place, and its reposters."""
-
-    post: int
-    place: int
-    sources: tuple[str, ...]
-
-
-def home(member: str, following: Collection[str], posts: Iterable[Post]) -> list[Line]:
-    """Return a home, newest first: posts by a member and those they follow, and what these reposted.
-
-    Each post is listed once. Its place is its own id if its author is the member or followed, else the first repost's.
-    """
-    sources: dict[int, list[Post]] = defaultdict(list)
-    for post in sorted(posts, key=lambda p: p.id):
-        if post.is_plain and post.original and post.author in following:
-            sources[post.original].append(post)
-    lines = []
-    for post in posts:
-        post_sources = sources[post.id]
-        if post.is_plain:
-            continue
-        if post.author == member or post.author in following:
-            place = post.id
-        elif post_sources:
-            place = post_sources[0].id
-        else:
-            continue
-        lines.append(Line(post.id, place, tuple(repost.author for repost in post_sources)))
-    return sorted(lines, key=lambda line: -line.place)
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A comment on a post."""
-
-    id: int
-    post: int
-    author: str
-    text: str
-    answers: int | None = None
+from tests.support.model.facts import ANYBODY, Comment, Line, Post, home
+from tests.support.model.group_facts import Group
 
 
 @dataclass
@@ -90,6 +25,8 @@ class Model:
     requests: dict[tuple[str, str], int] = field(default_factory=dict)  # as `follows`: approval keeps the ordinal
     blocks: dict[tuple[str, str], None] = field(default_factory=dict)  # blocker, blocked; oldest first
     mutes: dict[tuple[str, str], None] = field(default_factory=dict)  # muter, muted; oldest first
+
+    groups: dict[int, Group] = field(default_factory=dict)
 
     # ---- changes
 
@@ -142,9 +79,18 @@ class Model:
         self.likes = {like: None for like in self.likes if like[0] != member}
         self.favourites = {kept: None for kept in self.favourites if kept[0] != member}
         self.remarks = {c.id: c for c in self.remarks.values() if c.author != member}
+        for number, group in list(self.groups.items()):
+            if not group.bequeath(member):
+                self.disband(number)
         self.members.remove(member)
         self.private.discard(member)
         self.suspended.discard(member)
+
+    def disband(self, group: int) -> None:
+        """Delete a group with its posts."""
+        del self.groups[group]
+        while found := next((p.id for p in self.posts.values() if p.group == group), None):
+            self.delete(found)
 
     def publish(self, post: Post) -> None:
         self.posts[post.id] = post
@@ -190,6 +136,8 @@ class Model:
         found = self.posts.get(post)
         if found is None or (post in self.hidden and found.author != viewer):
             return False
+        if found.group and not self.groups[found.group].is_open_to(viewer):
+            return False
         if not self.sees_words_of(viewer, found.author) or not self.is_let_in(viewer, found.author):
             return False
         return not found.is_plain or found.original is None or self.sees(viewer, found.original)
@@ -202,7 +150,7 @@ class Model:
     @property
     def filters(self) -> bool:
         """Whether anything is invisible to, or unwanted by, anybody."""
-        return any((self.hidden, self.private, self.suspended, self.blocks, self.mutes))
+        return any((self.hidden, self.private, self.suspended, self.blocks, self.mutes, self.groups))
 
     # ---- lists and counts; without a viewer they are complete, as they are counted
 
@@ -221,7 +169,8 @@ class Model:
         shown = []
         for line in home(member, self.following(member), self.posts.values()):
             author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
-            is_listed = author == member or (member, author) in self.follows or bool(sources)
+            has_author = author == member or (member, author) in self.follows
+            is_listed = bool(sources) or (has_author and not self.posts[line.post].group)
             if is_listed and self.sees(member, line.post) and self.wants(member, author):
                 shown.append(replace(line, sources=sources))
         return shown
@@ -257,7 +206,7 @@ class Model:
 
     def public(self, viewer: str = ANYBODY) -> list[int]:
         """Return the public timeline as a viewer sees and wants it."""
-        open_to_all = (p for p in self.posts.values() if not p.is_plain and self.sees(ANYBODY, p.id))
+        open_to_all = (p for p in self.posts.values() if not p.is_plain and not p.group and self.sees(ANYBODY, p.id))
         wanted = (p.id for p in open_to_all if self.sees(viewer, p.id) and self.wants(viewer, p.author))
         return sorted(wanted, reverse=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.model.model import Comment
+from tests.support.model.facts import Comment
 from tests.support.model.relationships import RelationshipSteps
 from tests.support.work import number
 

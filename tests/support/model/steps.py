@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from store import homes, jobs, posts
 from store.posts import Draft
-from tests.support.model.conversations import Conversations
+from tests.support.model.facts import Post
+from tests.support.model.groups import Groups
 from tests.support.model.life import tags_of
-from tests.support.model.model import Post
 from tests.support.work import number, waiting
 
 WEIGHTS = {
@@ -54,11 +54,22 @@ WEIGHTS = {
     "read": 5,
     "part": 2,
     "audience": 2,
+    "found": 9,
+    "rearrange": 3,
+    "disband": 1,
+    "enter": 12,
+    "quit": 3,
+    "ask_in": 5,
+    "admit": 4,
+    "turn_away": 2,
+    "expel": 2,
+    "promote": 4,
+    "post_in_group": 16,
 }
 
 
 @dataclass
-class Steps(Conversations):
+class Steps(Groups):
     """All steps. Each is applied to the model too. `crash` is the share of writes that die midway."""
 
     weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
@@ -94,16 +105,22 @@ class Steps(Conversations):
         await self._look(me.login, target)
         self._log(f"{me.login} answers {target}")
         code, fields = self._unseen(me.login, target), {"text": text, "inReplyToId": self.ids[target]}
+        if answered.group:
+            group = self.model.groups[answered.group]
+            fields["groupId"] = group.id
+            code = None if group.may_post(me.login) else "NOT_ALLOWED"
+            code = code or self._unseen(me.login, target)
         if await self._is_refused(me, "post", code, **fields):
             return
         if self._crashes():
             whose = number(self.people[answered.author].id)
             place = Draft(number(me.id), text, reply_to=answered.id, reply_to_author=whose, root=root)
-            _, made, job = await posts.create(self.db, replace(place, hashtags=tags_of(text)))
+            _, made, job = await posts.create(self.db, replace(place, hashtags=tags_of(text), group=answered.group))
             await self._die_in(job)
         else:
             made = number(await me.post(**fields))
-        self._made(Post(made, me.login, text, answers=answered.id, root=root), f"status_{made:014x}")
+        reply = Post(made, me.login, text, answers=answered.id, root=root, group=answered.group)
+        self._made(reply, f"status_{made:014x}")
 
     async def _publish(self, verb: str, target: int | None, text: str) -> None:
         me = self._someone()
@@ -116,6 +133,7 @@ class Steps(Conversations):
         if self._crashes():
             whose = number(self.people[self.model.posts[original].author].id) if original else None
             draft = Draft(number(me.id), text, hashtags=tags_of(text), original=original, original_author=whose)
+            draft = replace(draft, original_group=self.model.posts[original].group if original else None)
             _, made, job = await posts.create(self.db, draft)
             await self._die_in(job)
             identity = f"{'repost' if original else 'status'}_{made:014x}"
@@ -123,13 +141,11 @@ class Steps(Conversations):
             identity = await (me.repost(self.ids[target], text) if target else me.post(text))
         self._made(Post(number(identity), me.login, text, original), identity)
 
-    def _made(self, post: Post, identity: str) -> None:
-        self.log[-1] += f" as {post.id}"
-        self.ids[post.id] = identity
-        self.model.publish(post)
-
     def _kept(self, login: str, original: int | None) -> str | None:
         author = self.model.posts[original].author if original else login
+        group = self.model.posts[original].group if original else None
+        if group and self.model.groups[group].kind == "PRIVATE":
+            return "NOT_ALLOWED"
         return "NOT_ALLOWED" if author in self.model.private and author != login else None
 
     async def _unrepost(self) -> None:
@@ -155,7 +171,8 @@ class Steps(Conversations):
 
     async def _end(self, post: Post, mutation: str, named: int) -> None:
         author = self.people[post.author]
-        if await self._is_refused(author, mutation, self._unseen(post.author, named), postId=self.ids[named]):
+        code = self._barring(post.author) if post.group else self._unseen(post.author, named)
+        if await self._is_refused(author, mutation, code, postId=self.ids[named]):
             return
         if self._crashes():
             await self._die_in(await posts.delete(self.db, post.id, number(author.id)))

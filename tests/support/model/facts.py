@@ -1,0 +1,75 @@
+"""Posts and comments in plain memory, and the home that follows from posts and follows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+ANYBODY = ""  # a viewer without a token
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A status, a quote (text and original) or a plain repost (original and no text)."""
+
+    id: int
+    author: str
+    text: str = ""
+    original: int | None = None
+    answers: int | None = None
+    root: int | None = None  # the first post of the conversation, for a reply
+    group: int | None = None  # in which it was posted
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.text
+
+    @property
+    def tags(self) -> list[str]:
+        return [word[1:] for word in self.text.split() if word.startswith("#")]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry of a home timeline: its post, its place, and its reposters."""
+
+    post: int
+    place: int
+    sources: tuple[str, ...]
+
+
+def home(member: str, following: Collection[str], posts: Iterable[Post]) -> list[Line]:
+    """Return a home, newest first: posts by a member and those they follow, and what these reposted.
+
+    Each post is listed once. Its place is its own id if its author is the member or followed, else the first repost's.
+    A post in a group is listed for its reposts alone.
+    """
+    sources: dict[int, list[Post]] = defaultdict(list)
+    for post in sorted(posts, key=lambda p: p.id):
+        if post.is_plain and post.original and post.author in following:
+            sources[post.original].append(post)
+    lines = []
+    for post in posts:
+        post_sources = sources[post.id]
+        if post.is_plain:
+            continue
+        if not post.group and (post.author == member or post.author in following):
+            place = post.id
+        elif post_sources:
+            place = post_sources[0].id
+        else:
+            continue
+        lines.append(Line(post.id, place, tuple(repost.author for repost in post_sources)))
+    return sorted(lines, key=lambda line: -line.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment on a post."""
+
+    id: int
+    post: int
+    author: str
+    text: str
+    answers: int | None = None
