@@ -14,7 +14,7 @@ from store.records import Post, Status
 
 
 async def groups(context: Context, ids: Sequence[int]) -> list[Group | None]:
-    """Return groups, None for those that do not exist; one round trip. What the viewer sees in them is decided."""
+    """Return groups, None for those that do not exist; one round trip. It also decides what the viewer sees in them."""
     new = undecided(context, ids)
     await context.load.all(*about(context, new))
     decide(context, new)

@@ -1,4 +1,4 @@
-"""Who is in a group: joining, leaving, inviting, roles. Each change commits a job that settles the members' indexes."""
+"""Members of groups: joining, leaving, inviting, roles. Each change commits a job that settles the members' indexes."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def facts_commands(group: int, member: int) -> list[Command]:
 async def settle(db: Database, group: int, members: Sequence[int]) -> None:
     """Make members' indexes of groups, and notifications of invitations, agree with what they are in a group.
 
-    What they are is read again after the write. So the last of several concurrent calls always writes what is right.
+    The group is read again after the write. So the last of several concurrent calls always writes what is right.
     A deleted member is taken off the group's invitations.
     """
     facts = await _facts(db, group, members)

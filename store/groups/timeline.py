@@ -75,7 +75,7 @@ class Changes(Struct, frozen=True):
 async def changes_after(db: Database, group: int, last: int, count: int) -> Changes:
     """Return the changes to a group's timeline after an id, at most `count`. One round trip.
 
-    The floor is read after the changes, so it covers whatever is trimmed meanwhile.
+    The floor is read after the changes, so it covers all that is trimmed meanwhile.
     """
     log = keys.group_changes(group)
     changed, floor, newest = await db.ask(
