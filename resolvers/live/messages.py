@@ -1,4 +1,4 @@
-"""What subscribers get of their conversations: messages, deletions, and what they have read on other devices."""
+"""The live events of a member's conversations: messages, deletions, and read marks of all their devices."""
 
 from __future__ import annotations
 

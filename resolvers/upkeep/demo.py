@@ -17,8 +17,9 @@ from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
 from resolvers.operation.services import Services
 from resolvers.rules.text import hashtags, mentions
-from store import accounts, follows, likes_and_comments, posts
+from store import accounts, conversations, follows, likes_and_comments, posts
 from store.client.database import Database
+from store.conversations import entries
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
@@ -65,12 +66,22 @@ class DemoText:
 
 
 @dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation: who takes part, and login and text of each message. `unread` of them the guide has not read."""
+
+    people: list[str]
+    messages: list[list[str]]
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Community:
     """The whole content of the data file."""
 
     login: Login
     people: tuple[Person, ...]
     posts: tuple[DemoText, ...]
+    talks: tuple[Talk, ...]
 
 
 async def fill(services: Services) -> Login | None:
@@ -87,6 +98,8 @@ async def fill(services: Services) -> Login | None:
         some = order[start : start + ROUND]
         ids = await asyncio.gather(*(crowd.publish(words) for words in some))
         await asyncio.gather(*(crowd.react(words, post) for words, post in zip(some, ids, strict=True)))
+    for talk in community.talks:
+        await crowd.talk(talk, community.login.login)
     return community.login
 
 
@@ -96,7 +109,8 @@ def read() -> Community:
     people = [Person(**member) for member in raw["members"]]
     words = [DemoText(person.login, text) for person in people for text in person.posts]
     words += [_words(thread) for thread in raw["threads"]]
-    return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words))
+    talks = [Talk(**talk) for talk in raw["talks"]]
+    return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words), tuple(talks))
 
 
 def _words(raw: Mapping[str, Any]) -> DemoText:
@@ -205,6 +219,20 @@ class Crowd:
         for answer in words.answers:
             made = await self.publish(answer, whose=words.by, reply_to=post, root=root or post)
             await self.react(answer, made, root or post)
+
+    async def talk(self, talk: Talk, guide: str) -> None:
+        """Have members talk with each other; all have read everything, but the guide what is unread."""
+        ids = [self._ids[login] for login in talk.people]
+        sent = []
+        for login, text in talk.messages:
+            said = await conversations.start(self._db, ids, conversations.Draft(self._ids[login], text, ids))
+            if said.job:
+                await dispatch.finish(self._db, said.job)
+            sent.append(said.message)
+        (found,) = await self._db.ask(conversations.of_members_command(ids))
+        for login in talk.people:
+            read = sent[: len(sent) - talk.unread] if login == guide else sent
+            await entries.mark_read(self._db, self._ids[login], int(found), read[-1])
 
     async def _comment(self, words: DemoText, post: int, reply_to: int | None) -> None:
         draft = CommentDraft(post, self._ids[words.by], words.text, reply_to)

@@ -1,4 +1,4 @@
-"""What a subscription to messages delivers."""
+"""The events that a subscription to messages delivers."""
 
 from __future__ import annotations
 

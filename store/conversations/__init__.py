@@ -66,48 +66,50 @@ async def start(db: Database, members: Collection[int], draft: Draft) -> Sent:
 
     Members who had left return. The outcome is UNWILLING where one of those who would be added is not in `willing`.
     """
+    (reply,) = await db.ask(start_command(members, draft))
+    return read_sent(reply)
+
+
+def start_command(members: Collection[int], draft: Draft) -> Command:
+    """Return the command that sends a message to the conversation of a set of members, for `read_sent`."""
     digest = digest_of(members)
     p = _partition_of(digest)
-    return await _send(
-        db,
-        script(
-            "start_conversation",
-            conversation_of=keys.conversation_of(p, digest),
-            **_idempotency(p, digest, draft),
-            prefixes=prefixes(p),
-            members=_text(sorted(members)),
-            digest=digest,
-            sender=draft.sender,
-            willing=_text(draft.willing),
-            text=draft.text,
-            input_digest=draft.input_digest,
-            ttl=keys.DAY,
-        ),
+    return script(
+        "start_conversation",
+        conversation_of=keys.conversation_of(p, digest),
+        **_idempotency(p, digest, draft),
+        prefixes=prefixes(p),
+        members=_text(sorted(members)),
+        digest=digest,
+        sender=draft.sender,
+        willing=_text(draft.willing),
+        text=draft.text,
+        input_digest=draft.input_digest,
+        ttl=keys.DAY,
     )
 
 
 async def send(db: Database, conversation: int, draft: Draft) -> Sent:
     """Send a message to a conversation. Other outcomes are GONE, ALONE, and UNWILLING in a conversation of two."""
     p = partition(conversation)
-    return await _send(
-        db,
-        script(
-            "send_message",
-            conversation=keys.conversation(conversation),
-            **_idempotency(p, str(conversation), draft),
-            prefixes=prefixes(p),
-            id=conversation,
-            sender=draft.sender,
-            willing=_text(draft.willing),
-            text=draft.text,
-            input_digest=draft.input_digest,
-            ttl=keys.DAY,
-        ),
+    command = script(
+        "send_message",
+        conversation=keys.conversation(conversation),
+        **_idempotency(p, str(conversation), draft),
+        prefixes=prefixes(p),
+        id=conversation,
+        sender=draft.sender,
+        willing=_text(draft.willing),
+        text=draft.text,
+        input_digest=draft.input_digest,
+        ttl=keys.DAY,
     )
-
-
-async def _send(db: Database, command: Command) -> Sent:
     (reply,) = await db.ask(command)
+    return read_sent(reply)
+
+
+def read_sent(reply: Sequence[str]) -> Sent:
+    """Return the outcome of a draft from a script's reply."""
     outcome, *rest = reply
     if outcome == UNWILLING:
         return Sent(outcome, unwilling=int(rest[0]))

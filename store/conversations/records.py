@@ -1,4 +1,4 @@
-"""Stored conversations and messages, and what a participant has of them."""
+"""Stored conversations and messages, and the state and summary of a conversation."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Message(Struct, frozen=True):
 
 
 class Summary(Struct, frozen=True):
-    """What a participant sees of a conversation: unread messages, the last message, the newest one marked read."""
+    """A conversation as a participant sees it: unread messages, the last message, the newest one marked read."""
 
     unread: int
     last_read: int  # 0 without one

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from store import accounts, jobs, keys
+from store import accounts, conversations, jobs, keys
 from store.client.database import Database, script
 from store.ids import PARTITIONS
 from store.posts import Draft, create_command
@@ -71,6 +71,14 @@ async def publish(db: Database, source: str, drafts: Mapping[int, Sequence[Draft
     """Create posts by some authors, and count each in the same step; returns their ids in order. One round trip."""
     made = await db.ask(*(create_command(db, draft, source) for own in drafts.values() for draft in own))
     return [int(reply[1]) for reply in made]
+
+
+async def message_counts(db: Database, sets: Sequence[Sequence[int]]) -> list[int]:
+    """Return how many messages the conversation of each set of members has, 0 without one. Two round trips."""
+    found = await db.ask(*map(conversations.of_members_command, sets))
+    listed = [conversations.messages_list(int(one)) for one in found if one]
+    counts = iter(await db.ask(*(("ZCARD", key) for key in listed)))
+    return [int(next(counts)) if one else 0 for one in found]
 
 
 class NewPost(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What pages of conversations cost: round trips that do not depend on how much there is."""
+"""Pages of conversations and messages take as many round trips however much there is."""
 
 from __future__ import annotations
 

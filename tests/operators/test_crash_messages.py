@@ -20,8 +20,8 @@ from tests.support.servers.processes import opened, perch, run, until, visiting
 
 KILLS = int(os.environ.get("PERCH_TEST_KILLS", "3"))
 MEMBERS = 4
-LEAST, MOST = 5, 60  # answered messages after which Perch is killed
-LIMITS: dict[str, Any] = {"job_lease_seconds": 1, "rate_limit": 0, "max_page": 1000}
+LEAST, MOST = 3, 30  # answered messages after which Perch is killed
+LIMITS: dict[str, Any] = {"job_lease_seconds": 1, "rate_limit": 0, "max_page": 1000, "access_token_seconds": 86_400}
 SEND = """mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { id } userErrors { code } } }"""
 READ = """query($id: ID!, $after: String) { node(id: $id) { ... on Conversation { unreadCount lastMessage { id }
   messages(first: 1000, after: $after) { nodes { id sender { login } } pageInfo { endCursor hasNextPage } } } } }"""

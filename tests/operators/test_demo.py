@@ -9,6 +9,7 @@ from resolvers.rules.text import is_login, mentions, normalise
 from resolvers.upkeep import demo
 from store import jobs
 from store.settings import Settings
+from tests.support import conversations
 from tests.support.people import Member
 from tests.support.work import photograph
 
@@ -65,6 +66,15 @@ async def test_there_is_a_conversation(services: Services, anonymous: Member) ->
     assert any(len({str(node["inReplyTo"]) for node in post["conversation"]["nodes"]}) > 2 for post in posts)
 
 
+async def test_there_is_somebody_to_talk_to(services: Services, anonymous: Member) -> None:
+    """The guide has conversations of two and of more, some of them with unread messages."""
+    member = await _member(services, anonymous)
+    unread, talks = await conversations.listed(member)
+    assert 0 < unread < len(talks)
+    sizes = {len((await conversations.seen(member, talk))["participants"]) for talk, _, _ in talks}
+    assert sizes == {2, 3, 4}
+
+
 async def test_it_fills_a_store_once(services: Services) -> None:
     """A first fill leaves no work undone, a second one returns nothing and changes nothing."""
     assert await demo.fill(services)
@@ -98,6 +108,9 @@ def test_every_text_keeps_the_rules() -> None:
         assert words.by in logins
         assert normalise(words.text, limit=settings.max_text) == words.text
         assert set(mentions(words.text)) <= set(logins), words.text
+    for talk in community.talks:
+        assert {login for login, _ in talk.messages} <= set(talk.people) <= set(logins)
+        assert all(normalise(text, limit=settings.max_message) == text for _, text in talk.messages)
 
 
 def _all(texts: tuple[demo.DemoText, ...]) -> Iterator[demo.DemoText]:

@@ -105,11 +105,13 @@ class Example:
         """Return the data of a subscription's first event, while acts happen that it could deliver."""
         headers = {"Authorization": f"Bearer {member.token}", "Accept": "text/event-stream"}
         friend = await self.log_in(FRIEND)
+        guide = await friend.ask("query($login: String!) { user(login: $login) { id } }", login=GUIDE)
         async with asyncio.timeout(PATIENCE), member.client.post("/graphql", json=body, headers=headers) as response:
             assert response.status == 200, await response.text()
             first = asyncio.create_task(_next(response.content))
             for round_ in range(1_000_000):
                 await friend.post(f"A lake for @{GUIDE}, round {round_} #hiking")
+                await friend.do("startConversation", userIds=[guide["id"]], text=f"Round {round_}?")
                 for post in filter(None, [body["variables"].get("postId")]):
                     await friend.do("unlike" if round_ % 2 else "like", postId=post)
                 if first.done():

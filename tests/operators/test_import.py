@@ -16,9 +16,9 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import imports, verify
+from resolvers.upkeep import import_messages, imports, verify
 from resolvers.upkeep.imports import ImportRefused, Network
-from store import accounts, follows, jobs, keys, posts, timelines
+from store import accounts, conversations, follows, jobs, keys, posts, timelines
 from store.client.database import Database
 from store.secret import Secret
 from store.settings import Settings
@@ -112,6 +112,23 @@ async def test_everything_comes_in(db: Database, network: Network) -> None:
     assert (asking.mentioned, asking.hashtags) == ((hub,), ("tea",))
     assert not await db.one("EXISTS", keys.events())
     await assert_whole(db, network)
+
+
+async def test_messages(db: Database, network: Network) -> None:
+    """Messages are dealt out to conversations whose members follow each other, and an import that goes on adds none."""
+    members = await imports.create_members(db, network, NO_PASSWORD, lambda _: None)
+    await imports.create_follows(db, network, members, lambda _: None)
+    dealt = import_messages.deal(network.following, network.texts, 50, network.seed)
+    assert sum(map(len, dealt.values())) == 50
+    for _ in range(2):
+        done = Counter[str]()
+        await import_messages.create(db, dealt, members, lambda count, done=done: done.update(all=count))  # type: ignore[misc]
+        assert done["all"] == 50
+        found = await db.ask(*(conversations.of_members_command([members[one] for one in pair]) for pair in dealt))
+        sizes = await db.ask(*(("ZCARD", conversations.messages_list(int(one))) for one in found))
+        assert sizes == [len(texts) for texts in dealt.values()]
+    report = await verify.verify(db, homes=0, seed=1, progress=lambda _: None)
+    assert (report.findings, report.unfinished_jobs) == ([], 0)
 
 
 async def _posts(db: Database, who: int) -> list[Any]:
