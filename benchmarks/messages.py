@@ -6,6 +6,9 @@ own on an embedded store in a folder that is removed at the end. All clients are
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+import statistics
 import tempfile
 import time
 from array import array
@@ -14,6 +17,14 @@ from pathlib import Path
 
 from benchmarks.streams import table
 from benchmarks.wire import STAMP, STAMP_DIGITS, End, Loop, Poster, Server, Subscriber, serving, sign_up
+from resolvers.jobs.conversations import update
+from resolvers.jobs.step import Budget
+from resolvers.operation.inputs import batches
+from store import conversations, jobs, keys
+from store.client.database import Database
+from store.conversations import Draft
+from store.embedded import attach
+from store.settings import Settings
 
 MEMBERS = 50  # of the live conversation, all of whom are connected
 SENDERS = 25  # connections over which messages are sent
@@ -24,6 +35,7 @@ TEXT = "a message as long as most are, about nothing that anybody else has to kn
 BATCH = 500  # writes of one pipeline while the store is filled
 LENGTHS = (100, 100_000)  # messages of a conversation
 LISTS = (10, 10_000)  # conversations of a member
+CROWD = 150  # members, who have enough pairs among them
 PAGES = 30  # of which the middle time counts
 
 LIVE = """subscription { messages { __typename ... on StreamEvent { cursor }
@@ -100,10 +112,80 @@ class Clients:
         return arrived - began
 
 
+async def _fill(folder: Path, members: Sequence[int]) -> list[list[object]]:
+    """Make conversations of two lengths and lists of two lengths; returns table rows of the memory that they take."""
+    held = await attach.attach(folder)
+    db = Database(held.url, Settings())
+    me, friend, other, *crowd = members
+    try:
+        before = await db.used_memory()
+        for with_, count in zip((friend, other), LENGTHS, strict=True):
+            await _send(db, [([me, with_], me if turn % 2 else with_) for turn in range(count)])
+        each = (await db.used_memory() - before) / sum(LENGTHS)
+        trios = [[crowd[0], a, b] for a, b in itertools.combinations(crowd[2:], 2)][: LISTS[1]]
+        before = await db.used_memory()
+        await _send(db, [(trio, trio[1]) for trio in trios])
+        whole = (await db.used_memory() - before) / len(trios)
+        await _send(db, [([crowd[1], one], one) for one in crowd[2 : 2 + LISTS[0]]])
+        entries = [await _memory(db, member) / count for member, count in zip(crowd[1::-1], LISTS, strict=True)]
+    finally:
+        await db.close()
+        await held.close()
+    return [
+        ["a message of 74 characters, in a long conversation", each],
+        ["a conversation of three with one message, its three entries included", whole],
+        *([f"an entry of a participant with {count:,}", one] for count, one in zip(LISTS, entries, strict=True)),
+    ]
+
+
+async def _send(db: Database, messages: Sequence[tuple[Sequence[int], int]]) -> None:
+    """Send messages, each given by the members of its conversation and its sender, in batches."""
+    for some in batches(messages, BATCH):
+        commands = [conversations.start_command(ids, Draft(sender, TEXT, ids)) for ids, sender in some]
+        written = [job for reply in await db.ask(*commands) if (job := conversations.read_sent(reply).job)]
+        touched = {int(str(job.body["conversation"])) for job in written}
+        await asyncio.gather(*(update(db, one, Budget(float("inf"))) for one in touched))
+        await db.ask(*map(jobs.finish, written))
+
+
+async def _memory(db: Database, member: int) -> int:
+    lists = (keys.conversations, keys.conversation_state, keys.unread_conversations)
+    return sum(await db.ask(*(("MEMORY", "USAGE", key(member), "SAMPLES", 0) for key in lists)))
+
+
+def stored(folder: Path) -> None:
+    """Measure what conversations take in memory, and how long their pages take to read."""
+    with serving(folder, max_participants=1_000) as server:
+        tokens, ids = sign_up(server.port, CROWD)
+        rows = asyncio.run(_fill(folder, [int(one.rpartition("_")[2], 16) for one in ids]))
+        table(["stored", "bytes"], rows)
+        first, *_ = members = [Poster(server.port, token) for token in tokens[:5]]
+        pages = []
+        for other, count in zip(ids[1:], LENGTHS, strict=False):
+            found = first.ask(START, input={"userIds": [other], "text": TEXT})["startConversation"]["conversation"]
+            time_of = _milliseconds(first, MESSAGES, id=found["id"])
+            pages.append([f"30 messages of a conversation with {count:,}", time_of])
+        for member, count in zip(members[4:2:-1], LISTS, strict=True):
+            time_of = _milliseconds(member, CONVERSATIONS)
+            pages.append([f"20 conversations of a member with {count:,}", time_of])
+        table(["page", "ms"], pages)
+
+
+def _milliseconds(member: Poster, query: str, **variables: object) -> float:
+    """Return the middle time of an answer."""
+    times = []
+    for _ in range(PAGES):
+        began = time.perf_counter()
+        member.ask(query, **variables)
+        times.append(1000 * (time.perf_counter() - began))
+    return statistics.median(times)
+
+
 def main() -> None:
     """Measure everything, and print tables."""
-    with tempfile.TemporaryDirectory() as folder:
-        live(Path(folder))
+    for measure in (stored, live):
+        with tempfile.TemporaryDirectory() as folder:
+            measure(Path(folder))
 
 
 if __name__ == "__main__":
