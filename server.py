@@ -139,8 +139,8 @@ def _add_import(known: _Commands) -> None:
     load.add_argument("--follows", type=Path, required=True, metavar="FILE", help=of_follows)
     load.add_argument("--posts", type=Path, metavar="FILE", help=of_posts)
     load.add_argument("--posts-total", type=arguments.count, metavar="N", help=of_total)
-    of_messages = "deal out N messages to conversations of two, one of whom follows the other (default: none)"
-    load.add_argument("--messages", type=arguments.count, default=0, metavar="N", help=of_messages)
+    load.add_argument("--messages", type=arguments.count, default=0, metavar="N", help="deal out N messages to pairs")
+    load.add_argument("--groups", type=arguments.count, default=0, metavar="N", help="make N groups of followers")
     load.add_argument("--members", type=arguments.count, metavar="N", help="only the N members with the most follows")
     load.add_argument("--seed", type=int, default=1, metavar="N", help="deals the posts out another way (default 1)")
     load.add_argument("--password", metavar="TEXT", help="lets imported members log in with it (default: they cannot)")
@@ -265,7 +265,7 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     async with endpoint.opened(settings) as services:
         await Worker(services.db).run_once()
         hashed = await services.passwords.hash(Secret(asked.password)) if asked.password else NO_PASSWORD
-        print(await imports.load(services.db, network, hashed, asked.messages))
+        print(await imports.load(services.db, network, hashed, asked.messages, asked.groups))
     return 0
 
 

@@ -17,6 +17,8 @@ from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
 from resolvers.operation.services import Services
 from resolvers.rules.text import hashtags, mentions
+from resolvers.upkeep import demo_groups
+from resolvers.upkeep.demo_groups import Club
 from store import accounts, conversations, follows, likes_and_comments, posts
 from store.client.database import Database
 from store.conversations import entries
@@ -82,6 +84,7 @@ class Community:
     people: tuple[Person, ...]
     posts: tuple[DemoText, ...]
     talks: tuple[Talk, ...]
+    groups: tuple[Club, ...]
 
 
 async def fill(services: Services) -> Login | None:
@@ -89,17 +92,20 @@ async def fill(services: Services) -> Login | None:
     if await scanning.has_members(services.db):
         return None
     community = read()
-    crowd = Crowd(services.db, await _sign_up(services, community))
+    ids = await _sign_up(services, community)
+    crowd = Crowd(services.db, ids)
     await crowd.follow(community)
     await name_index.catch_up(services.db)
     # Shuffled, so that each member's posts are spread over time.
     order = _chance("order").sample(community.posts, len(community.posts))
     for start in range(0, len(order), ROUND):
         some = order[start : start + ROUND]
-        ids = await asyncio.gather(*(crowd.publish(words) for words in some))
-        await asyncio.gather(*(crowd.react(words, post) for words, post in zip(some, ids, strict=True)))
+        made = await asyncio.gather(*(crowd.publish(words) for words in some))
+        await asyncio.gather(*(crowd.react(words, post) for words, post in zip(some, made, strict=True)))
     for talk in community.talks:
         await crowd.talk(talk, community.login.login)
+    for club in community.groups:
+        await demo_groups.gather(services.db, ids, club)
     return community.login
 
 
@@ -110,7 +116,8 @@ def read() -> Community:
     words = [DemoText(person.login, text) for person in people for text in person.posts]
     words += [_words(thread) for thread in raw["threads"]]
     talks = [Talk(**talk) for talk in raw["talks"]]
-    return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words), tuple(talks))
+    groups = [Club(**group) for group in raw["groups"]]
+    return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words), tuple(talks), tuple(groups))
 
 
 def _words(raw: Mapping[str, Any]) -> DemoText:

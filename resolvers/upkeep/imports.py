@@ -21,7 +21,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
-from resolvers.upkeep import import_messages
+from resolvers.upkeep import import_groups, import_messages
 from resolvers.upkeep.progress import Phases
 from store import follows, jobs
 from store.client.database import Database
@@ -129,10 +129,11 @@ def _texts(path: Path, limit: int) -> list[str]:
     return found
 
 
-async def load(db: Database, network: Network, password: Secret, messages: int = 0) -> str:
+async def load(db: Database, network: Network, password: Secret, messages: int = 0, groups: int = 0) -> str:
     """Import a whole network under progress bars; returns a table of what each phase has cost.
 
-    `password` is the hash of the password that every imported member gets. `messages` are dealt out to conversations.
+    `password` is the hash of the password that every imported member gets. `messages` are dealt out to conversations,
+    and `groups` get the followers of their owners as members.
     """
     phases = Phases(db)
     async with phases.phase("members", len(network.members)) as bar:
@@ -145,6 +146,10 @@ async def load(db: Database, network: Network, password: Secret, messages: int =
         dealt = import_messages.deal(network.following, network.texts, messages, network.seed)
         async with phases.phase("messages", messages) as bar:
             await import_messages.create(db, dealt, members, bar.update)
+    if groups:
+        new = import_groups.deal(network.following, network.texts, groups, network.seed)
+        async with phases.phase("groups", groups) as bar:
+            await import_groups.create(db, network.name, new, members, bar.update)
     while await Worker(db).run_once():
         pass  # readers pull authors who have become big, so their posts are not written to homes
     async with phases.phase("homes", len(members)) as bar:

@@ -26,15 +26,21 @@ async def join(db: Database, group: int, member: int) -> tuple[str, Job | None]:
 
     The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
     """
-    if await db.one(*_index_command(db, group, member)) == "full":
+    if await db.one(*index_command(db, group, member)) == "full":
         return "full", None
-    outcome, *job = await db.call("join_group", **_keys(group), **_waiting(group), member=member, id=group)
+    outcome, *job = await db.one(*join_command(group, member))
     if outcome == "gone":
         await db.one("ZREM", keys.memberships(member), group)
     return outcome, read_job(job[0], "group_members", job[1]) if job else None
 
 
-def _index_command(db: Database, group: int, member: int) -> Command:
+def join_command(group: int, member: int) -> Command:
+    """Return the command that lets a member join a group, or ask to."""
+    return script("join_group", **_keys(group), **_waiting(group), member=member, id=group)
+
+
+def index_command(db: Database, group: int, member: int) -> Command:
+    """Return the command that adds a group to a member's index, unless that is full."""
     p = partition(member)
     return script(
         "index_group",

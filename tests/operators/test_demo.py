@@ -75,6 +75,19 @@ async def test_there_is_somebody_to_talk_to(services: Services, anonymous: Membe
     assert sizes == {2, 3, 4}
 
 
+async def test_there_are_groups(services: Services, anonymous: Member) -> None:
+    """The guide owns a group, moderates one that others ask to join, and is in one of announcements; all have posts."""
+    member = await _member(services, anonymous)
+    query = """{ viewer { groups { nodes { kind viewerRole memberCount joinRequests { nodes { login } }
+      timeline { nodes { ... on Status { text } } } } } } }"""
+    found = {group["kind"]: group for group in (await member.ask(query))["groups"]["nodes"]}
+    roles = {kind: group["viewerRole"] for kind, group in found.items()}
+    assert roles == {"PUBLIC": "OWNER", "PRIVATE": "MODERATOR", "ANNOUNCEMENT": "MEMBER"}
+    assert found["PRIVATE"]["joinRequests"]["nodes"]
+    assert all(group["memberCount"] > 3 and len(group["timeline"]["nodes"]) >= 3 for group in found.values())
+    assert len((await member.ask("{ groups { nodes { id } } }"))["nodes"]) == 3
+
+
 async def test_it_fills_a_store_once(services: Services) -> None:
     """A first fill leaves no work undone, a second one returns nothing and changes nothing."""
     assert await demo.fill(services)
@@ -111,6 +124,13 @@ def test_every_text_keeps_the_rules() -> None:
     for talk in community.talks:
         assert {login for login, _ in talk.messages} <= set(talk.people) <= set(logins)
         assert all(normalise(text, limit=settings.max_message) == text for _, text in talk.messages)
+    for club in community.groups:
+        assert normalise(club.name, limit=settings.group_name) == club.name
+        assert normalise(club.description, limit=settings.group_description) == club.description
+        assert set(club.moderators) <= set(club.members)
+        assert {login for login, _ in club.posts} <= {club.owner, *club.members} <= set(logins)
+        assert {*club.asking, *club.invited} <= set(logins)
+        assert all(normalise(text, limit=settings.max_text) == text for _, text in club.posts)
 
 
 def _all(texts: tuple[demo.DemoText, ...]) -> Iterator[demo.DemoText]:

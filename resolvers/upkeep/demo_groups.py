@@ -1,0 +1,55 @@
+"""The groups of the demo's community."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from resolvers.jobs import dispatch
+from resolvers.rules.text import hashtags, mentions
+from store import posts
+from store.client.database import Database
+from store.groups import changes, membership
+from store.groups.changes import GroupDraft
+from store.groups.records import GroupKind, GroupRole
+from store.posts import Draft
+from store.records import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Club:
+    """A group with everybody who has to do with it, by login, and login and text of each post."""
+
+    name: str
+    description: str
+    kind: str
+    owner: str
+    posts: list[list[str]]
+    members: list[str] = field(default_factory=list)
+    moderators: list[str] = field(default_factory=list)  # among the members
+    asking: list[str] = field(default_factory=list)
+    invited: list[str] = field(default_factory=list)
+
+
+async def gather(db: Database, ids: Mapping[str, int], club: Club) -> None:
+    """Create a group, let everybody in, and publish its posts."""
+    owner = ids[club.owner]
+    draft = GroupDraft(owner, club.name, club.description, GroupKind(club.kind))
+    _, group, job = await changes.create(db, draft)
+    await _finish(db, job)
+    _, _, job = await membership.invite(db, group, owner, [ids[login] for login in club.members + club.invited])
+    await _finish(db, job)
+    for login in club.members + club.asking:
+        _, job = await membership.join(db, group, ids[login])
+        await _finish(db, job)
+    for login in club.moderators:
+        await membership.set_role(db, group, owner, ids[login], GroupRole.MODERATOR)
+    for login, text in club.posts:
+        named = tuple(ids[other] for other in mentions(text) if other in ids)
+        _, _, job = await posts.create(db, Draft(ids[login], text, named, hashtags(text), group=group))
+        await _finish(db, job)
+
+
+async def _finish(db: Database, job: Job | None) -> None:
+    if job:
+        await dispatch.finish(db, job)
