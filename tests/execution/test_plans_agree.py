@@ -24,13 +24,14 @@ from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from store.settings import Settings
 from tests.homes import test_round_trips
+from tests.support import groups
 from tests.support.execution.zoo import answer
 from tests.support.page_costs import HOME, PUBLIC
 from tests.support.people import Member, crowd
 from tests.support.transport.site_live import OWN_STREAM as STREAM
 
 EXAMPLES = 40
-ROOTS = ("homeTimeline", "publicTimeline", "nodes", "user", "viewer", "hashtag", "node")
+ROOTS = ("homeTimeline", "publicTimeline", "nodes", "user", "viewer", "hashtag", "node", "groups")
 
 
 @pytest.fixture
@@ -79,6 +80,10 @@ async def site(anonymous: Member, alice: Member) -> list[str]:
     await gone.do("deletePost", postId=quoted)
     await many[0].do("hidePost", postId=hidden)
     await many[1].do("pinPost", postId=await many[1].post("pinned"))
+    for kind, owner in (("PUBLIC", many[1]), ("PRIVATE", alice), ("PRIVATE", many[2])):
+        group = await groups.create(owner, kind)
+        await groups.join(group, alice, many[3])
+        ids += [group, await owner.post(f"in a group, {kind}", groupId=group)]
     await secret.do("updateProfile", isPrivate=True)
     await alice.do("block", userIds=[blocked.id])
     await alice.do("mute", userIds=[many[3].id])
@@ -133,7 +138,10 @@ async def test_pages(both: list[Schema], services: Services, anonymous: Member, 
     everything = (
         "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Post { mentions { login } comments { edges { node { "
         "author { login } post { id } replyTo { id } } } } quotes { nodes { id } } } "
-        "... on User { pinnedPost { id author { login } } } } }"
+        "... on User { pinnedPost { id author { login } } } ... on Status { group { name } } "
+        "... on Group { name description kind memberCount viewerRole viewerHasRequestedToJoin "
+        "members { edges { role node { login } } } joinRequests { nodes { login } } "
+        "timeline { nodes { ... on Status { text group { id } } } } } } }"
     )
     for query, variables in ((HOME, {}), (PUBLIC, {}), (everything, {"ids": ids[:-1]})):
         await agree(both, services, alice, query, **variables)
