@@ -224,9 +224,7 @@ KINDS: dict[str, Commit] = {
     "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
-    **CONVERSATION_KINDS,
-    **GROUP_KINDS,
-}
+} | {**CONVERSATION_KINDS, **GROUP_KINDS}
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
