@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from resolvers.jobs.posts import delete as delete_post
+from resolvers.jobs.posts import log_for_reposters
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from resolvers.operation.inputs import batches
 from store import jobs, posts
@@ -14,12 +15,31 @@ POSTS_BATCH = 100  # posts of a deleted group deleted per step
 MEMBERS_BATCH = 500  # members whose indexes are settled per step
 
 
-async def settle(db: Database, job: Job, _: Budget) -> Outcome:
-    """Update the indexes of members whose place in a group has changed, their invitations, and the directory."""
+async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
+    """Update the indexes of members whose place in a group has changed, their invitations, and the directory.
+
+    A group that has become private, or is no longer so, changes what live homes show of its reposted posts.
+    """
     group = int(text(job, "group"))
     for members in batches(map(int, text(job, "members").split()), MEMBERS_BATCH):
         await membership.settle(db, group, members)
     await changes.list_in_directory(db, group)
+    return await _announce(db, job, group, budget) if job.body.get("shown") else Outcome.DONE
+
+
+async def _announce(db: Database, job: Job, group: int, budget: Budget) -> Outcome:
+    """Log an event for the followers of all who have reposted posts of a group, which are shown or hidden now."""
+    last = int(job.cursor or 0)
+    while found := await timeline.after(db, group, last, POSTS_BATCH):
+        for post in found:
+            async for _ in log_for_reposters(db, job, text(job, "shown"), {"post": post}):
+                pass
+        last = found[-1]
+        budget.left -= len(found)
+        if not await jobs.checkpoint(db, job, str(last)):
+            return Outcome.DONE  # another worker has finished it
+        if budget.left <= 0:
+            return Outcome.MORE
     return Outcome.DONE
 
 

@@ -140,7 +140,7 @@ async def hide(db: Database, job: Job, _: Budget) -> Outcome:
         await db.ask(timeline.change_command(db, int(group), about["post"]))
     else:
         await events.append(db, name, job.kind, author, **about, **_public_fields(job))
-    async for last in _log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
+    async for last in log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
         await jobs.checkpoint(db, job, str(last))
     return Outcome.DONE
 
@@ -158,11 +158,11 @@ async def restate(db: Database, job: Job, post: int) -> None:
     of = listings.Listed(post, found.author, found.hashtags, is_in_group=bool(found.group))
     seen_by_all, _ = await listings.update(db, of)
     about = {"post": post, **({"original": found.original_id} if isinstance(found, Repost) else {})}
-    async for _ in _log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
+    async for _ in log_for_reposters(db, job, "unhide" if seen_by_all else "hide", about):
         pass
 
 
-async def _log_for_reposters(
+async def log_for_reposters(
     db: Database, job: Job, kind: str, about: dict[str, int], last: int = 0
 ) -> AsyncIterator[int]:
     """Log an event for each plain reposter's followers; yields the last repost of each batch."""

@@ -16,7 +16,7 @@ from tests.support.groups import act, create, join, let_in, timeline
 from tests.support.people import PASSWORD, Member, make_private, shrunk
 from tests.support.probes.posts import delete, hide, unhide
 from tests.support.stored import sharded_channels
-from tests.support.transport.live import GROUP, Stream, subscribed
+from tests.support.transport.live import GROUP, Stream, subscribed, watching
 from tests.support.transport.transports import TRANSPORTS, line
 from tests.support.visibility.audience import ANONYMOUS
 from tests.support.visibility.group_audience import group_audience, sees
@@ -182,6 +182,23 @@ async def test_a_group_that_closes(db: Database, alice: Member, bob: Member, car
         assert await stranger.code() == "NOT_FOUND"
         post = await bob.post("hello", groupId=group)
         assert await member.brief() == ("put", post)
+
+
+async def test_live_homes(db: Database, alice: Member, bob: Member, carol: Member) -> None:
+    """When a group goes private, its reposted posts leave the live homes of strangers; when it opens, they return."""
+    group = await create(alice)
+    await join(group, bob)
+    await carol.follow(bob)
+    post = await alice.post("hello", groupId=group)
+    async with watching(carol, db) as stream:
+        await bob.repost(post)
+        assert await stream.brief() == ("put", post, "bob")
+        for kind, event in (("PRIVATE", ("removed", post)), ("ANNOUNCEMENT", ("put", post, "bob"))):
+            await act(alice, "updateGroup", group, kind=kind)
+            assert await stream.brief() == event
+        await act(alice, "updateGroup", group, kind="PUBLIC", name="Other birds")
+        await alice.do("deleteGroup", groupId=group)
+        assert await stream.brief() == ("removed", post)
 
 
 async def test_whom_one_does_not_see(db: Database, alice: Member, bob: Member, carol: Member) -> None:

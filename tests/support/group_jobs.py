@@ -80,6 +80,14 @@ async def _open(db: Database, s: Scene) -> Job | None:
     return (await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PUBLIC.value}))[1]
 
 
+async def _close(db: Database, s: Scene) -> Job | None:
+    repost = await _repost(db, s)
+    await _finish(db, repost)
+    assert repost
+    group = int(str(repost.body["original_group"]))
+    return (await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PRIVATE.value}))[1]
+
+
 async def _post(db: Database, s: Scene) -> Job | None:
     draft = Draft(s.ben, "to @ann and @dan #tea", mentions=(s.ann, s.dan), hashtags=("tea",))
     return await _posted(db, await _group(db, s, GroupKind.PRIVATE), draft)
@@ -168,6 +176,7 @@ GROUP_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {
     "rejection in a group": _reject,
     "removal from a group": _remove,
     "opening of a group": _open,
+    "closing of a group": _close,
     "post in a group": _post,
     "answer in a group": _answer,
     "repost of a post in a group": _repost,

@@ -9,7 +9,7 @@ end
 if role_in(members, roles, actor) ~= 'OWNER' then
   return {'denied'}
 end
-local is_changed = false
+local is_changed, was_private = false, redis.call('HGET', group, GroupField.KIND) == 'PRIVATE'
 for i = 1, #changes, 2 do
   if redis.call('HGET', group, changes[i]) ~= changes[i + 1] then
     redis.call('HSET', group, changes[i], changes[i + 1])
@@ -19,9 +19,11 @@ end
 if not is_changed then
   return {'again'}
 end
-if redis.call('HGET', group, GroupField.KIND) ~= 'PRIVATE' and redis.call('EXISTS', requests) == 1 then
+local is_private = redis.call('HGET', group, GroupField.KIND) == 'PRIVATE'
+if not is_private and redis.call('EXISTS', requests) == 1 then
   redis.call('ZUNIONSTORE', members, 2, members, requests, 'AGGREGATE', 'MIN')
   redis.call('DEL', requests)
 end
 redis.call('SPUBLISH', channel, '')
-return {'new', commit_settling(jobs, minted, partition, id, {})}
+local shown = is_private ~= was_private and (is_private and 'hide' or 'unhide') or ''
+return {'new', commit_settling(jobs, minted, partition, id, {}, shown)}

@@ -29,11 +29,12 @@ local function end_invitations(invitations, member)
   return ended
 end
 
--- Commits the job that settles members after a change: their indexes and notifications, and the directory. Returns the
--- job's id and body.
-local function commit_settling(jobs, minted, partition, group, members)
+-- Commits the job that settles members after a change: their indexes and notifications, and the directory. `shown` is
+-- 'hide' or 'unhide' when the group's posts are out of strangers' sight from now on, or no longer so. Returns the job's
+-- id and body.
+local function commit_settling(jobs, minted, partition, group, members, shown)
   local id = str(mint(minted, partition))
-  local body = cjson.encode({group = group, members = table.concat(members, ' ')})
+  local body = cjson.encode({group = group, members = table.concat(members, ' '), shown = shown or ''})
   commit(jobs, tonumber(id), 'group_members', body)
   return id, body
 end
