@@ -35,8 +35,7 @@ async def post(
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
     place = checked_location(location)
-    about = (in_reply_to_id, place and (place.latitude, place.longitude), *([group_id] if group_id else []))
-    digest = input_digest(words, *about)
+    digest = input_digest(words, in_reply_to_id, place and (place.latitude, place.longitude), *filter(None, [group_id]))
     try:
         group = await groups.posted_in(context, group_id)
         answered = await _answered(context, in_reply_to_id, group)

@@ -170,7 +170,6 @@ def read_post(post: int, fields: Fields) -> Post | None:
         return None
     found = fields.get
     mentioned, hashtags = found(StatusField.MENTIONS), found(StatusField.HASHTAGS)
-    reply_to, root, group = found(StatusField.REPLY_TO), found(StatusField.ROOT), found(StatusField.GROUP)
     shared = (
         post,
         int(fields[StatusField.AUTHOR]),
@@ -183,20 +182,19 @@ def read_post(post: int, fields: Fields) -> Post | None:
         int(found(StatusField.COMMENTS, 0)),
         int(found(StatusField.REPLIES, 0)),
         StatusField.HIDDEN in fields,
-        int(reply_to) if reply_to else None,
-        int(root) if root else None,
+        _number(found(StatusField.REPLY_TO)),
+        _number(found(StatusField.ROOT)),
         Location.read(found(StatusField.LATITUDE), found(StatusField.LONGITUDE)),
-        int(group) if group else None,
+        _number(found(StatusField.GROUP)),
     )
     if StatusField.ORIGINAL not in fields:
         return Status(*shared)
-    original_group = found(StatusField.ORIGINAL_GROUP)
-    return Repost(
-        *shared,
-        int(fields[StatusField.ORIGINAL]),
-        int(fields[StatusField.ORIGINAL_AUTHOR]),
-        int(original_group) if original_group else None,
-    )
+    original, author = int(fields[StatusField.ORIGINAL]), int(fields[StatusField.ORIGINAL_AUTHOR])
+    return Repost(*shared, original, author, _number(found(StatusField.ORIGINAL_GROUP)))
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text else None
 
 
 def is_plain_repost(post: Post | None) -> bool:

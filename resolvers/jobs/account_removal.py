@@ -34,12 +34,9 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     member = int(cast("str", job.body["member"]))
     await accounts.free_names(db, member, str(job.body["login"]), str(job.body["email"]))
     await name_index.index(db, [member])
-    async for step in _follows(db, member):
-        yield step
-    async for step in _posts(db, member):
-        yield step
-    async for step in _groups(db, member):
-        yield step
+    for part in (_follows, _posts, _groups):
+        async for step in part(db, member):
+            yield step
     async for cost in conversations.leave_all(db, member):
         yield None, STEP_COST * cost
     async for cost in _likes(db, member):

@@ -34,8 +34,7 @@ async def group_timeline(context: Context, group_id: str, after: str | None) -> 
     """
     await context.member()
     group = await _readable(context, group_id)
-    newest = await timeline.newest_change(context.db, group.id)
-    position = newest if after is None else _position(after, group.id, newest)
+    position = await _position(context, group.id, after)
     changed = asyncio.Event()
 
     def wake(_: str) -> None:
@@ -102,8 +101,14 @@ def _kind(group: int) -> str:
     return f"group-{group:x}"
 
 
-def _position(after: str, group: int, newest: int) -> int:
-    """Return the id in a cursor. Raises BadUserInput for a malformed one, another group's, and one from the future."""
+async def _position(context: Context, group: int, after: str | None) -> int:
+    """Return the id in a cursor, that of the newest change without one.
+
+    Raises BadUserInput for a malformed cursor, another group's, and one from the future.
+    """
+    newest = await timeline.newest_change(context.db, group)
+    if after is None:
+        return newest
     position = paging.read_cursor(_kind(group), after, "after")
     if position > newest and instant(position) > datetime.now(UTC) + CLOCK_SKEW:
         raise BadUserInput("after: this cursor is of the future")

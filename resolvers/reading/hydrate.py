@@ -201,27 +201,19 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
         return [None] * len(ids)
     found = await context.load.notification.load_many(ids)
     known = [notification for notification in found if notification]
-    below, remarks = [
-        list({notification.post for notification in known} - {0}),
-        list({notification.comment for notification in known} - {0}),
+    below, remarks, invited = [
+        list({getattr(notification, field) for notification in known} - {0}) for field in ("post", "comment", "group")
     ]
     load = context.load
-    invited_to = list({notification.group for notification in known} - {0})
-    others: list[Lookup] = [
-        (load.comment, remarks),
-        (load.read_until, [context.viewer]),
-        *groups.about(context, invited_to),
-    ]
-    about = await records(context, below, *others)
+    remarked: list[Lookup] = [(load.comment, remarks), (load.read_until, [context.viewer])]
+    about = await records(context, below, *remarked, *groups.about(context, invited))
     sight = await sight_of_posts(context, about, {notification.actor for notification in known})
     said = dict(zip(remarks, load.comment.loaded(remarks), strict=True))
 
     def shown(notification: Notification) -> bool:
-        if notification.group and load.group.found[notification.group] is None:
-            return False
-        subjects = ([sight.posts[notification.post]] if notification.post else []) + (
-            [said[notification.comment]] if notification.comment else []
-        )
+        post, comment, group = notification.post, notification.comment, notification.group
+        named = ((sight.posts, post), (said, comment), (load.group.found, group))
+        subjects = [records[number] for records, number in named if number]
         return visibility.notifies(sight, notification.actor, *subjects)
 
     return [notification if notification and shown(notification) else None for notification in found]

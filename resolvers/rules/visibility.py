@@ -85,11 +85,13 @@ class Sight(Struct, frozen=True):
         return self.permissions.get(member, UNSEEN)
 
 
-def sees(sight: Sight, entity: User | Post | Comment | None) -> bool:
-    """Return whether the viewer sees a member, post or comment."""
+def sees(sight: Sight, entity: User | Post | Comment | Group | None) -> bool:
+    """Return whether the viewer sees a member, post or comment, or that a group exists."""
     match entity:
         case Status():  # includes Repost, a subclass
             return _sees_post(sight, entity)
+        case Group():
+            return True
         case User():
             return sight.of(entity.id).member
         case Comment():
@@ -127,9 +129,9 @@ def timeline(sight: Sight, posts: Sequence[Post | None]) -> list[Post | None]:
     return seen(sight, posts, wanted=True)
 
 
-def notifies(sight: Sight, actor: int, *about: Post | Comment | None) -> bool:
-    """Return whether the viewer is notified of a member's action on posts or comments.
+def notifies(sight: Sight, actor: int, *about: Post | Comment | Group | None) -> bool:
+    """Return whether the viewer is notified of a member's action on posts, comments or a group.
 
-    The viewer must have neither muted nor blocked the member, and must see all of the posts and comments.
+    The viewer must have neither muted nor blocked the member, and must see all that the action is about.
     """
     return sight.of(actor).is_wanted and all(sees(sight, entity) for entity in about)

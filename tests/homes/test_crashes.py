@@ -157,8 +157,7 @@ async def _stand(db: Database, s: Scene, what: str, *, holds: bool) -> Job | Non
 
 
 async def _block(db: Database, s: Scene) -> Job | None:
-    job, _ = await blocks.block(db, s.ben, [s.ann, s.cat, s.dan])
-    return job
+    return (await blocks.block(db, s.ben, [s.ann, s.cat, s.dan]))[0]
 
 
 async def _unblock(db: Database, s: Scene) -> Job | None:

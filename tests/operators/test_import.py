@@ -16,7 +16,7 @@ import pytest
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import import_groups, import_messages, imports, verify
+from resolvers.upkeep import import_messages, imports, verify
 from resolvers.upkeep.imports import Network
 from store import accounts, conversations, follows, jobs, keys, posts, timelines
 from store.client.database import Database
@@ -129,24 +129,6 @@ async def test_messages(db: Database, network: Network) -> None:
         assert sizes == [len(texts) for texts in dealt.values()]
     report = await verify.verify(db, homes=0, seed=1, progress=lambda _: None)
     assert (report.findings, report.unfinished_jobs) == ([], 0)
-
-
-async def test_groups(db: Database, network: Network) -> None:
-    """Groups have their owners' followers as members, and posts; an import that goes on adds none."""
-    members = await imports.create_members(db, network, NO_PASSWORD, lambda _: None)
-    await imports.create_follows(db, network, members, lambda _: None)
-    kept = None
-    for _ in range(2):
-        new = import_groups.deal(network.following, network.texts, 5, network.seed)
-        await import_groups.create(db, network.name, new, members, lambda _: None)
-        found = [key for key in await contents(db) if key.startswith("group")]
-        sizes = {key: await db.one("ZCARD", key) for key in found if key.startswith(("group-mem", "group-time"))}
-        assert len(sizes) == 10
-        assert {size for key, size in sizes.items() if key.startswith("group-time")} == {import_groups.POSTS}
-        assert kept in (None, sizes)
-        kept = sizes
-        report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
-        assert (report.findings, report.unfinished_jobs) == ([], 0)
 
 
 async def _posts(db: Database, who: int) -> list[Any]:
