@@ -261,6 +261,18 @@ def read_sources(text: str | None) -> tuple[Source, ...]:
     return tuple([Source(*map(int, pair.split(":"))) for pair in text.split()]) if text else ()
 
 
+class Published(Struct, frozen=True):
+    """An entry of a profile. A plain repost has its original and the original's author.
+
+    The author is 0 for an original in a group, which no follow of an author adds to a home.
+    """
+
+    id: int
+    original: int | None = None
+    original_author: int | None = None
+    group: int | None = None  # the group that the post is in
+
+
 class Entry(Struct, frozen=True):
     """An entry of a sorted list: the id that is listed, and the id it is sorted by."""
 

@@ -8,19 +8,7 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
-from store.records import Entry
-
-
-class Published(Struct, frozen=True):
-    """An entry of a profile. A plain repost has its original and the original's author.
-
-    The author is 0 for an original in a group, which no follow of an author adds to a home.
-    """
-
-    id: int
-    original: int | None = None
-    original_author: int | None = None
-    group: int | None = None  # the group that the post is in
+from store.records import Entry, Published
 
 
 def read_published(text: str) -> Published:

@@ -12,7 +12,7 @@ from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import big_authors, follows, homes, posts, timelines
 from store.client.database import CommandRefused, Database
 from store.homes import bounds
-from store.timelines import Published
+from store.records import Published
 
 PROFILES_KEPT = 50_000  # Profiles cached while many homes are computed.
 PUBLISHED_READ = 10_000  # Entries of a profile read when a home is checked.

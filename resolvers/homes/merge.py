@@ -12,8 +12,7 @@ from store import big_authors, homes, posts, timelines
 from store.client.database import Database
 from store.homes import fanout
 from store.homes.fanout import Delivery
-from store.records import Source
-from store.timelines import Published
+from store.records import Published, Source
 
 MERGE_CHUNK = 1_000  # entries of a profile read per step
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
-from store.records import Source
-from store.timelines import Published
+from store.records import Published, Source
 
 EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for one at or below the floor.
 

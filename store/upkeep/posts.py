@@ -9,8 +9,8 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database
 from store.keys.fields import StatusField, UserField
-from store.records import Post, Repost, read_pairs, read_post
-from store.timelines import Published, read_published
+from store.records import Post, Published, Repost, read_pairs, read_post
+from store.timelines import read_published
 from store.upkeep import counters
 from store.upkeep.counters import Counts
 from store.upkeep.kinds import Kind, existing

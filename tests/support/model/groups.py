@@ -139,6 +139,10 @@ class Groups(Conversations):
 
     # ---- members
 
+    async def _leave(self) -> None:
+        await super()._leave()
+        await self.finish_jobs()  # until then a group that the member owned has no other owner
+
     async def _enter(self) -> None:
         if group := self._a_group():
             me = self._someone()
