@@ -24,14 +24,14 @@ from store.settings import Settings
 from tests.support import conversations, groups
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
-from tests.support.people import PASSWORD, Member
+from tests.support.people import PASSWORD, Member, sign_up
 from tests.support.promoting import administrator, instant
 from tests.support.slots import Monitor, monitored, slots_of
 from tests.support.work import number, work_off
 
 WIDE = {"deliver_to", "retract"}  # Scripts that use keys of all partitions of a node.
 ONE_SERVER = {"deliver"}  # Scripts that no cluster executes.
-STEPS = 300
+STEPS = 450
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ async def gather(alice: Member, bob: Member) -> None:
 
 
 async def write(db: Database, alice: Member, bob: Member) -> None:
-    """Do what the random site leaves out: mentions, promotions, new secrets, scores."""
+    """Do what the random site leaves out: mentions, promotions, new secrets, scores, and a deleted account."""
     await bob.follow(alice)
     post = await alice.post("hello @bob #tea")
     remark = await bob.do("comment", "comment { id }", postId=post, text="hello @alice")
@@ -97,6 +97,8 @@ async def write(db: Database, alice: Member, bob: Member) -> None:
     alice.token = fresh["accessToken"]
     await alice.do("changePassword", currentPassword=PASSWORD, newPassword="another pass phrase")
     await attempts.take_turn(db, "alice", "a network")
+    gone = await sign_up(Member(alice.client), "gone")
+    await gone.do("deleteAccount", password=PASSWORD)
 
 
 async def converse(db: Database, alice: Member, bob: Member) -> None:
