@@ -20,8 +20,11 @@ from store.settings import Settings
 from tests.support.people import PASSWORD, SECRET, Member
 from tests.support.secrets import (
     COMMENT,
+    CONVERSATION,
     CURRENT,
     FIELDS,
+    GROUP,
+    MESSAGE,
     NEWCOMERS,
     NEXT,
     POST,
@@ -76,7 +79,11 @@ async def ids(alice: Member, bob: Member, db: Database) -> dict[str, str]:
     comment = (await bob.do("comment", "comment { id }", postId=post, text="well"))["comment"]["id"]
     promoted = {"sponsorId": bob.id, "subject": {"userId": bob.id}, "endsAt": "2099-01-01T00:00:00Z"}
     promotion = (await alice.do("createPromotion", "promotion { id }", **promoted))["promotion"]["id"]
-    return {POST: post, USER: bob.id, COMMENT: comment, PROMOTION: promotion}
+    group = (await alice.do("createGroup", "group { id }", name="Birds", kind="PUBLIC"))["group"]["id"]
+    begun = await alice.do("startConversation", "message { id conversation { id } }", userIds=[bob.id], text="hello")
+    message, conversation = begun["message"]["id"], begun["message"]["conversation"]["id"]
+    real = {POST: post, USER: bob.id, COMMENT: comment, PROMOTION: promotion, GROUP: group}
+    return {**real, MESSAGE: message, CONVERSATION: conversation}
 
 
 async def hashes(db: Database) -> list[str]:
