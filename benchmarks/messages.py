@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.streams import table
-from benchmarks.wire import STAMP, STAMP_DIGITS, End, Loop, Poster, Server, Subscriber, serving, sign_up
+from benchmarks.wire import PATIENCE, STAMP, STAMP_DIGITS, End, Loop, Poster, Server, Subscriber, serving, sign_up
 from resolvers.jobs.conversations import update
 from resolvers.jobs.step import Budget
 from resolvers.operation.inputs import batches
@@ -108,6 +108,8 @@ class Clients:
         last = -1
         while len(self.delays) > last or not all(sender.is_idle for sender in self.senders):
             last, arrived = len(self.delays), time.monotonic()
+            if arrived > began + PATIENCE:
+                raise TimeoutError
             self.loop.turn(QUIET_SECONDS)
         return arrived - began
 

@@ -18,7 +18,7 @@ from store.ids import PARTITIONS, partition
 from store.records import Job, read_job
 
 DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind
-CHANGES_READ = 50  # newest messages, and as many deletions, that a job reads for live subscribers
+CHANGES_READ = 100  # newest messages, and as many deletions, that a job reads for live subscribers
 CLEARED_AT_ONCE = 500  # messages of an ended conversation removed per step
 
 WRITTEN, AGAIN, CONFLICT = "new", "again", "conflict"  # outcomes of a draft that is sent
@@ -206,10 +206,15 @@ def read_state(conversation: int, reply: Sequence[Any] | None) -> State | None:
         id=conversation,
         version=int(version),
         participants=read_participants(text),
-        newest=newest,
+        newest=dict(_pair(text) for text in newest.split()),
         base=int(base),
-        changes=sorted(changes, key=lambda change: change.id),
+        changes=sorted(changes, key=lambda change: -change.id),
     )
+
+
+def _pair(text: str) -> tuple[int, int]:
+    member, _, message = text.partition(":")
+    return int(member), int(message)
 
 
 async def clear(db: Database, conversation: int, members: Sequence[int]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 from msgspec import Struct
@@ -12,6 +12,8 @@ from msgspec import Struct
 from store.ids import instant
 from store.keys.fields import ConversationField, MessageField
 from store.records import Fields
+
+PARSED_KEPT = 1_000  # texts of participants, which are the same at each message
 
 
 class Participant(Struct, frozen=True):
@@ -21,6 +23,7 @@ class Participant(Struct, frozen=True):
     since: int
 
 
+@lru_cache(PARSED_KEPT)
 def read_participants(text: str) -> tuple[Participant, ...]:
     """Return the participants of a conversation from their stored text."""
     return tuple([Participant(*map(int, pair.split(":"))) for pair in text.split()])
@@ -105,16 +108,37 @@ class Change(Struct, frozen=True):
     text: str
 
 
-class State(Struct, frozen=True):
+class State(Struct, frozen=True, dict=True):
     """The state of a conversation at one moment, for the entries of its participants.
 
-    `newest` has the newest message of each participant, as `member:message`. `changes` are the newest ones, oldest
-    first; those at or below `base` may be missing.
+    `newest` has the newest message of each participant, 0 without one. `changes` are the newest ones, newest first;
+    those at or below `base` may be missing.
     """
 
     id: int
     version: int
     participants: tuple[Participant, ...]
-    newest: str = ""
+    newest: Mapping[int, int] = {}
     base: int = 0
     changes: Sequence[Change] = ()
+
+    @cached_property
+    def last(self) -> int:
+        """The newest message, 0 without one."""
+        return max(self.newest.values(), default=0)
+
+    def last_by_others(self, member: int) -> int:
+        """Return the newest message by anybody but one participant, 0 without one."""
+        if self.newest.get(member) != self.last:
+            return self.last
+        return max((message for sender, message in self.newest.items() if sender != member), default=0)
+
+    @cached_property
+    def senders(self) -> str:
+        """The newest messages as scripts take them."""
+        return " ".join([f"{member}:{message}" for member, message in self.newest.items()])
+
+    @cached_property
+    def written_changes(self) -> str:
+        """The newest changes as scripts take them."""
+        return " ".join([change.text for change in self.changes])

@@ -75,10 +75,9 @@ def _difference(state: State, participant: Participant, entry: Entry) -> str:
     if entry.text is None:
         return "is missing"
     version, other, read, size = map(int, entry.text.split(":"))
-    newest = {int(member): int(message) for member, message in (one.split(":") for one in state.newest.split())}
     seen = {
         member: message
-        for member, message in newest.items()
+        for member, message in state.newest.items()
         if message > participant.since and (member == participant.member or member not in entry.blocked)
     }
     others = [message for member, message in seen.items() if member != participant.member]

@@ -12,6 +12,6 @@ if tonumber(until_message) > tonumber(read) then
   if tonumber(other) <= tonumber(until_message) then
     redis.call('SREM', unread_conversations, conversation)
   end
-  log_change(message_log, minted, partition, log_kept, channel, 'read:' .. conversation)
+  log_changes(message_log, minted, partition, log_kept, channel, {'read:' .. conversation})
 end
 return 1

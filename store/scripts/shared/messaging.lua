@@ -66,13 +66,15 @@ local function append_message(keys, conversation, sender, text, idempotency, dig
   return {'new', id, commit_change(keys, id, conversation)}
 end
 
--- Adds a change to a member's message log, if there is one: somebody is subscribed, or was a while ago.
+-- Adds changes to a member's message log, if there is one: somebody is subscribed, or was a while ago.
 -- The log has its floor as an entry, the lowest. A subscriber whose cursor is below the floor may have missed changes.
-local function log_change(log, minted, partition, kept, channel, change)
-  if redis.call('EXISTS', log) == 0 then
+local function log_changes(log, minted, partition, kept, channel, changes)
+  if #changes == 0 or redis.call('EXISTS', log) == 0 then
     return
   end
-  redis.call('ZADD', log, str(mint(minted, partition)), change)
+  for _, change in ipairs(changes) do
+    redis.call('ZADD', log, str(mint(minted, partition)), change)
+  end
   local surplus = redis.call('ZCARD', log) - 1 - kept
   if surplus > 0 then
     local last = redis.call('ZRANGE', log, surplus, surplus, 'WITHSCORES')[2]
@@ -84,9 +86,6 @@ end
 
 -- Empties a member's message log, so that its subscribers get a gap.
 local function lose_log(log, minted, partition, channel)
-  if redis.call('EXISTS', log) == 0 then
-    return
-  end
   redis.call('ZREMRANGEBYRANK', log, 1, -1)
   redis.call('ZADD', log, str(mint(minted, partition)), 'floor')
   redis.call('SPUBLISH', channel, '')
