@@ -46,7 +46,7 @@ class Machines:
     node_memory: float = _assumed(64, "memory of a store node, GiB")
     used_memory: float = _assumed(0.6, "share of it that data may take: copy on write and fragmentation take more")
     busy: float = _assumed(0.6, "share of a processor that a node or a process may use at the peak")
-    cluster: float = _assumed(1.25, "processor time of all nodes of a cluster, by that of one server")
+    cluster: float = _assumed(1.6, "processor time of all nodes of a cluster, by that of one server: measured with 6")
     replicas: float = _assumed(1, "replicas of each primary")
     sockets: float = _assumed(4_000, "live subscribers of a process: four fifths of MAX_CONNECTIONS")
 
