@@ -293,6 +293,6 @@ async def test_two_at_the_same_work(services: Services, anonymous: Member, worke
     for order in range(ORDERS):
         await put_back(services.db, photo)
         turns = Turns(services.settings, order)
-        await turns.together(dispatch.finish(turns, job), dispatch.finish(turns, job))
+        await turns.together(dispatch.finish(turns, job), dispatch.finish(turns.elsewhere(), job))
         await work_off(services.db, worker)
         assert await dump(services.db) == wanted, f"order {order}"

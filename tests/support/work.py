@@ -176,8 +176,12 @@ class Turns(Database):
         self._queue: list[asyncio.Future[None]] = []
         self._busy = 0
 
+    def elsewhere(self) -> Database:
+        """Return the database as another process has it. Its calls take turns with those of this one."""
+        return _Elsewhere(self)
+
     async def together(self, *works: Coroutine[Any, Any, Any]) -> None:
-        """Run tasks together; each makes one call after the other."""
+        """Run tasks together; each makes one call after the other, and waits for nothing but its calls."""
         self._busy = len(works)
         try:
             await asyncio.gather(*(self._until_done(work) for work in works))
@@ -202,3 +206,18 @@ class Turns(Database):
         if self._busy == 0 and self._queue:
             self._busy = 1
             self._queue.pop(self._lot.randrange(len(self._queue))).set_result(None)
+
+
+class _Elsewhere(Database):
+    """The database client of another process."""
+
+    def __init__(self, turns: Turns) -> None:
+        super().__init__(turns.settings.redis_url, turns.settings)
+        self._turns = turns
+
+    async def find_out(self) -> None:
+        await self._turns.find_out()
+        self.servers = self._turns.servers
+
+    async def run(self, commands: Sequence[Command]) -> list[Any]:
+        return await self._turns.run(commands)
