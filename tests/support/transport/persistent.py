@@ -13,7 +13,8 @@ from aiohttp.test_utils import TestClient
 
 from tests.support.servers.processes import until
 
-WITH_KEY = ("$input: PostInput!", "$input: RepostInput!", "$input: CommentInput!")
+_INPUTS_WITH_KEY = ("Post", "Repost", "Comment", "StartConversation", "SendMessage", "CreateGroup")
+WITH_KEY = tuple(f"$input: {name}Input!" for name in _INPUTS_WITH_KEY)
 UNAVAILABLE = "SERVICE_UNAVAILABLE"
 
 
@@ -39,7 +40,7 @@ class Answer:
 
 
 class Persistent:
-    """Sends requests as a test's client does. A post, a repost and a comment each get an idempotency key."""
+    """Sends requests as a test's client does. Each input that may have an idempotency key gets one."""
 
     def __init__(self, client: TestClient[Any, Any], outages: Outages) -> None:
         self._client = client
