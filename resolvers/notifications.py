@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from resolvers.live.cursors import StreamGap
+from resolvers.live.cursors import StreamGap, read_position
+from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput, UserErrorCode, refuse
+from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, groups, hydrate, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import notifications
 from store.groups.records import Group
-from store.ids import CLOCK_SKEW, instant, partition
+from store.ids import instant
 from store.notifications import Notification
 from store.records import Comment, Entry, Post, User
 from store.timelines import Slice, read_slice
@@ -120,19 +122,9 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
     """
     viewer = await context.member()
     newest = await notifications.newest(context.db, viewer)
-    position = newest if after is None else _position(after, viewer, newest)
-    changed = asyncio.Event()
-
-    def wake(_: str) -> None:
-        changed.set()
-
-    channel, pubsub = notifications.channel(viewer), context.services.pubsub
-    try:
-        pubsub.listen(channel, wake)
-        changed.set()  # for changes between the first read and this subscription
-        while True:
-            await changed.wait()
-            changed.clear()
+    position = read_position(CURSOR, after, newest, viewer)
+    async with aclosing(wakes(context.services.pubsub, notifications.channel(viewer))) as woken:
+        async for _ in woken:
             while changes := await _changes(context, viewer, position):
                 for place, what in changes:
                     async with context.room:
@@ -140,8 +132,6 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[Notificati
                         position = place
                         if event:
                             yield event
-    finally:
-        pubsub.ignore(channel, wake)
 
 
 async def _changes(context: Context, viewer: int, position: int) -> list[Change]:
@@ -165,13 +155,3 @@ async def _event(operation: Context, place: int, what: Notification | int | None
         return NotificationWithdrawn(cursor, instant(place), global_ids.notification_id(what), int(count), context)
     (notification,) = found
     return NotificationReceived(cursor, instant(place), notification, int(count), context) if notification else None
-
-
-def _position(after: str, viewer: int, newest: int) -> int:
-    """Return the id in a cursor. Raises BadUserInput for a malformed one, another member's, and one from the future."""
-    position = paging.read_cursor(CURSOR, after, "after")
-    if position and partition(position) != partition(viewer):  # 0 is the position before all notifications
-        raise BadUserInput("after: this cursor is of another member")
-    if position > newest and instant(position) > datetime.now(UTC) + CLOCK_SKEW:
-        raise BadUserInput("after: this cursor is of the future")
-    return position

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from resolvers.operation.errors import BadUserInput
+from resolvers.reading import paging
 from store import events
 from store.client.database import Database
+from store.ids import CLOCK_SKEW, instant, partition
 
 CURSOR = "event"  # prefix of cursors of the event log
 _ENTRY = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
@@ -53,3 +55,18 @@ async def begin(db: Database, after: str | None) -> tuple[str, StreamGap | None]
     if place.is_future:
         raise BadUserInput("after: this cursor is of the future")
     return (entry, None) if place.is_kept else (place.newest, gap_at(place.newest))
+
+
+def read_position(kind: str, after: str | None, newest: int, member: int | None = None) -> int:
+    """Return the id in a cursor of a list of changes, that of the newest change without a cursor.
+
+    Raises BadUserInput for a malformed cursor, one from the future, and one of another member than `member`.
+    """
+    if after is None:
+        return newest
+    position = paging.read_cursor(kind, after, "after")
+    if position and member is not None and partition(position) != partition(member):  # 0 is before all changes
+        raise BadUserInput("after: this cursor is of another member")
+    if position > newest and instant(position) > datetime.now(UTC) + CLOCK_SKEW:
+        raise BadUserInput("after: this cursor is of the future")
+    return position

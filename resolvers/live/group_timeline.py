@@ -7,19 +7,20 @@ a time, and gets a gap if that was trimmed.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from datetime import UTC, datetime
 
-from resolvers.live.cursors import StreamGap
+from resolvers.live.cursors import StreamGap, read_position
 from resolvers.live.home import TimelineEntryPut, TimelineEntryRemoved
+from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids, groups, hydrate, paging
 from resolvers.reading.home_edges import TimelineEdge
 from store.groups import timeline
 from store.groups.records import Group
-from store.ids import CLOCK_SKEW, instant
+from store.ids import instant
 from store.records import Entry
 
 READ_COUNT = 100  # changes that a subscription reads at a time
@@ -34,19 +35,9 @@ async def group_timeline(context: Context, group_id: str, after: str | None) -> 
     """
     await context.member()
     group = await _readable(context, group_id)
-    position = await _position(context, group.id, after)
-    changed = asyncio.Event()
-
-    def wake(_: str) -> None:
-        changed.set()
-
-    channel, pubsub = timeline.channel(group.id), context.services.pubsub
-    try:
-        pubsub.listen(channel, wake)
-        changed.set()  # for changes between the first read and this subscription
-        while True:
-            await changed.wait()
-            changed.clear()
+    position = read_position(_kind(group.id), after, await timeline.newest_change(context.db, group.id))
+    async with aclosing(wakes(context.services.pubsub, timeline.channel(group.id))) as woken:
+        async for _ in woken:
             await _check(context.fresh(counted=False), group.id)
             while changes := await _changes(context, group.id, position):
                 for change in changes:
@@ -54,8 +45,6 @@ async def group_timeline(context: Context, group_id: str, after: str | None) -> 
                         event = await _event(context, group.id, change)
                         position = change.place
                         yield event
-    finally:
-        pubsub.ignore(channel, wake)
 
 
 async def _changes(context: Context, group: int, position: int) -> list[Entry]:
@@ -99,17 +88,3 @@ async def _readable(context: Context, group_id: str) -> Group:
 def _kind(group: int) -> str:
     """Return the kind in the cursors of one group's changes."""
     return f"group-{group:x}"
-
-
-async def _position(context: Context, group: int, after: str | None) -> int:
-    """Return the id in a cursor, that of the newest change without one.
-
-    Raises BadUserInput for a malformed cursor, another group's, and one from the future.
-    """
-    newest = await timeline.newest_change(context.db, group)
-    if after is None:
-        return newest
-    position = paging.read_cursor(_kind(group), after, "after")
-    if position > newest and instant(position) > datetime.now(UTC) + CLOCK_SKEW:
-        raise BadUserInput("after: this cursor is of the future")
-    return position

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from resolvers.live.cursors import StreamGap
+from resolvers.live.cursors import StreamGap, read_position
+from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
-from resolvers.operation.errors import BadUserInput
 from resolvers.reading import global_ids, messaging, paging
 from store.conversations import log
 from store.conversations.log import Deleted, LoggedChange, Read, Received
 from store.conversations.records import Conversation, Message
-from store.ids import CLOCK_SKEW, instant, partition
+from store.ids import instant
 
 CURSOR = "message-event"  # the kind in cursors of the subscription
 READ_COUNT = 100  # changes that a subscription reads at a time
@@ -64,29 +63,17 @@ async def live(context: Context, after: str | None) -> AsyncGenerator[MessageEve
     """
     viewer = await context.member()
     newest = await log.newest(context.db, viewer)
-    position = newest if after is None else _position(after, viewer, newest)
-    changed = asyncio.Event()
-
-    def wake(_: str) -> None:
-        changed.set()
-
-    channel, pubsub = log.channel(viewer), context.services.pubsub
-    try:
-        pubsub.listen(channel, wake)
-        changed.set()  # for changes between the first read and this subscription
-        while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(context.settings.message_events_seconds / RENEWALS):
-                    await changed.wait()
-            changed.clear()
+    position = read_position(CURSOR, after, newest, viewer)
+    async with aclosing(
+        wakes(context.services.pubsub, log.channel(viewer), context.settings.message_events_seconds / RENEWALS)
+    ) as woken:
+        async for _ in woken:
             while changes := await _changes(context, viewer, position):
                 async with aclosing(_events(context, changes)) as events:
                     async for place, event in events:
                         position = place
                         if event:
                             yield event
-    finally:
-        pubsub.ignore(channel, wake)
 
 
 async def _changes(context: Context, viewer: int, position: int) -> list[LoggedChange | int]:
@@ -155,13 +142,3 @@ def _event(
         case _:
             pass
     return change.id, event
-
-
-def _position(after: str, viewer: int, newest: int) -> int:
-    """Return the id in a cursor. Raises BadUserInput for a malformed one, another member's, and one from the future."""
-    position = paging.read_cursor(CURSOR, after, "after")
-    if partition(position) != partition(viewer):
-        raise BadUserInput("after: this cursor is of another member")
-    if position > newest and instant(position) > datetime.now(UTC) + CLOCK_SKEW:
-        raise BadUserInput("after: this cursor is of the future")
-    return position

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from resolvers.live.waking import wakes
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput, NotFound
 from resolvers.reading import global_ids, hydrate
@@ -50,18 +51,9 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
     """
     await context.member()
     target = await _target(context, post_id)
-    changed = asyncio.Event()
-
-    def wake(_: str) -> None:
-        changed.set()
-
-    channel, pubsub, last = posts.activity_channel(target.id), context.services.pubsub, target
-    try:
-        pubsub.listen(channel, wake)
-        changed.set()  # for changes between the first read and now
-        while True:
-            await changed.wait()
-            changed.clear()
+    last = target
+    async with aclosing(wakes(context.services.pubsub, posts.activity_channel(target.id))) as woken:
+        async for _ in woken:
             async with context.room:
                 look = context.fresh(counted=False)
                 now = await hydrate.post(look, target.id)
@@ -70,8 +62,6 @@ async def post_activity(context: Context, post_id: str) -> AsyncGenerator[PostAc
                 before, last = last, now
                 if now != replace(before, is_hidden=now.is_hidden):  # apart from `is_hidden`, only counts ever change
                     yield PostActivity(now, look)
-    finally:
-        pubsub.ignore(channel, wake)
 
 
 async def _target(context: Context, post_id: str) -> Post:
