@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from resolvers.jobs import conversations as steps
 from resolvers.jobs import dispatch
@@ -11,7 +12,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.payloads import ConversationPayload
 from resolvers.operation.tokens import Claims
-from resolvers.reading import global_ids, messaging, paging
+from resolvers.reading import global_ids, hydrate, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import conversations
 from store.conversations import entries
@@ -36,7 +37,8 @@ async def unread_count(context: Context, who: Claims) -> int:
 
 async def participants(context: Context, found: Sequence[Conversation]) -> list[list[User]]:
     """Return the participants of each conversation who have not left, as far as the viewer sees them."""
-    return await messaging.participants(context, found)
+    users = iter(await hydrate.users(context, [member for one in found for member in one.present]))
+    return [[user for user in islice(users, len(one.present)) if user] for one in found]
 
 
 async def unread_messages(context: Context, found: Sequence[Conversation]) -> list[int]:

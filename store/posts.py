@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from store import keys
@@ -84,7 +83,7 @@ def _content(draft: Draft) -> dict[str, int | str]:
         "mentions": " ".join(map(str, draft.mentions)),
         "hashtags": " ".join(draft.hashtags),
         "of_quote": "1" if draft.of_quote else "",
-        **{name: value or "" for name, value in zip(_OPTIONAL, attrgetter(*_OPTIONAL)(draft), strict=True)},
+        **{name: getattr(draft, name) or "" for name in _OPTIONAL},
         # repr() has enough digits to restore exactly the same number.
         "latitude": repr(place.latitude) if place else "",
         "longitude": repr(place.longitude) if place else "",

@@ -61,11 +61,8 @@ class User(Struct, frozen=True):
             is_private=UserField.PRIVATE in fields,
             is_suspended=UserField.SUSPENDED in fields,
             pinned=int(fields[UserField.PINNED]) if UserField.PINNED in fields else None,
-            messages_from=AUDIENCES[fields.get(UserField.MESSAGES_FROM, "EVERYONE")],
+            messages_from=MessageAudience(fields.get(UserField.MESSAGES_FROM, "EVERYONE")),
         )
-
-
-AUDIENCES = {audience.value: audience for audience in MessageAudience}  # by name, without the cost of an enum's call
 
 
 class Role(Enum):

@@ -47,7 +47,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     """Remove everything that a deleted group has left, a batch at a time."""
     group = int(text(job, "group"))
     await changes.list_in_directory(db, group)
-    while found := await timeline.some(db, group, POSTS_BATCH):
+    while found := await timeline.after(db, group, 0, POSTS_BATCH):
         for post in found:
             await _delete_post(db, group, post, budget)
         budget.left -= len(found)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules import conversations as rules
 from store.conversations.records import Conversation, Message, Summary
-from store.records import User
 
 SUMMARISED = ("unreadCount", "lastMessage", "viewerLastRead")  # fields that depend on all participants
 
@@ -73,12 +71,6 @@ async def summaries(context: Context, found: Sequence[Conversation]) -> list[Sum
     await load.all((load.conversation, ids), (load.read_mark, ids))
     await hydrate.sight_of(context, {member for one in found for member in one.members})
     return await load.summary.load_many(ids)
-
-
-async def participants(context: Context, found: Sequence[Conversation]) -> list[list[User]]:
-    """Return the participants of each conversation who have not left, as far as the viewer sees them."""
-    users = iter(await hydrate.users(context, [member for one in found for member in one.present]))
-    return [[user for user in islice(users, len(one.present)) if user] for one in found]
 
 
 async def named(context: Context, conversation_id: str) -> Conversation:

@@ -40,11 +40,7 @@ class Read:
 
 
 LoggedChange = Received | Deleted | Read
-_KINDS: dict[str, type[Received | Deleted | Read]] = {
-    "received": Received,
-    "deleted": Deleted,
-    "read": Read,
-}
+_KINDS: dict[str, type[LoggedChange]] = {"received": Received, "deleted": Deleted, "read": Read}
 
 
 @dataclass(frozen=True, slots=True)

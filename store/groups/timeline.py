@@ -102,8 +102,3 @@ async def after(db: Database, group: int, last: int, count: int) -> list[int]:
     """Return the posts of a group after a post, oldest first."""
     found = await db.one("ZRANGE", keys.group_timeline(group), f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count)
     return [int(post) for post in found]
-
-
-async def some(db: Database, group: int, count: int) -> list[int]:
-    """Return some posts of a group, oldest first."""
-    return [int(post) for post in await db.one("ZRANGE", keys.group_timeline(group), 0, count - 1)]

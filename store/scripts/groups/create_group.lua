@@ -7,12 +7,9 @@
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
-if idempotency then
-  local first = redis.call('GET', idempotency)
-  if first then
-    local used_for, id = string.match(first, '^(%S+) (%d+)$')
-    return used_for == digest and {'again', id} or {'conflict'}
-  end
+local first = first_result(idempotency, digest)
+if first then
+  return first
 end
 if redis.call('ZCARD', memberships) >= tonumber(max_groups) then
   return {'full'}
@@ -23,7 +20,5 @@ redis.call('HSET', group_prefix .. id, GroupField.NAME, name, GroupField.DESCRIP
 redis.call('ZADD', members_prefix .. id, id, member)
 redis.call('HSET', roles_prefix .. id, member, 'OWNER')
 redis.call('ZADD', memberships, id, id)
-if idempotency then
-  redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
-end
+remember_result(idempotency, digest, id, ttl)
 return {'new', id, commit_settling(jobs, minted, partition, id, {})}

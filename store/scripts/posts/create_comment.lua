@@ -9,12 +9,9 @@
 if redis.call('EXISTS', status) == 0 then
   return {'gone'}
 end
-if idempotency then
-  local first = redis.call('GET', idempotency)
-  if first then
-    local used_for, id = string.match(first, '^(%S+) (%d+)$')
-    return used_for == digest and {'again', id} or {'conflict'}
-  end
+local first = first_result(idempotency, digest)
+if first then
+  return first
 end
 if reply_to ~= '' and not redis.call('ZSCORE', comments, reply_to) then
   return {'no-reply'}
@@ -28,9 +25,7 @@ end
 redis.call('ZADD', comments, id, id)
 redis.call('ZADD', commenters, author, id)
 redis.call('HSET', status, StatusField.COMMENTS, redis.call('ZCARD', comments))
-if idempotency then
-  redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
-end
+remember_result(idempotency, digest, id, ttl)
 changed(channel, rescore, post)
 notify(mailbox(mailboxes, redis.call('HGET', status, StatusField.AUTHOR)), 'COMMENT', author, post, id)
 if mentions == '' then

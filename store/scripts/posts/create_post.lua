@@ -15,19 +15,14 @@ local plain = original ~= '' and text == ''
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
 end
-if idempotency then
-  local first = redis.call('GET', idempotency)
-  if first then
-    local used_for, id = string.match(first, '^(%S+) (%d+)$')
-    return used_for == digest and {'again', id} or {'conflict'}
-  end
+local first = first_result(idempotency, digest)
+if first then
+  return first
 end
 if plain then
   local id = redis.call('HGET', reposted, original)
   if id then
-    if idempotency then
-      redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
-    end
+    remember_result(idempotency, digest, id, ttl)
     return {'again', id}
   end
 end
@@ -60,9 +55,7 @@ elseif group == '' then
     trim(at, home_size, home_slack, 0)
   end
 end
-if idempotency then
-  redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
-end
+remember_result(idempotency, digest, id, ttl)
 if imported ~= '' then
   redis.call('HINCRBY', imported, author, 1)
 end

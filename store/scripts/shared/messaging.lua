@@ -36,15 +36,6 @@ local function members_of(text)
   return members
 end
 
--- Returns what an idempotency key has made before: {'again', id}, {'conflict'} for other input, nil for a new key.
-local function first_result(idempotency, digest)
-  local first = idempotency and redis.call('GET', idempotency)
-  if first then
-    local used_for, id = string.match(first, '^(%S+) (%d+)$')
-    return used_for == digest and {'again', id} or {'conflict'}
-  end
-end
-
 -- Commits the job that applies a change of a conversation for its participants. Returns the job's body.
 local function commit_change(keys, change, conversation)
   redis.call('HSET', keys.conversation .. conversation, ConversationField.VERSION, change)
@@ -60,9 +51,7 @@ local function append_message(keys, conversation, sender, text, idempotency, dig
     MessageField.TEXT, text)
   redis.call('ZADD', keys.messages .. conversation, id, id)
   redis.call('ZADD', keys.sent .. conversation .. ':' .. sender, id, id)
-  if idempotency then
-    redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
-  end
+  remember_result(idempotency, digest, id, ttl)
   return {'new', id, commit_change(keys, id, conversation)}
 end
 

@@ -115,3 +115,19 @@ local function changed(channel, rescore, post)
   redis.call('SPUBLISH', channel, '')
   redis.call('ZADD', rescore, 'LT', str(now_ms() + RESCORE_AFTER), post)
 end
+
+-- Returns what an idempotency key has made before: {'again', id}, {'conflict'} for other input, nil for a new key.
+local function first_result(idempotency, digest)
+  local first = idempotency and redis.call('GET', idempotency)
+  if first then
+    local used_for, id = string.match(first, '^(%S+) (%d+)$')
+    return used_for == digest and {'again', id} or {'conflict'}
+  end
+end
+
+-- Stores what an idempotency key has made, if there is a key.
+local function remember_result(idempotency, digest, id, ttl)
+  if idempotency then
+    redis.call('SET', idempotency, digest .. ' ' .. id, 'EX', ttl)
+  end
+end
