@@ -16,7 +16,7 @@ from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules.text import TextRefused, normalise
 from store.groups import changes, reads
 from store.groups.changes import GroupDraft
-from store.groups.records import Group, GroupKind, GroupRole
+from store.groups.records import Group, GroupKind
 from store.keys.fields import GroupField
 from store.records import Entry, Job
 
@@ -132,11 +132,6 @@ async def _open(context: Context, groups: Sequence[Group]) -> list[bool]:
     ids = [group.id for group in groups]
     await shown.groups(context, ids)
     return [context.load.open_groups[number] for number in ids]
-
-
-async def viewer_roles(context: Context, groups: Sequence[Group]) -> list[GroupRole | None]:
-    """Return the viewer's role in each group, None where they are not in it."""
-    return await shown.roles(context, groups)
 
 
 async def viewer_has_requested(context: Context, groups: Sequence[Group]) -> list[bool]:

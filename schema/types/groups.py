@@ -10,6 +10,7 @@ import strawberry
 
 from resolvers import group_members, groups, timelines
 from resolvers.group_members import MemberEdge
+from resolvers.reading import groups as shown
 from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, enum, limit
 from schema.types.nodes import (
     After,
@@ -54,7 +55,7 @@ def _member_count(roots: list[records.Group], info: Info) -> Awaitable[list[int]
 
 
 def _viewer_role(roots: list[records.Group], info: Info) -> Awaitable[Any]:
-    return groups.viewer_roles(info.context, roots)
+    return shown.roles(info.context, roots)
 
 
 def _viewer_has_requested(roots: list[records.Group], info: Info) -> Awaitable[list[bool]]:

@@ -10,7 +10,7 @@ from store import posts
 from store.client.database import Database
 from store.groups import changes
 from store.settings import Settings
-from tests.support.groups import act, create, give, join, let_in, show, timeline
+from tests.support.groups import EVERYWHERE, NODE, act, create, give, join, let_in, profile, show, timeline
 from tests.support.notifications import say
 from tests.support.people import PASSWORD, Member, contents, shrunk
 from tests.support.probes.accounts import traces
@@ -18,24 +18,11 @@ from tests.support.probes.posts import delete, hide, unhide
 from tests.support.threads import assert_clean
 from tests.support.work import number, work_off
 
-PROFILE = """query($id: ID!) { node(id: $id) { ... on User {
-  postCount timeline(first: 100) { nodes { ... on Node { id } } } } } }"""
-NODE = "query($id: ID!) { node(id: $id) { __typename ... on Status { text group { id name } } } }"
-EVERYWHERE = """{ publicTimeline(first: 100) { nodes { ... on Node { id } } }
-  important: publicTimeline(first: 100, order: IMPORTANT) { nodes { ... on Node { id } } }
-  hashtag(name: "tea") { postCount } trendingHashtags { name } }"""
-
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """Deletions in small steps."""
     return shrunk(settings, home_size=10, home_slack=1)
-
-
-async def profile(viewer: Member, member: Member) -> list[str]:
-    """Return the ids of the posts that a viewer finds on a member's profile."""
-    found = await viewer.ask(PROFILE, id=member.id)
-    return [node["id"] for node in found["timeline"]["nodes"]]
 
 
 async def test_deleting(db: Database, alice: Member, bob: Member, carol: Member) -> None:

@@ -9,31 +9,18 @@ import pytest
 from store import keys
 from store.client.database import Database
 from store.settings import Settings
-from tests.support.groups import KINDS, act, create, give, join, let_in, timeline
+from tests.support.groups import EVERYWHERE, KINDS, NODE, PROFILE, act, create, give, join, let_in, profile, timeline
 from tests.support.notifications import named, notifications_of, say
 from tests.support.people import Member, contents, make_private, shrunk
 from tests.support.probes.posts import delete
 from tests.support.threads import assert_clean, read
 from tests.support.work import number
 
-PROFILE = """query($id: ID!) { node(id: $id) { ... on User {
-  postCount timeline(first: 100) { nodes { ... on Node { id } } } } } }"""
-NODE = "query($id: ID!) { node(id: $id) { __typename ... on Status { text group { id name } } } }"
-EVERYWHERE = """{ publicTimeline(first: 100) { nodes { ... on Node { id } } }
-  important: publicTimeline(first: 100, order: IMPORTANT) { nodes { ... on Node { id } } }
-  hashtag(name: "tea") { postCount } trendingHashtags { name } }"""
-
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """Deletions in small steps."""
     return shrunk(settings, home_size=10, home_slack=1)
-
-
-async def profile(viewer: Member, member: Member) -> list[str]:
-    """Return the ids of the posts that a viewer finds on a member's profile."""
-    found = await viewer.ask(PROFILE, id=member.id)
-    return [node["id"] for node in found["timeline"]["nodes"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,6 +9,12 @@ from tests.support.people import Member
 GROUP = """id name description kind memberCount viewerRole viewerHasRequestedToJoin
   members(first: 100) { edges { node { login } role } } joinRequests(first: 100) { nodes { login } }"""
 KINDS = ("PUBLIC", "PRIVATE", "ANNOUNCEMENT")
+PROFILE = """query($id: ID!) { node(id: $id) { ... on User {
+  postCount timeline(first: 100) { nodes { ... on Node { id } } } } } }"""
+NODE = "query($id: ID!) { node(id: $id) { __typename ... on Status { text group { id name } } } }"
+EVERYWHERE = """{ publicTimeline(first: 100) { nodes { ... on Node { id } } }
+  important: publicTimeline(first: 100, order: IMPORTANT) { nodes { ... on Node { id } } }
+  hashtag(name: "tea") { postCount } trendingHashtags { name } }"""
 
 
 async def create(member: Member, kind: str = "PUBLIC", name: str = "Birds", **fields: Any) -> str:
@@ -80,3 +86,9 @@ async def timeline(viewer: Member, group: str, arguments: str = "first: 100") ->
     query = f"query($id: ID!) {{ node(id: $id) {{ ... on Group {{ {shown} }} }} }}"
     page = (await viewer.ask(query, id=group))["timeline"]
     return None if page is None else [node["id"] for node in page["nodes"]]
+
+
+async def profile(viewer: Member, member: Member) -> list[str]:
+    """Return the ids of the posts that a viewer finds on a member's profile."""
+    found = await viewer.ask(PROFILE, id=member.id)
+    return [node["id"] for node in found["timeline"]["nodes"]]
