@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse, refuse_all
-from resolvers.operation.inputs import checked_key, input_digest
+from resolvers.operation.inputs import checked_key, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteGroupPayload, GroupPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import groups as shown
@@ -37,7 +37,7 @@ async def create_group(
     )
     outcome, created, job = await changes.create(context.db, draft)
     if outcome == "conflict":
-        raise refuse(UserErrorCode.CONFLICT, "idempotencyKey: this key was used with other input", "idempotencyKey")
+        raise key_conflict()
     if outcome == "full":
         raise refuse(UserErrorCode.LIMIT_REACHED, shown.too_many(context))
     found = await _finish(context, created, job)

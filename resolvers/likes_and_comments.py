@@ -5,11 +5,12 @@ from __future__ import annotations
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
-from resolvers.operation.inputs import checked_key, checked_text, input_digest
+from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
 from resolvers.reading import global_ids, hydrate, mentions, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import likes_and_comments
+from store import idempotency, likes_and_comments
+from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft
 from store.records import Comment, Post, User
 
@@ -69,16 +70,18 @@ async def comment(
 
 async def _commit(context: Context, draft: CommentDraft) -> int:
     """Commit a comment and run its job; returns its id. Raises Refused."""
-    if draft.idempotency_key and not await likes_and_comments.claim_comment_key(context.db, draft):
-        raise _conflict()
+    key = draft.idempotency_key
+    claim = Claim(draft.author, "comment", key, f"{draft.digest} {draft.post}") if key else None
+    if claim and not await idempotency.claim(context.db, claim):
+        raise key_conflict()
     outcome, created, job = await likes_and_comments.create_comment(context.db, draft)
     if outcome == "conflict":
-        raise _conflict()
+        raise key_conflict()
     if outcome == "gone":
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if outcome == "no-reply":
-        if draft.idempotency_key:
-            await likes_and_comments.release_comment_key(context.db, draft)
+        if claim:
+            await idempotency.release(context.db, claim)
         raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
     if job:
         await dispatch.finish(context.db, job, context.batcher)
@@ -103,10 +106,6 @@ async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentP
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return DeleteCommentPayload(deleted_comment_id=comment_id, post=await hydrate.post(context, found.post_id))
-
-
-def _conflict() -> Exception:
-    return refuse(UserErrorCode.CONFLICT, "idempotencyKey: this key was used with other input", "idempotencyKey")
 
 
 async def liked_by(context: Context, post: Post, first: int | None, after: str | None) -> Page[NodeEdge[User]]:

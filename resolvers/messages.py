@@ -8,14 +8,15 @@ from typing import NamedTuple
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
-from resolvers.operation.inputs import checked_key, checked_text, input_digest
+from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import attempts, conversations
+from store import attempts, conversations, idempotency
 from store.attempts import HOUR_SECONDS
 from store.conversations import Draft, Sent
 from store.conversations.records import Conversation, Message
+from store.idempotency import Claim
 from store.records import Entry, User
 from store.timelines import Slice
 
@@ -76,20 +77,18 @@ async def send_message(
 
 async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[[], Awaitable[Sent]]) -> Sent:
     """Commit a message and run its job. Raises Refused for an idempotency key that was used with other input."""
-    if draft.idempotency_key and not await conversations.claim_key(context.db, mutation, draft):
-        raise _conflict()
+    key = draft.idempotency_key
+    claim = Claim(draft.sender, mutation, key, draft.input_digest) if key else None
+    if claim and not await idempotency.claim(context.db, claim):
+        raise key_conflict()
     sent = await send()
     if sent.outcome == conversations.CONFLICT:
-        raise _conflict()
-    if sent.outcome not in {conversations.WRITTEN, conversations.AGAIN} and draft.idempotency_key:
-        await conversations.release_key(context.db, mutation, draft)
+        raise key_conflict()
+    if claim and sent.outcome not in {conversations.WRITTEN, conversations.AGAIN}:
+        await idempotency.release(context.db, claim)
     if sent.job:
         await dispatch.finish(context.db, sent.job, context.batcher)
     return sent
-
-
-def _conflict() -> Exception:
-    return refuse(UserErrorCode.CONFLICT, "idempotencyKey: this key was used with other input", "idempotencyKey")
 
 
 async def _payload(context: Context, message: int) -> MessagePayload:

@@ -10,7 +10,14 @@ from typing import Any
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
-from resolvers.operation.inputs import Coordinates, checked_key, checked_location, checked_text, input_digest
+from resolvers.operation.inputs import (
+    Coordinates,
+    checked_key,
+    checked_location,
+    checked_text,
+    input_digest,
+    key_conflict,
+)
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
 from resolvers.reading import global_ids, groups, hydrate, mentions, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
@@ -182,8 +189,7 @@ async def _made_before(context: Context, mutation: str, key: str | None, digest:
 async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     outcome, created, job = await posts.create(context.db, draft)
     if outcome == "conflict":
-        message = "idempotencyKey: this key was used with other input"
-        raise refuse(UserErrorCode.CONFLICT, message, "idempotencyKey")
+        raise key_conflict()
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()

@@ -36,7 +36,7 @@ async def reserve(db: Database, key: str, member: int) -> bool:
 
 async def release(db: Database, key: str, member: int) -> None:
     """Give up a reservation at once instead of letting it expire."""
-    await db.call("release_name", reservation=key, holder=member)
+    await db.call("release_reservation", reservation=key, holder=member)
 
 
 async def create(
@@ -150,7 +150,7 @@ async def apply_names(db: Database, job: Job) -> None:
             if lasts or life:
                 steps.append(keep_name(key(name), member, 0 if lasts else life))
             else:
-                steps.append(script("release_name", reservation=key(name), holder=member))
+                steps.append(script("release_reservation", reservation=key(name), holder=member))
     await db.ask(*steps)
 
 
@@ -203,7 +203,7 @@ async def free_names(db: Database, member: int, login: str, email: str) -> None:
     """Release every name of a deleted member, including logins given up."""
     former = await db.one("ZRANGE", keys.former_logins(member), 0, -1)
     names = [*(keys.login(name) for name in {login.lower(), *former}), keys.email(email.lower())]
-    await db.ask(*(script("release_name", reservation=name, holder=member) for name in names))
+    await db.ask(*(script("release_reservation", reservation=name, holder=member) for name in names))
 
 
 async def forget(db: Database, member: int) -> None:

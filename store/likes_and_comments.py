@@ -116,27 +116,6 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     )
 
 
-async def claim_comment_key(db: Database, draft: CommentDraft) -> bool:
-    """Bind a member's idempotency key to one input; False when it was used with another input.
-
-    The post's partition stores the result. This only keeps the key from being used on two posts.
-    """
-    key, value = _claim(draft)
-    first = await db.one("SET", key, value, "NX", "GET", "EX", keys.DAY)
-    return first is None or first == value
-
-
-async def release_comment_key(db: Database, draft: CommentDraft) -> None:
-    """Release an idempotency key whose input was refused, so that it can be used for the corrected input."""
-    key, value = _claim(draft)
-    await db.call("release_name", reservation=key, holder=value)
-
-
-def _claim(draft: CommentDraft) -> tuple[str, str]:
-    assert draft.idempotency_key
-    return keys.idempotency(draft.author, "comment", draft.idempotency_key), f"{draft.digest} {draft.post}"
-
-
 async def delete_comment(db: Database, comment: int, post: int) -> tuple[bool, Job | None]:
     """Delete a comment; returns False when it is gone, and the job that takes back its mentions, None without any."""
     (reply,) = await db.ask(delete_command(db, comment, post))

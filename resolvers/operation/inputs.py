@@ -41,6 +41,11 @@ def checked_key(key: str | None) -> str | None:
     return key
 
 
+def key_conflict() -> Exception:
+    """Return the refusal of an idempotency key that was used with other input."""
+    return refuse(UserErrorCode.CONFLICT, "idempotencyKey: this key was used with other input", "idempotencyKey")
+
+
 def checked_location(place: Coordinates | None) -> Location | None:
     """Return a location; raises Refused if a coordinate is not a number or out of range."""
     if place is None:

@@ -11,9 +11,9 @@
 
 Lists are a member's followers and followed members. If several rows apply, each one takes away what it denies. A hidden
 post is visible to its author and to moderators only. A post in a group also requires that the viewer sees what is in
-the group: in a private one, its members alone do, whoever the author is. A comment also requires that the viewer sees
-its post, and a plain repost that they see its original. Muting hides nothing: it only leaves the muted member out of
-the viewer's timelines, notifications and streams.
+the group. What is in a private group is visible to its members alone. A comment also requires that the viewer sees its
+post, and a plain repost that they see its original. Muting hides nothing: it only leaves the muted member out of the
+viewer's timelines, notifications and streams.
 """
 
 from __future__ import annotations

@@ -127,24 +127,6 @@ def _text(members: Collection[int]) -> str:
     return " ".join(map(str, members))
 
 
-async def claim_key(db: Database, mutation: str, draft: Draft) -> bool:
-    """Bind a member's idempotency key to one input; False when it was used with another input.
-
-    The conversation's partition stores the result. This only keeps the key from being used in two conversations.
-    """
-    assert draft.idempotency_key
-    key = keys.idempotency(draft.sender, mutation, draft.idempotency_key)
-    first = await db.one("SET", key, draft.input_digest, "NX", "GET", "EX", keys.DAY)
-    return first is None or first == draft.input_digest
-
-
-async def release_key(db: Database, mutation: str, draft: Draft) -> None:
-    """Release an idempotency key whose input was refused, so that it can be used for the corrected input."""
-    assert draft.idempotency_key
-    key = keys.idempotency(draft.sender, mutation, draft.idempotency_key)
-    await db.call("release_name", reservation=key, holder=draft.input_digest)
-
-
 async def delete(db: Database, message: int) -> Job | None:
     """Delete a message for everybody; returns the job that tells its participants, None when it is gone."""
     reply = await db.call(

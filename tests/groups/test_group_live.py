@@ -251,7 +251,7 @@ async def held(stream: Stream, posts: set[str], last: str) -> None:
 
 
 async def test_agreement(services: Services, db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Whatever happens, and wherever the client is cut off, it ends with what a reader finds."""
+    """A client that is cut off anywhere ends with what a reader finds, after any changes."""
     services.db.settings = shrunk(services.settings, group_changes_kept=100)
     lot = random.Random(7)  # noqa: S311  an order of acts, no secret
     group = await create(alice)

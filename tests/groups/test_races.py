@@ -166,7 +166,7 @@ RACES: dict[str, tuple[Act, ...]] = {
 
 @pytest.mark.parametrize("race", RACES)
 async def test_races(services: Services, settings: Settings, worker: Worker, anonymous: Member, race: str) -> None:
-    """Whatever the order of their calls, group, indexes, notifications and directory agree, and there is an owner."""
+    """Group, indexes, notifications and directory agree after calls in any order, and there is an owner."""
     where = await site(anonymous)
     await work_off(services.db, worker)
     photo = await photograph(services.db)

@@ -3,7 +3,8 @@
 -- ARGV: prefixes, id (of the conversation), sender, willing, text, input_digest, ttl (s, of the idempotency key).
 -- `willing` is the other member of a conversation of two, if they allow the sender to write to them.
 -- Returns {'new', message, body of the job}. A retry gets {'again', message}, other input {'conflict'}.
--- {'gone'} when the sender is not in it, {'alone'} when nobody else is, {'unwilling', other} when the other does not allow it.
+-- {'gone'} when the sender is not in it, {'alone'} when nobody else is.
+-- {'unwilling', other} when the other does not allow it.
 local first = first_result(idempotency, input_digest)
 if first then
   return first

@@ -6,7 +6,8 @@
 -- An argument without a value is ''. `mentions` and `hashtags` are separated by spaces, and mentions are members' ids.
 -- `original` is the post reposted, and `of_quote` is '1' when that is a quote. `reply_to` is the post answered.
 -- `root` is the post that began the conversation. `group` is the one that it is posted in, and `original_group` that of
--- the original. A post in a group goes to no home, and its entry in the profile names the group. `ttl` is that of the idempotency key.
+-- the original. A post in a group goes to no home, and its entry in the profile names the group.
+-- `ttl` is that of the idempotency key.
 -- `imported` is the key of the hash that counts the posts of an import by author.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used

@@ -1,0 +1,35 @@
+"""Idempotency keys of inputs whose results different partitions may store: one key belongs to one input.
+
+The script that commits stores the result. A claim only keeps the key from being used in two partitions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from store import keys
+from store.client.database import Database
+
+
+class Claim(NamedTuple):
+    """A member's key for a mutation, and the digest of the input that it belongs to."""
+
+    member: int
+    mutation: str
+    key: str
+    digest: str
+
+
+async def claim(db: Database, wanted: Claim) -> bool:
+    """Bind a key to an input for a day; False when it was used with another input."""
+    first = await db.one("SET", _key(wanted), wanted.digest, "NX", "GET", "EX", keys.DAY)
+    return first is None or first == wanted.digest
+
+
+async def release(db: Database, refused: Claim) -> None:
+    """Release a key whose input was refused, so that it can be used for the corrected input."""
+    await db.call("release_reservation", reservation=_key(refused), holder=refused.digest)
+
+
+def _key(one: Claim) -> str:
+    return keys.idempotency(one.member, one.mutation, one.key)
