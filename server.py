@@ -36,7 +36,8 @@ from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
 from store.records import Role
 from store.secret import Secret
-from store.settings import SettingError, Settings
+from store.settings import Settings
+from store.settings.declaring import SettingError
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO, errno.EFBIG}

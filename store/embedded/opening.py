@@ -17,7 +17,8 @@ from store.embedded import cluster
 from store.embedded.attach import Attachment, attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.embedded.launch import EmbeddedStoreError
-from store.settings import SECRET_LENGTH, SettingError, Settings
+from store.settings import SECRET_LENGTH, Settings
+from store.settings.declaring import SettingError
 
 RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
 

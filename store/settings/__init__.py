@@ -4,73 +4,55 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from store.settings import urls
-
-
-class SettingError(ValueError):
-    """A setting has an invalid value; the message is one line and names the variable."""
-
-
-def _setting(
-    default: Any,
-    meaning: str,
-    *,
-    least: int | None = None,
-    most: int | None = None,
-    choices: tuple[str, ...] = (),
-    is_secret: bool = False,
-) -> Any:
-    metadata = {"meaning": meaning, "least": least, "most": most, "choices": choices}
-    return field(default=default, metadata=metadata, repr=not is_secret)
+from store.settings.declaring import SettingError, read, setting
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. The environment variable of each is its field's name in capitals."""
 
-    host: str = _setting("127.0.0.1", "address to listen on")
-    port: int = _setting(8000, "port to listen on; 0 takes a free one", least=0, most=65535)
-    processes: int = _setting(1, "server processes on the port; 0 as many as processors", least=0, most=256)
-    data_dir: Path = _setting(Path("data"), "folder of the embedded store")
-    store_nodes: int = _setting(
+    host: str = setting("127.0.0.1", "address to listen on")
+    port: int = setting(8000, "port to listen on; 0 takes a free one", least=0, most=65535)
+    processes: int = setting(1, "server processes on the port; 0 as many as processors", least=0, most=256)
+    data_dir: Path = setting(Path("data"), "folder of the embedded store")
+    store_nodes: int = setting(
         1, "nodes of a new embedded store: 1, 3, 4, 5, or 6 and more with half of them replicas", least=1, most=32
     )
-    redis_url: str = _setting("", "a Redis or Valkey server to use instead of the embedded one", is_secret=True)
-    secret_key: str = _setting(
+    redis_url: str = setting("", "a Redis or Valkey server to use instead of the embedded one", is_secret=True)
+    secret_key: str = setting(
         "", "signs access tokens, 32 characters or more; embedded: made once, kept in `DATA_DIR`", is_secret=True
     )
-    appendfsync: str = _setting(
+    appendfsync: str = setting(
         "everysec", "how often the embedded store forces its log to disk", choices=("everysec", "always")
     )
-    damaged_end_mib: int = _setting(
+    damaged_end_mib: int = setting(
         64,
         "most that is cut off a damaged end of the embedded store's log, and kept, MiB; with more, it does not start",
         least=0,
         most=1 << 20,
     )
-    cors_origins: tuple[str, ...] = _setting((), "origins whose pages may call the API, comma-separated; `*` is any")
-    trusted_proxies: tuple[str, ...] = _setting(
-        (), "networks whose `X-Forwarded-For` is believed, comma-separated CIDR"
-    )
-    log_level: str = _setting("INFO", "how much is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
-    run_worker: bool = _setting(True, "whether the server also does the deferred work")
-    fast_execution: bool = _setting(True, "whether queries run by plan; off: graphql-core alone")
-    records_kept: int = _setting(
+    cors_origins: tuple[str, ...] = setting((), "origins whose pages may call the API, comma-separated; `*` is any")
+    trusted_proxies: tuple[str, ...] = setting((), "networks whose `X-Forwarded-For` is believed, comma-separated CIDR")
+    log_level: str = setting("INFO", "how much is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    run_worker: bool = setting(True, "whether the server also does the deferred work")
+    fast_execution: bool = setting(True, "whether queries run by plan; off: graphql-core alone")
+    records_kept: int = setting(
         20_000,
         "records of each kind kept per process until they change; 0 keeps nothing",
         least=0,
     )
-    documents_kept_mib: int = _setting(
+    documents_kept_mib: int = setting(
         32, "memory for query texts that were read and for their plans, per process, MiB", least=1, most=100_000
     )
-    redis_connections: int = _setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
+    redis_connections: int = setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
 
-    replicas_acknowledge: int = _setting(
+    replicas_acknowledge: int = setting(
         0,
         "replicas that must have a change before it is answered; with fewer, writes are unavailable",
         least=0,
@@ -78,129 +60,127 @@ class Settings:
     )
 
     # Sessions
-    access_token_seconds: int = _setting(900, "life of an access token, s", least=1)
-    session_days: int = _setting(30, "life of a session that is never refreshed, days", least=1, most=3650)
-    sessions_per_member: int = _setting(50, "sessions of one member; the oldest makes room", least=1, most=1000)
-    refresh_grace_seconds: int = _setting(30, "how long a rotated refresh token works on, s", least=0)
-    reservation_seconds: int = _setting(60, "how long an unfinished sign-up keeps its login and e-mail, s", least=5)
-    login_release_days: int = _setting(30, "how long a login given up stays reserved, days", least=0)
-    former_logins: int = _setting(20, "logins given up that stay reserved for one member at a time", least=1)
-    password_memory_kib: int = _setting(65_536, "memory of one argon2id hash, KiB", least=8)
-    password_passes: int = _setting(3, "passes of one argon2id hash", least=1)
+    access_token_seconds: int = setting(900, "life of an access token, s", least=1)
+    session_days: int = setting(30, "life of a session that is never refreshed, days", least=1, most=3650)
+    sessions_per_member: int = setting(50, "sessions of one member; the oldest makes room", least=1, most=1000)
+    refresh_grace_seconds: int = setting(30, "how long a rotated refresh token works on, s", least=0)
+    reservation_seconds: int = setting(60, "how long an unfinished sign-up keeps its login and e-mail, s", least=5)
+    login_release_days: int = setting(30, "how long a login given up stays reserved, days", least=0)
+    former_logins: int = setting(20, "logins given up that stay reserved for one member at a time", least=1)
+    password_memory_kib: int = setting(65_536, "memory of one argon2id hash, KiB", least=8)
+    password_passes: int = setting(3, "passes of one argon2id hash", least=1)
 
     # Limits on what one member can do
-    rate_limit: int = _setting(600, "requests per minute per member or address; 0 turns every such limit off", least=0)
-    sign_ups_per_hour: int = _setting(30, "sign-ups per hour and address", least=1)
-    log_in_attempts: int = _setting(
+    rate_limit: int = setting(600, "requests per minute per member or address; 0 turns every such limit off", least=0)
+    sign_ups_per_hour: int = setting(30, "sign-ups per hour and address", least=1)
+    log_in_attempts: int = setting(
         10, "log-in attempts per quarter of an hour and identifier, and again per known address or device", least=1
     )
-    log_in_attempts_per_address: int = _setting(100, "log-in attempts per quarter of an hour and address", least=1)
-    log_in_wait_seconds: int = _setting(
+    log_in_attempts_per_address: int = setting(100, "log-in attempts per quarter of an hour and address", least=1)
+    log_in_wait_seconds: int = setting(
         30, "how long a network waits before it tries an identifier whose attempts are used up, s", least=1
     )
-    log_in_turns_per_minute: int = _setting(
+    log_in_turns_per_minute: int = setting(
         20, "how often all networks together try such an identifier, per minute", least=1, most=60_000
     )
-    known_addresses: int = _setting(20, "addresses of last log-ins that are known per member", least=1, most=1000)
-    known_address_days: int = _setting(90, "how long an address is known after a log-in, days", least=1, most=3650)
-    max_following: int = _setting(5_000, "members that one member can follow", least=1)
-    max_blocked: int = _setting(5_000, "members that one member can block, and again mute", least=1)
-    max_text: int = _setting(500, "characters of a post or comment", least=1, most=100_000)
-    max_name: int = _setting(50, "characters of a display name", least=1, most=1000)
-    max_bio: int = _setting(200, "characters of a bio", least=1, most=10_000)
-    max_ids: int = _setting(100, "ids in one call", least=1, most=1000)
-    max_favourites: int = _setting(10_000, "posts that one member can favourite", least=1)
-    max_groups: int = _setting(500, "groups that one member can be in or ask to join, their own included", least=1)
-    group_name: int = _setting(50, "characters of a group's name", least=1, most=1000)
-    group_description: int = _setting(500, "characters of a group's description", least=0, most=10_000)
-    max_promotions: int = _setting(1_000, "promotions that can run at one time", least=1, most=100_000)
-    max_participants: int = _setting(50, "members of one conversation", least=2, most=1000)
-    max_message: int = _setting(5_000, "characters of a message", least=1, most=100_000)
-    conversations_per_hour: int = _setting(
+    known_addresses: int = setting(20, "addresses of last log-ins that are known per member", least=1, most=1000)
+    known_address_days: int = setting(90, "how long an address is known after a log-in, days", least=1, most=3650)
+    max_following: int = setting(5_000, "members that one member can follow", least=1)
+    max_blocked: int = setting(5_000, "members that one member can block, and again mute", least=1)
+    max_text: int = setting(500, "characters of a post or comment", least=1, most=100_000)
+    max_name: int = setting(50, "characters of a display name", least=1, most=1000)
+    max_bio: int = setting(200, "characters of a bio", least=1, most=10_000)
+    max_ids: int = setting(100, "ids in one call", least=1, most=1000)
+    max_favourites: int = setting(10_000, "posts that one member can favourite", least=1)
+    max_groups: int = setting(500, "groups that one member can be in or ask to join, their own included", least=1)
+    group_name: int = setting(50, "characters of a group's name", least=1, most=1000)
+    group_description: int = setting(500, "characters of a group's description", least=0, most=10_000)
+    max_promotions: int = setting(1_000, "promotions that can run at one time", least=1, most=100_000)
+    max_participants: int = setting(50, "members of one conversation", least=2, most=1000)
+    max_message: int = setting(5_000, "characters of a message", least=1, most=100_000)
+    conversations_per_hour: int = setting(
         20, "conversations with strangers that one member can begin in an hour", least=1
     )
-    max_page: int = _setting(100, "entries of one page", least=1, most=1000)
+    max_page: int = setting(100, "entries of one page", least=1, most=1000)
 
     # Limits on queries
-    max_depth: int = _setting(15, "depth of a query", least=1)
-    max_query: int = _setting(16_384, "characters of a query text", least=1)
-    max_tokens: int = _setting(1_000, "tokens of a query, and comments likewise", least=1)
-    max_aliases: int = _setting(30, "aliases in a query", least=0)
-    max_fields: int = _setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
-    max_cost: int = _setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)
-    max_body: int = _setting(262_144, "bytes of a request body or websocket message", least=1024)
+    max_depth: int = setting(15, "depth of a query", least=1)
+    max_query: int = setting(16_384, "characters of a query text", least=1)
+    max_tokens: int = setting(1_000, "tokens of a query, and comments likewise", least=1)
+    max_aliases: int = setting(30, "aliases in a query", least=0)
+    max_fields: int = setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
+    max_cost: int = setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)
+    max_body: int = setting(262_144, "bytes of a request body or websocket message", least=1024)
 
     # Limits on connections
-    max_connections: int = _setting(
+    max_connections: int = setting(
         5_000, "open connections per process; fewer where it may not open that many files", least=10, most=1_000_000
     )
-    connections_per_address: int = _setting(
+    connections_per_address: int = setting(
         200,
         "open connections per process and address, or IPv6 /64; 0 is no limit, proxies of `TRUSTED_PROXIES` have none",
         least=0,
     )
-    request_head_seconds: int = _setting(
+    request_head_seconds: int = setting(
         10, "how long a client may take to send the head of a request, s", least=1, most=3600
     )
-    keep_alive_seconds: int = _setting(
+    keep_alive_seconds: int = setting(
         75, "how long a connection may be idle between two requests, s", least=1, most=3600
     )
 
     # Live
-    sockets_per_member: int = _setting(
+    sockets_per_member: int = setting(
         20, "open websockets and event streams of one member, or of one anonymous address", least=1
     )
-    max_live_cost: int = _setting(
+    max_live_cost: int = setting(
         1_500,
         "cost per event of all subscriptions of one member, or of one anonymous address; 1 is some 10 µs of CPU",
         least=1,
     )
-    subscriptions_per_socket: int = _setting(50, "operations running on one websocket", least=1)
-    socket_init_seconds: int = _setting(10, "how long a websocket may wait with `connection_init`, s", least=1)
-    heartbeat_seconds: int = _setting(
-        20, "between two pings of a websocket, or comments in an event stream, s", least=1
-    )
-    subscriber_queue: int = _setting(1_000, "events waiting for one slow subscriber before it gets a gap", least=1)
-    events_kept: int = _setting(100_000, "events kept to resume from", least=100)
-    message_events_kept: int = _setting(
+    subscriptions_per_socket: int = setting(50, "operations running on one websocket", least=1)
+    socket_init_seconds: int = setting(10, "how long a websocket may wait with `connection_init`, s", least=1)
+    heartbeat_seconds: int = setting(20, "between two pings of a websocket, or comments in an event stream, s", least=1)
+    subscriber_queue: int = setting(1_000, "events waiting for one slow subscriber before it gets a gap", least=1)
+    events_kept: int = setting(100_000, "events kept to resume from", least=100)
+    message_events_kept: int = setting(
         1_000, "events of a member's conversations kept to resume from, while somebody is subscribed", least=1
     )
-    message_events_seconds: int = _setting(
+    message_events_seconds: int = setting(
         3_600, "how long these events are kept after the member's last subscription has ended, s", least=3
     )
-    shutdown_seconds: int = _setting(10, "how long requests may finish when the server stops, s", least=0)
+    shutdown_seconds: int = setting(10, "how long requests may finish when the server stops, s", least=0)
 
     # Timelines
-    home_size: int = _setting(800, "newest entries that every home keeps", least=10, most=10_000)
-    home_slack: int = _setting(50, "entries a home may hold above its size before it is trimmed", least=1, most=10_000)
-    home_max_age: int = _setting(0, "days after which an entry leaves the home; 0 never", least=0, most=10_000)
-    home_idle_days: int = _setting(14, "days without a read after which a member's home is let go of", least=1)
-    big_author: int = _setting(
+    home_size: int = setting(800, "newest entries that every home keeps", least=10, most=10_000)
+    home_slack: int = setting(50, "entries a home may hold above its size before it is trimmed", least=1, most=10_000)
+    home_max_age: int = setting(0, "days after which an entry leaves the home; 0 never", least=0, most=10_000)
+    home_idle_days: int = setting(14, "days without a read after which a member's home is let go of", least=1)
+    big_author: int = setting(
         10_000, "followers from which an author's posts are pulled by readers; pushed again below nine tenths", least=1
     )
-    public_size: int = _setting(100_000, "newest posts kept in the public timeline", least=10)
-    hashtag_size: int = _setting(10_000, "newest posts kept per hashtag", least=10)
-    important_size: int = _setting(500, "posts ranked by importance, in public and per hashtag", least=1, most=10_000)
-    important_home: int = _setting(200, "newest entries of a home that are ranked by importance", least=1, most=10_000)
-    group_changes_kept: int = _setting(
+    public_size: int = setting(100_000, "newest posts kept in the public timeline", least=10)
+    hashtag_size: int = setting(10_000, "newest posts kept per hashtag", least=10)
+    important_size: int = setting(500, "posts ranked by importance, in public and per hashtag", least=1, most=10_000)
+    important_home: int = setting(200, "newest entries of a home that are ranked by importance", least=1, most=10_000)
+    group_changes_kept: int = setting(
         1_000, "newest changes of a group's timeline kept to resume from", least=1, most=100_000
     )
-    notifications_kept: int = _setting(
+    notifications_kept: int = setting(
         1_000, "newest notifications kept per member, and as many that were withdrawn", least=1, most=10_000
     )
-    mentions_kept: int = _setting(1_000, "newest posts and comments kept that name a member", least=1, most=10_000)
-    fanout_inline: int = _setting(
+    mentions_kept: int = setting(1_000, "newest posts and comments kept that name a member", least=1, most=10_000)
+    fanout_inline: int = setting(
         200, "followers reached before a post is answered; the worker reaches the rest", least=0
     )
-    fanout_batch: int = _setting(1_000, "followers reached per step of the worker, per node", least=1, most=10_000)
-    job_lease_seconds: int = _setting(10, "silence after which unfinished work is taken over, s", least=1)
-    job_attempts: int = _setting(8, "failures after which work is set aside as dead", least=1)
+    fanout_batch: int = setting(1_000, "followers reached per step of the worker, per node", least=1, most=10_000)
+    job_lease_seconds: int = setting(10, "silence after which unfinished work is taken over, s", least=1)
+    job_attempts: int = setting(8, "failures after which work is set aside as dead", least=1)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
         """Return the settings of the environment; raises SettingError, which names the variable and the rule."""
         values = {
-            f.name: _read(f, environment[f.name.upper()]) for f in fields(cls) if environment.get(f.name.upper(), "")
+            f.name: read(f, environment[f.name.upper()]) for f in fields(cls) if environment.get(f.name.upper(), "")
         }
         settings = cls(**values)
         settings.check()
@@ -233,37 +213,6 @@ class Settings:
 
 MOST_WITHOUT_REPLICAS = 5  # nodes of an embedded cluster; of more, half are replicas
 SECRET_LENGTH = 32  # characters: 256 bits if each carries eight, RFC 7518 §3.2 for HS256
-_TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-
-
-def _read(setting: Field[Any], text: str) -> Any:
-    name, rules = setting.name.upper(), setting.metadata
-    default: Any = setting.default
-    kind = type(default)
-    if kind is bool:
-        if text.lower() not in _TRUTH:
-            raise SettingError(f"{name} must be true or false, not {text!r}")
-        return _TRUTH[text.lower()]
-    if kind is int:
-        return _read_number(name, rules, text)
-    if kind is tuple:
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    if rules["choices"] and text not in rules["choices"]:
-        raise SettingError(f"{name} must be one of {', '.join(rules['choices'])}, not {text!r}")
-    return kind(text) if kind is str else Path(text)
-
-
-def _read_number(name: str, rules: Mapping[str, Any], text: str) -> int:
-    least, most = rules["least"], rules["most"]
-    try:
-        number = int(text)
-    except ValueError:
-        raise SettingError(f"{name} must be a whole number, not {text!r}") from None
-    if least is not None and number < least:
-        raise SettingError(f"{name} must be at least {least}, not {number}")
-    if most is not None and number > most:
-        raise SettingError(f"{name} must be at most {most}, not {number}")
-    return number
 
 
 def settings_table() -> str:

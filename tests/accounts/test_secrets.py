@@ -28,7 +28,8 @@ from store.keys.fields import CredentialsField
 from store.records import Credentials, Role
 from store.secret import Secret
 from store.sessions import Session
-from store.settings import SettingError, Settings, urls
+from store.settings import Settings, urls
+from store.settings.declaring import SettingError
 from tests.support.people import SECRET, Member
 from tests.support.secrets import (
     CURRENT,

@@ -24,7 +24,8 @@ from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.embedded.joining import View, view
 from store.embedded.launch import EmbeddedStoreError, NodeOptions
 from store.embedded.ports import BUS_OFFSET
-from store.settings import SettingError, Settings
+from store.settings import Settings
+from store.settings.declaring import SettingError
 from store.settings.urls import addresses
 from tests.support.servers.cluster import PARTITION_SLOTS
 from tests.support.servers.holders import LOCKS, REPOSITORY, run_after, server_info, supervisor_of, until_free
