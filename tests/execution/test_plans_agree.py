@@ -24,7 +24,7 @@ from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
 from store.settings import Settings
 from tests.homes import test_round_trips
-from tests.support import groups
+from tests.support import conversations, groups
 from tests.support.execution.zoo import answer
 from tests.support.page_costs import HOME, PUBLIC
 from tests.support.people import Member, crowd
@@ -84,6 +84,9 @@ async def site(anonymous: Member, alice: Member) -> list[str]:
         group = await groups.create(owner, kind)
         await groups.join(group, alice, many[3])
         ids += [group, await owner.post(f"in a group, {kind}", groupId=group)]
+    for others in ((many[0],), (many[1], blocked), (secret, gone), (blocked,)):
+        talk = await conversations.start(alice, *others)
+        ids += [talk, await conversations.write(others[-1], talk, "an answer")]
     await secret.do("updateProfile", isPrivate=True)
     await alice.do("block", userIds=[blocked.id])
     await alice.do("mute", userIds=[many[3].id])
@@ -141,11 +144,24 @@ async def test_pages(both: list[Schema], services: Services, anonymous: Member, 
         "... on User { pinnedPost { id author { login } } } ... on Status { group { name } } "
         "... on Group { name description kind memberCount viewerRole viewerHasRequestedToJoin "
         "members { edges { role node { login } } } joinRequests { nodes { login } } "
-        "timeline { nodes { ... on Status { text group { id } } } } } } }"
+        "timeline { nodes { ... on Status { text group { id } } } } } "
+        "... on Conversation { participants { login } unreadCount lastMessage { text sender { login } } "
+        "viewerLastRead { id } messages { edges { node { text sender { login } conversation { id } } } } } "
+        "... on Message { text createdAt conversation { participants { id } } } } }"
     )
-    for query, variables in ((HOME, {}), (PUBLIC, {}), (everything, {"ids": ids[:-1]})):
+    talks = (
+        "{ viewer { unreadMessageCount conversations { edges { cursor node { unreadCount createdAt "
+        "participants { login } lastMessage { id sender { login } } } } } } }"
+    )
+    pages: list[tuple[str, dict[str, object]]] = [
+        (HOME, {}),
+        (PUBLIC, {}),
+        (talks, {}),
+        (everything, {"ids": ids[:-1]}),
+    ]
+    for query, variables in pages:
         await agree(both, services, alice, query, **variables)
-    assert (planner.runs, planner.given_up) == (3, 0)
+    assert (planner.runs, planner.given_up) == (len(pages), 0)
 
 
 async def test_what_is_kept_is_right_for_whoever_looks(
