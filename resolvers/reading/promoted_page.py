@@ -17,7 +17,7 @@ from resolvers.operation.errors import RequestError
 from resolvers.reading import hydrate
 from resolvers.reading.home_edges import TimelineEdge
 from resolvers.reading.paging import Page, PageInfo, Window
-from resolvers.rules import placement
+from resolvers.rules import placement, visibility
 from store.promotions import Advertisement, Promotion
 from store.records import Post, Status, User, read_pairs
 
@@ -100,10 +100,11 @@ def _read(context: Context, promotion: str, fields: Sequence[str]) -> Promotion 
 
 
 async def _has_subject(context: Context, promotion: Promotion) -> bool:
-    """Return whether a promotion has something to show that can be read; never raises."""
+    """Return whether a promotion has something to show, of a sponsor whom the viewer allows; never raises."""
     try:
         await hydrate.user(context, promotion.sponsor)
-        return await subject(context, promotion) is not None
+        relationship = await context.load.relationship.load(promotion.sponsor)
+        return visibility.allows_promotions(relationship) and await subject(context, promotion) is not None
     except RequestError:
         return False  # the page fails with the same error
     except Exception:

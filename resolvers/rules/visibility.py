@@ -59,6 +59,11 @@ def is_wanted(relationship: Relationship) -> bool:
     return not (relationship.blocks or relationship.is_blocked or relationship.mutes)
 
 
+def allows_promotions(relationship: Relationship) -> bool:
+    """Return whether a viewer is shown what a member pays for: not where they block or mute that sponsor."""
+    return not (relationship.blocks or relationship.mutes)
+
+
 def opens_group(group: Group | None, *, is_member: bool) -> bool:
     """Return whether a viewer sees what is in a group: posts, members and description. A deleted group is unseen."""
     return group is not None and (is_member or group.kind is not GroupKind.PRIVATE)

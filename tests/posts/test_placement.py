@@ -137,6 +137,20 @@ async def _whole(reader: Member, posts: list[str], *others: str) -> None:
         assert sorted(page.promotions) == sorted(others)
 
 
+@every_timeline
+async def test_sponsors_out_of_favour(
+    admin: Member, alice: Member, bob: Member, carol: Member, posts: list[str], query: str
+) -> None:
+    """A viewer who blocks or mutes a sponsor is shown nothing that the sponsor pays for; others are."""
+    paid = [await promote(admin, bob), await promote(admin, bob, userId=carol.id)]
+    other = await promote(admin, alice)
+    for mutation, undo in (("block", "unblock"), ("mute", "unmute")):
+        await alice.do(mutation, userIds=[bob.id])
+        assert (await read(alice, query, "first: 40")).promotions == [other]
+        await alice.do(undo, userIds=[bob.id])
+        assert set((await read(alice, query, "first: 40")).promotions) == {*paid, other}
+
+
 async def test_nothing_to_show(admin: Member, alice: Member, anonymous: Member, posts: list[str], db: Database) -> None:
     """A promotion that has ended, or whose subject is gone, is left out silently, and the next takes its place."""
     bob = await sign_up(anonymous, "bob")
