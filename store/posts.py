@@ -81,7 +81,7 @@ def _content(draft: Draft) -> dict[str, int | str]:
         "author": draft.author,
         "text": draft.text,
         "mentions": " ".join(map(str, draft.mentions)),
-        "hashtags": " ".join(draft.hashtags),
+        "hashtags": "".join(f"#{tag}" for tag in draft.hashtags),
         "of_quote": "1" if draft.of_quote else "",
         **{name: getattr(draft, name) or "" for name in _OPTIONAL},
         # repr() has enough digits to restore exactly the same number.

@@ -172,7 +172,7 @@ def read_post(post: int, fields: Fields) -> Post | None:
         int(fields[StatusField.AUTHOR]),
         fields[StatusField.TEXT],
         tuple(map(int, mentioned.split())) if mentioned else (),
-        tuple(hashtags.split()) if hashtags else (),
+        read_hashtags(hashtags) if hashtags else (),
         int(found(StatusField.LIKES, 0)),
         int(found(StatusField.REPOSTS, 0)),
         int(found(StatusField.QUOTES, 0)),
@@ -188,6 +188,11 @@ def read_post(post: int, fields: Fields) -> Post | None:
         return Status(*shared)
     original, author = int(fields[StatusField.ORIGINAL]), int(fields[StatusField.ORIGINAL_AUTHOR])
     return Repost(*shared, original, author, _number(found(StatusField.ORIGINAL_GROUP)))
+
+
+def read_hashtags(text: str) -> tuple[str, ...]:
+    """Return hashtags from their stored text, which has a `#` before each."""
+    return tuple(text.split("#")[1:])
 
 
 def _number(text: str | None) -> int | None:

@@ -10,7 +10,7 @@ from resolvers.jobs.step import text
 from resolvers.rules import ranking
 from store import posts, public_timelines, replies
 from store.client.database import Command, Database
-from store.records import Job
+from store.records import Job, read_hashtags
 from store.replies import Reply
 
 
@@ -32,7 +32,7 @@ Seen = tuple[bool, float | None]  # Whether anybody but its author sees a post, 
 def listed(job: Job, post: int) -> Listed:
     """Return the post of a job, with the lists that it can be in."""
     quoted = (int(text(job, "original")), int(text(job, "original_author"))) if text(job, "original") else None
-    author, hashtags = int(text(job, "author")), text(job, "hashtags").split()
+    author, hashtags = int(text(job, "author")), read_hashtags(text(job, "hashtags"))
     return Listed(post, author, hashtags, quoted, reply_of(job, post), bool(job.body.get("group")))
 
 

@@ -28,7 +28,7 @@ from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
 from store.ids import instant
-from store.records import Job, Repost
+from store.records import Job, Repost, read_hashtags
 
 CLEAR_CHUNK = 1_000  # Reposts, likes, comments and favourites of a post removed per step.
 BUILDING = timedelta(minutes=1)  # A home begun before its author became big may hold posts up to this much newer.
@@ -88,7 +88,7 @@ async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
         return (await db.ask(*commands, *beside))[len(commands) :]
     score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
     if score is not None:
-        commands += hashtags.count_uses_commands([(job.id, text(job, "hashtags").split())])
+        commands += hashtags.count_uses_commands([(job.id, read_hashtags(text(job, "hashtags")))])
     _, answers = await listings.update(db, listings.listed(job, job.id), (True, score), [*commands, *beside])
     return answers[len(commands) :]
 
@@ -128,7 +128,7 @@ def _unlist(db: Database, job: Job, post: int) -> list[Command]:
     """Return the commands that remove a deleted post from its group, or from the timelines that everybody reads."""
     if group := job.body.get("group"):
         return [timeline.remove_command(db, int(str(group)), post)]
-    return public_timelines.remove_commands(post, text(job, "hashtags").split())
+    return public_timelines.remove_commands(post, read_hashtags(text(job, "hashtags")))
 
 
 async def hide(db: Database, job: Job, _: Budget) -> Outcome:

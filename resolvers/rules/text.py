@@ -1,6 +1,7 @@
 """Rules for texts, logins, mentions and hashtags: one definition for writing, reading and indexing.
 
 Mentions and hashtags follow the rules of twitter-text 3 (https://github.com/twitter/twitter-text), in our own words.
+Beside these, a topic between two signs is a hashtag, as on Weibo: `#话题#`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,12 @@ _TAGGED = (
 )
 # At least one letter; "#" and U+FE0F or U+20E3 are the keycap emoji.
 _NAME = rf"(?![\ufe0f\u20e3])[{_TAGGED}]*[{_LETTER}][{_TAGGED}]*+"
-_HASHTAG_NAME = regex.compile(_NAME)
+# A topic may have spaces and punctuation, and has at least one letter of Chinese, Japanese or Korean. No space comes
+# before its last sign, and that sign begins no tag of twitter-text. Braces are excluded: they have a meaning in keys.
+_CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}"
+_IN_TOPIC = r"[^#\uff03{}\p{Cc}\p{Zl}\p{Zp}]"
+_TOPIC = rf"(?=[^#\uff03\n]{{0,{HASHTAG_MAX}}}?[{_CJK}])(?!\s){_IN_TOPIC}{{1,{HASHTAG_MAX}}}+(?<!\s)"
+_HASHTAG_NAME = regex.compile(rf"(?:{_NAME})|{_TOPIC}")
 
 # URLs are matched, too, because "#" and "@" inside them name neither tag nor member. A URL without a scheme is a dotted
 # name that ends in letters, followed by a path: "?#" after a word is punctuation. Matching takes linear time, because
@@ -56,7 +62,11 @@ _URL = (
     rf"(?:(?i:https?)://[{_HOST}.]++|(?<![{_HOST}./])(?:[{_HOST}]++\.)++[a-zA-Z]{{2,}}+(?=(?::[0-9]++)?/))"
     rf"(?::[0-9]++)?(?:[/?](?:[{_PATH}]++|\([{_PATH}]*+\))*+)?"
 )
-_HASHTAG = regex.compile(rf"{_URL}|(?:(?<![&{_TAGGED}])|(?<=[\ufe0e\ufe0f]))[#\uff03]({_NAME})")
+_HASHTAG = regex.compile(
+    rf"{_URL}|(?:(?<![&{_TAGGED}])|(?<=[{_CJK}]))[#\uff03](?P<topic>{_TOPIC})"
+    rf"(?!(?<![&{_TAGGED}])[#\uff03]{_NAME})[#\uff03]"
+    rf"|(?:(?<![&{_TAGGED}])|(?<=[\ufe0e\ufe0f]))[#\uff03](?P<name>{_NAME})"
+)
 _HASHTAG_SIGNS, _MENTION_SIGNS = ("#", "\uff03"), ("@", "\uff20")  # most texts have none, and are not searched
 _AFTER_NO_HASHTAG = (*_HASHTAG_SIGNS, "://")
 
@@ -144,9 +154,10 @@ def mentions_at(text: str) -> Iterator[TextReference]:
 
 
 def hashtag_name(name: str) -> str | None:
-    """Return the normal form of a tag, given with or without its sign; None if it cannot be a tag."""
+    """Return the normal form of a tag, given with or without its signs; None if it cannot be a tag."""
     name = normalize("NFC", name)
-    name = name[1:] if name.startswith(_HASHTAG_SIGNS) else name
+    if name.startswith(_HASHTAG_SIGNS):
+        name = name[1:-1] if name.endswith(_HASHTAG_SIGNS) else name[1:]
     if not _HASHTAG_NAME.fullmatch(name):
         return None
     # lower(), not casefold(), which would turn "Maße" into "masse", another word. Both turn U+0130, as in "İn", into
@@ -166,7 +177,8 @@ def hashtags_at(text: str) -> Iterator[TextReference]:
     if not any(sign in text for sign in _HASHTAG_SIGNS):
         return
     for match in _HASHTAG.finditer(text):
-        if match[1] and not text.startswith(_AFTER_NO_HASHTAG, match.end()):
-            name = hashtag_name(match[1])
+        found = match["topic"] or match["name"]
+        if found and (match["topic"] or not text.startswith(_AFTER_NO_HASHTAG, match.end())):
+            name = hashtag_name(found)
             if name is not None:
                 yield TextReference(name, *match.span())

@@ -38,7 +38,7 @@ class StatusField:
     AUTHOR = "author"
     TEXT = "text"  # empty in a plain repost
     MENTIONS = "mentions"  # ids of members
-    HASHTAGS = "hashtags"
+    HASHTAGS = "hashtags"  # each after a #
     ORIGINAL = "original"  # post that this one reposts
     ORIGINAL_AUTHOR = "original_author"
     OF_QUOTE = "of_quote"  # whether the original is a quote

@@ -9,6 +9,7 @@ import unicodedata
 import pytest
 
 from resolvers.rules.text import hashtag_name, hashtags
+from tests.support.people import Member
 from tests.support.texts import FAMILY, LONG
 
 
@@ -28,7 +29,7 @@ from tests.support.texts import FAMILY, LONG
         # punctuation after and before
         ("#a. #b, #c! #d? #e; #f: #g) #h' #i\u3002 #j\u2026 #k-l", "a b c d e f g h i j k"),
         (".#a ,#b !#c (#d [#e \"#f '#g -#h /#i \u3002#j \uff01#k *#l $#m %#n @#o", "a b c d e f g h i j k l m n o"),
-        ("a#b 1#b _#b \u00e9#b \u307e#b \ud55c#b \u0e32#b \u30fc#b \u200d#b \u00b7#b", ""),
+        ("a#b 1#b _#b \u00e9#b \u307e#b, \u0e32#b \u30fc#b \u200d#b \u00b7#b", ""),
         ("&#b &#39;b &#x27;", ""),
         # signs in a row
         ("##a", "a"),
@@ -96,6 +97,57 @@ def test_hashtags(text: str, expected: str) -> None:
     """Tags are found in normal form, in order and as often as they occur, and not inside other text."""
     assert hashtags(text) == tuple(expected.split())
     assert hashtags(unicodedata.normalize("NFD", text)) == tuple(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#话题#", ["话题"]),
+        ("今天#话题#很好", ["话题"]),
+        ("#今天 天气#", ["今天 天气"]),
+        ("#你好，世界！#", ["你好，世界！"]),
+        ("＃话题＃", ["话题"]),
+        ("#iPhone 15 发布# #tea", ["iphone 15 发布", "tea"]),
+        ("#话题##另一个#", ["话题", "另一个"]),
+        ("#東京#大阪", ["東京"]),
+        ("#ひらがな# #カタカナ# #한국어 주제#", ["ひらがな", "カタカナ", "한국어 주제"]),
+        ("#" + "话" * 100 + "#", ["话" * 100]),
+        ("#" + "话" * 101 + "# #茶#", ["茶"]),
+        # not topics: twitter-text's rules alone hold
+        ("#云々 #学問のすゝめ", ["云々", "学問のすゝめ"]),
+        ("#东京 很好玩", ["东京"]),
+        ("#东京 \n很好玩#", ["东京"]),
+        ("# 话题#", []),
+        ("#话题 #", ["话题"]),
+        ("#人々、#ラーメン", ["人々", "ラーメン"]),
+        ("#tea time#", ["tea"]),
+        ("#tea#", []),
+        ("C#语言和F#", []),
+        ("#话{题#", ["话"]),
+        ("https://example.org/#话题#", []),
+        ("#" * LONG + "话#", ["话"]),
+        ("#话" * LONG, ["话"] * (LONG // 2)),
+    ],
+)
+def test_topics(text: str, expected: list[str]) -> None:
+    """A topic between two signs, with a letter of Chinese, Japanese or Korean, is a tag, spaces and all."""
+    assert hashtags(text) == tuple(expected)
+    assert hashtags(unicodedata.normalize("NFD", text)) == tuple(expected)
+
+
+async def test_a_topic_from_end_to_end(alice: Member) -> None:
+    """A topic with a space is listed, counted and found by its name, with and without signs."""
+    post = await alice.post("#今天 天气# and #tea")
+    shown = "name postCount timeline { nodes { ... on Status { id hashtags } } }"
+    query = f"query($name: String!) {{ hashtag(name: $name) {{ {shown} }} }}"
+    for name in ("今天 天气", "#今天 天气#"):
+        assert await alice.ask(query, name=name) == {
+            "name": "今天 天气",
+            "postCount": 1,
+            "timeline": {"nodes": [{"id": post, "hashtags": ["今天 天气", "tea"]}]},
+        }
+    await alice.do("deletePost", postId=post)
+    assert await alice.ask(query, name="今天 天气") is None
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 -- ARGV: partition, author, status_prefix, text, mentions, hashtags, original, original_author, of_quote, reply_to,
 --       reply_to_author, root, group, original_group, latitude, longitude, digest, ttl (s), home_size, home_slack,
 --       imported.
--- An argument without a value is ''. `mentions` and `hashtags` are separated by spaces, and mentions are members' ids.
+-- An argument without a value is ''. `mentions` are members' ids, separated by spaces. `hashtags` has a # before each.
 -- `original` is the post reposted, and `of_quote` is '1' when that is a quote. `reply_to` is the post answered.
 -- `root` is the post that began the conversation. `group` is the one that it is posted in, and `original_group` that of
 -- the original. A post in a group goes to no home, and its entry in the profile names the group.
