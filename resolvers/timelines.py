@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
 
@@ -12,20 +12,25 @@ from msgspec import Struct
 
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import DataLoader
-from resolvers.operation.errors import Unauthenticated
+from resolvers.operation.errors import BadUserInput, Unauthenticated
+from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import groups, hydrate, paging, ranked_page, timeline_page
-from resolvers.reading.home_edges import TimelineEdge
+from resolvers.reading.home_edges import HOME, TimelineEdge
 from resolvers.reading.paging import Page
 from resolvers.reading.promoted_page import promoted
 from resolvers.reading.snapshots import Listing
 from resolvers.reading.timeline_page import Home, Posts
+from store import homes
 from store.groups.records import Group
 from store.groups.timeline import timeline_list
+from store.ids import CLOCK_SKEW, instant
 from store.notifications import Mentioned, mentions_list, read_mentions
 from store.public_timelines import hashtag_lists, public_lists
 from store.records import Entry, User
 from store.timelines import Slice, profile_list, read_slice
+
+UNREAD_SEEN = 100  # newest entries of a home that are counted as unread only if the viewer would be shown them
 
 
 class TimelineOrder(Enum):
@@ -52,12 +57,43 @@ async def home(context: Context, span: Span) -> Page[TimelineEdge]:
     if span.order is TimelineOrder.IMPORTANT:
         ranked = Home(context, context.viewer, at_any_place=True)
         newest = ranked_page.newest(context, ranked.ids)
-        listing = ranked_page.listing(
-            context, "home", str(context.viewer), newest, partial(timeline_page.edges, ranked)
-        )
+        listing = ranked_page.listing(context, HOME, str(context.viewer), newest, partial(timeline_page.edges, ranked))
         return await _important(context, listing, span)
-    asked = _window(context, "home", span)
+    asked = _window(context, HOME, span)
     return await promoted(context, asked, timeline_page.page(asked, Home(context, context.viewer)))
+
+
+async def mark_home_read(context: Context, *, cursor: str) -> ViewerPayload:
+    """Mark the viewer's home as read up to an entry; one round trip. The mark never falls.
+
+    Raises BadUserInput for a cursor of another list, and for one of the future.
+    """
+    viewer = await context.member()
+    place = paging.read_cursor(HOME, cursor, "cursor")
+    if instant(place) > datetime.now(UTC) + CLOCK_SKEW:
+        raise BadUserInput("cursor: this cursor is of the future")
+    await context.batcher.run([homes.mark_read(viewer, place)])
+    context.forget()
+    return ViewerPayload(viewer=context.claims)
+
+
+async def home_read_up_to(context: Context, who: Claims) -> str | None:
+    """Return the cursor up to which the viewer has marked their home as read, None before the first mark."""
+    (place,) = await context.batcher.run([homes.read_up_to_command(who.member)])
+    return paging.cursor(HOME, int(place)) if place else None
+
+
+async def home_unread_count(context: Context, who: Claims) -> int:
+    """Return how many entries of the viewer's home lie above the mark, at most `HOME_SIZE`; four round trips.
+
+    The newest `UNREAD_SEEN` are counted only if the viewer would be shown them, and all others in any case.
+    """
+    (mark,) = await context.batcher.run([homes.read_up_to_command(who.member)])
+    timeline = Home(context, who.member)
+    above = Slice(int(mark or 0), None, newest_first=True, count=context.settings.home_size)
+    entries = await timeline.ids(above)
+    shown = await timeline_page.edges(timeline, entries[:UNREAD_SEEN])
+    return sum(edge is not None for edge in shown) + len(entries[UNREAD_SEEN:])
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:

@@ -15,6 +15,7 @@ from resolvers import (
     posts,
     promotions,
     sessions,
+    timelines,
 )
 from schema.conversation_mutations import ConversationMutations
 from schema.group_mutations import GroupMutations
@@ -24,6 +25,7 @@ from schema.types import notifications as n
 from schema.types import payloads as p
 from schema.types import post_inputs as o
 from schema.types import promotions as a
+from schema.types import timelines as t
 from schema.types.descriptions import limit
 
 
@@ -226,6 +228,13 @@ class Mutation(ConversationMutations, GroupMutations):
         p.ViewerPayload,
         optional=True,
         description="Marks notifications read. Those marked read stay so.",
+    )
+
+    mark_home_read = mutation(
+        timelines.mark_home_read,
+        t.MarkHomeReadInput,
+        p.ViewerPayload,
+        description="Marks the home read up to an entry, on all devices of the viewer. The mark never moves down.",
     )
 
     create_promotion = mutation(

@@ -221,7 +221,7 @@ async def forget(db: Database, member: int) -> None:
         keys.invited,
     )
     # A read that began before the delete may have built the home again.
-    homes = (keys.home, keys.home_state, keys.sources, keys.newest)
+    homes = (keys.home, keys.home_state, keys.sources, keys.newest, keys.home_read)
     boxes = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, keys.former_logins, keys.known_addresses))),

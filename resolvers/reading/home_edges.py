@@ -18,6 +18,7 @@ from store.ids import LARGEST
 from store.promotions import Promotion
 from store.records import Comment, Entry, Post, Relationship, Repost, Source
 
+HOME = "home"  # the kind in cursors of the home
 REPOSTS_SHOWN = 100  # oldest reposts of a post below the floor that are searched for those of followed members
 
 
@@ -55,7 +56,7 @@ class HomeFacts(Struct, frozen=True):
     def _edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
         has_author = not post.group and (post.author == self.sight.viewer or self.relationships[post.author].follows)
         if has_author and not sources and place == stored == post.id:
-            return TimelineEdge(paging.cursor("home", place), post)  # fast path for most entries; same as the rules
+            return TimelineEdge(paging.cursor(HOME, place), post)  # fast path for most entries; same as the rules
         existing = self._existing(post, sources)
         facts = merging.PlaceFacts(
             post=post.id,
@@ -70,7 +71,7 @@ class HomeFacts(Struct, frozen=True):
         is_listed = self.floor is None or merging.is_listed_at(place, facts)
         if not is_listed or not (has_author or shown):
             return None
-        return TimelineEdge(paging.cursor("home", place), post, shown)
+        return TimelineEdge(paging.cursor(HOME, place), post, shown)
 
     def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
         def is_source(source: Source) -> bool:
@@ -173,7 +174,7 @@ async def placed(
     has_author = record.home_author == viewer or record.home_author in following
     if post is None or place is None or not (has_author or shown):
         return Placed(record, None)
-    edge = TimelineEdge(paging.cursor("home", place), post, shown)
+    edge = TimelineEdge(paging.cursor(HOME, place), post, shown)
     return Placed(record, edge, 0 if has_author else place)
 
 

@@ -27,7 +27,7 @@ from resolvers.upkeep.invariants import (
     replies,
 )
 from resolvers.upkeep.invariants.findings import Check, Finding
-from resolvers.upkeep.invariants.homes import home_bounds, homes_equal
+from resolvers.upkeep.invariants.homes import home_bounds, homes_equal, read_marks
 from store import jobs
 from store.client.database import Database
 from store.upkeep.counters import recount_member, recount_post
@@ -68,6 +68,7 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.UNREAD_CONVERSATIONS: (conversations.owners, conversations.listed),
     Kind.MESSAGE_LOG: (conversations.owners,),
     Kind.HOME_STATE: (home_bounds,),
+    Kind.HOME_READ: (read_marks,),
     Kind.NOTIFICATIONS: (notifications.owners, notifications.notifications),
     Kind.WITHDRAWN_NOTIFICATIONS: (notifications.owners,),
     Kind.NOTIFICATION_STATE: (notifications.owners,),

@@ -164,3 +164,8 @@ def hashtag(info: Info, name: HashtagName) -> Awaitable[Any]:
 
 def trending(info: Info, first: TrendingFirst = 10) -> Awaitable[Any]:
     return hashtags.trending(info.context, first, datetime.now(UTC))
+
+
+@strawberry.input(description="Up to which entry the home was read.")
+class MarkHomeReadInput:
+    cursor: str = strawberry.field(description="The cursor of a home entry.")

@@ -100,6 +100,14 @@ def _muted(root: Claims, info: Info, first: First = 20, after: After = None) -> 
     return blocks.muted(info.context, root, first, after)
 
 
+def _home_read_up_to(root: Claims, info: Info) -> Awaitable[Any]:
+    return timelines.home_read_up_to(info.context, root)
+
+
+def _home_unread_count(root: Claims, info: Info) -> Awaitable[int]:
+    return timelines.home_unread_count(info.context, root)
+
+
 def _favourites(root: Claims, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
     return favourites.favourites(info.context, root, first, after)
 
@@ -151,6 +159,17 @@ class Viewer(Node):
         resolver=_messages_from,
         graphql_type=MessageAudience,
         description="Who may begin a conversation with the viewer.",
+    )
+    home_read_up_to = strawberry.field(
+        resolver=_home_read_up_to,
+        graphql_type=str | None,
+        description="The cursor of the newest home entry that was marked read, on any device; null before the first.",
+    )
+    home_unread_count = strawberry.field(
+        resolver=_home_unread_count,
+        graphql_type=int,
+        description=f"How many home entries are above `homeReadUpTo`, at most {limit('home_size')}. Among the newest "
+        f"{timelines.UNREAD_SEEN}, only those that the viewer would be shown count.",
     )
     follow_requests = strawberry.field(
         resolver=_follow_requests,

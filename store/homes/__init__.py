@@ -166,6 +166,16 @@ async def home(db: Database, member: int) -> list[Entry]:
     )
 
 
+def mark_read(member: int, place: int) -> Command:
+    """Return the command that marks a home as read up to a place. The mark never falls."""
+    return script("mark_home_read", home_read=keys.home_read(member), user=keys.user(member), place=place)
+
+
+def read_up_to_command(member: int) -> Command:
+    """Return the command that reads the place up to which a home is marked read, None before the first mark."""
+    return ("GET", keys.home_read(member))
+
+
 def begin_home(member: int, *, again: bool = False) -> Command:
     """Return the command that begins to build a home; its reply is the home's count of changes, None when it is ready.
 

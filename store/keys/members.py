@@ -164,6 +164,11 @@ def sources(member: int) -> str:
     return f"sources:{{{partition(member)}}}:{member}"
 
 
+def home_read(member: int) -> str:
+    """string: place of the newest home entry marked read; it never falls"""
+    return f"home-read:{{{partition(member)}}}:{member}"
+
+
 def active(p: int) -> str:
     """zset: member with a home → day on which it was last read; idle ones lose it after `HOME_IDLE_DAYS`"""
     return f"active:{{{p}}}"

@@ -25,6 +25,7 @@ class Kind(Enum):
     HOME = member(keys.home)
     HOME_STATE = member(keys.home_state)
     SOURCES = member(keys.sources)
+    HOME_READ = member(keys.home_read)
     NOTIFICATIONS = member(keys.notifications)
     WITHDRAWN_NOTIFICATIONS = member(keys.withdrawn_notifications)
     NOTIFICATION_STATE = member(keys.notification_state)

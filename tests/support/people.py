@@ -129,6 +129,7 @@ INPUTS = {
     "comment": "CommentInput",
     "deleteComment": "DeleteCommentInput",
     "markNotificationsRead": "MarkNotificationsReadInput",
+    "markHomeRead": "MarkHomeReadInput",
     "createGroup": "CreateGroupInput",
     "updateGroup": "UpdateGroupInput",
     "deleteGroup": "GroupIdInput",

@@ -52,6 +52,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "deleteComment": {"commentId": COMMENT},
     **{name: {"postId": POST} for name in OF_POSTS},
     "markNotificationsRead": {},
+    "markHomeRead": {"cursor": f"home.{0:014x}"},
     "createGroup": {"name": "Birds", "kind": "PUBLIC"},
     **{name: {"groupId": GROUP} for name in ["updateGroup", "deleteGroup", "joinGroup", "leaveGroup"]},
     **{name: {"groupId": GROUP, "userIds": [USER]} for name in OF_GROUP_MEMBERS},

@@ -14,6 +14,7 @@ from store.homes import drop_home, touch_home
 from store.records import Source
 from store.upkeep import homes
 from store.upkeep.homes import HomeContent, HomeFacts
+from store.upkeep.kinds import Kind, existing
 
 
 async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
@@ -25,6 +26,16 @@ async def home_bounds(db: Database, members: Sequence[int]) -> list[Finding]:
         if not home.is_known_read and home.floor is not None and not home.is_building:
             found.append(Finding(home.state_key, "is not known to be read", [touch_home(home.member)]))
     return found
+
+
+async def read_marks(db: Database, members: Sequence[int]) -> list[Finding]:
+    """Each mark of a home that was read has an owner."""
+    exists = await existing(db, Kind.USER, members)
+    return [
+        Finding(Kind.HOME_READ.key(member), "belongs to nobody", [homes.drop_mark(member)])
+        for member in members
+        if member not in exists
+    ]
 
 
 def _wrong_bounds(home: HomeFacts, most: int) -> list[str]:

@@ -160,6 +160,11 @@ MENDABLE = [
         lambda _: [("HSET", keys.notification_state(GHOST), NotificationsField.READ, 1)],
     ),
     Damage(
+        "mark of nobody's home",
+        lambda _: keys.home_read(GHOST),
+        lambda _: [("SET", keys.home_read(GHOST), 1)],
+    ),
+    Damage(
         "mentioned in a post that is gone",
         lambda s: keys.mentions(s.ann),
         lambda s: [("ZADD", keys.mentions(s.ann), GHOST, GHOST), ("ZADD", keys.mentions(s.ann), s.word, s.word)],

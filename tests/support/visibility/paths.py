@@ -268,6 +268,7 @@ ELSEWHERE = {  # fields that need no path of their own, and why
     "Mutation.refreshSession": SELF_ONLY,
     "Mutation.changePassword": SELF_ONLY,
     "Mutation.changeEmail": SELF_ONLY,
+    "Mutation.markHomeRead": SELF_ONLY,
     "Mutation.updateProfile": SELF_ONLY,
     "SessionPayload.viewer": SELF_ONLY,
     "ViewerPayload.viewer": SELF_ONLY,
