@@ -135,6 +135,7 @@ class Status(Struct, frozen=True):
     root: int | None  # the post that began the conversation, None where this one answers none
     location: Location | None
     group: int | None = None  # the group it was posted in
+    reply_to_author: int | None = None  # who wrote the post it answers
 
     @property
     def created_at(self) -> datetime:
@@ -183,6 +184,7 @@ def read_post(post: int, fields: Fields) -> Post | None:
         _number(found(StatusField.ROOT)),
         Location.read(found(StatusField.LATITUDE), found(StatusField.LONGITUDE)),
         _number(found(StatusField.GROUP)),
+        _number(found(StatusField.REPLY_TO_AUTHOR)),
     )
     if StatusField.ORIGINAL not in fields:
         return Status(*shared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,12 @@ def thread_list(root: int) -> str:
 def add_commands(db: Database, reply: Reply) -> list[Command]:
     """Return the commands that list a reply in both lists, unless it was removed before."""
     return [script("list_repost", **_listing(db, reply)), thread_command(reply.root, reply.id)]
+
+
+async def answered_authors(db: Database, posts: Sequence[int]) -> list[int | None]:
+    """Return who wrote the post that each of some posts answers, None where it answers none. One round trip."""
+    found = await db.ask(*(("HGET", keys.status(post), StatusField.REPLY_TO_AUTHOR) for post in posts))
+    return [int(author) if author else None for author in found]
 
 
 def thread_command(root: int, reply: int) -> Command:

@@ -25,10 +25,12 @@ from resolvers.live.cursors import StreamGap, begin, event_cursor, gap_at
 from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
-from store import events, follows, homes, posts, timelines
+from resolvers.reading.home_entries import HomeEntries
+from store import events, follows, homes, posts, replies, timelines
 from store.events import Event
 from store.events.reader import Subscriber, since
 from store.records import Repost, Source
+from store.timelines import Slice
 
 REPOSTS_SCANNED = 1_000  # Oldest reposts of a post that are searched for reposts by followed members.
 REPOSTS_MERGED = 100  # The same limit, per post, for an event that concerns many posts.
@@ -176,10 +178,10 @@ async def _affected(operation: Context, event: Event, subscription: HomeSubscrip
             return {event.original: (Source(event.post, event.actor),)}
         case "relationship" | "suspend" if is_own == (event.kind == "relationship"):
             return await _published(operation, event.member)
+        case "follow" | "unfollow" if is_own and await _set_right(operation, event, subscription):
+            return _together(await _published(operation, event.member), await _answers(operation, event.member))
         case "follow" | "unfollow" if is_own:
-            return (
-                await _published(operation, event.member) if await _set_right(operation, event, subscription) else None
-            )
+            return None
     return {}
 
 
@@ -226,6 +228,25 @@ async def _published(operation: Context, member: int) -> Affected | None:
         source = (Source(entry.id, member),) if entry.original else ()
         affected[entry.original or entry.id] = affected.get(entry.original or entry.id, ()) + source
     return affected if len(entries) <= MAX_CHANGES else None
+
+
+async def _answers(operation: Context, member: int) -> Affected:
+    """Return the replies to a member in the viewer's home above the floor: a follow shows them, its end hides them."""
+    if operation.settings.home_shows_all_replies:
+        return {}
+    context = operation.fresh(counted=False)
+    home = HomeEntries(context, context.viewer or 0)
+    part = Slice(None, None, newest_first=True, count=context.settings.home_size)
+    listed = [entry.entity for entry in await home.fetch(part)]
+    answered = await replies.answered_authors(context.db, listed)
+    return {post: () for post, author in zip(listed, answered, strict=True) if author == member}
+
+
+def _together(some: Affected | None, others: Affected) -> Affected | None:
+    """Return all of these posts, None if there are more than `MAX_CHANGES` or not all are known."""
+    if some is None or len(others | some) > MAX_CHANGES:
+        return None
+    return others | some
 
 
 async def _look(

@@ -9,6 +9,7 @@ from itertools import chain
 from msgspec import Struct
 
 from resolvers.operation.context import Context
+from resolvers.operation.dataloader import Lookup
 from resolvers.reading import hydrate, paging
 from resolvers.rules import merging, visibility
 from resolvers.rules.merging import EARLIER_REPOSTS
@@ -44,6 +45,7 @@ class HomeFacts(Struct, frozen=True):
     plain_reposts: frozenset[tuple[int, int]]  # existing plain reposts, each with its original
     big: frozenset[int]
     floor: int | None
+    shows_all_replies: bool
 
     def edges(self, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return the edges of the entries, None for those not listed at their place or not seen."""
@@ -54,6 +56,8 @@ class HomeFacts(Struct, frozen=True):
         ]
 
     def _edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
+        if post.reply_to_author and not self._shows_reply(post):
+            return None
         has_author = not post.group and (post.author == self.sight.viewer or self.relationships[post.author].follows)
         if has_author and not sources and place == stored == post.id:
             return TimelineEdge(paging.cursor(HOME, place), post)  # fast path for most entries; same as the rules
@@ -72,6 +76,11 @@ class HomeFacts(Struct, frozen=True):
         if not is_listed or not (has_author or shown):
             return None
         return TimelineEdge(paging.cursor(HOME, place), post, shown)
+
+    def _shows_reply(self, post: Post) -> bool:
+        return self.shows_all_replies or merging.shows_reply(
+            post, self.sight.viewer or 0, lambda member: self.relationships[member].follows
+        )
 
     def _existing(self, post: Post, sources: Sequence[Source]) -> tuple[Source, ...]:
         def is_source(source: Source) -> bool:
@@ -100,11 +109,12 @@ async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], fl
         sources, stored = load.sources.loaded(ids), places
     all_sources = set(chain.from_iterable(sources))
     reposts = [source.repost for source in all_sources]
-    sight = await hydrate.sight_of_posts(
-        context, records, [source.author for source in all_sources], (load.post, reposts)
-    )
+    answered = [post.reply_to_author for post in records if post and post.reply_to_author]
+    lookups: list[Lookup] = [(load.post, reposts), (load.relationship, answered)]
+    sight = await hydrate.sight_of_posts(context, records, [source.author for source in all_sources], *lookups)
     plain = frozenset((r.id, r.original_id) for r in load.post.loaded(reposts) if isinstance(r, Repost) and r.is_plain)
-    return HomeFacts(sight, load.relationship.found, records, sources, stored, plain, frozenset(big), floor)
+    shows_all = context.settings.home_shows_all_replies
+    return HomeFacts(sight, load.relationship.found, records, sources, stored, plain, frozenset(big), floor, shows_all)
 
 
 async def _not_stored(
@@ -172,7 +182,8 @@ async def placed(
     place = merging.place(record.id, record.home_author, viewer, following, sources)
     shown = shown_sources(sight, sources)
     has_author = record.home_author == viewer or record.home_author in following
-    if post is None or place is None or not (has_author or shown):
+    is_shown = context.settings.home_shows_all_replies or merging.shows_reply(record, viewer, following.__contains__)
+    if post is None or place is None or not (has_author or shown) or not is_shown:
         return Placed(record, None)
     edge = TimelineEdge(paging.cursor(HOME, place), post, shown)
     return Placed(record, edge, 0 if has_author else place)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import Struct
 
-from store.records import Published, Source
+from store.records import Post, Published, Source
 
 EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for one at or below the floor.
 
@@ -30,6 +30,16 @@ def place(post: int, author: int, member: int, following: Collection[int], sourc
         return post
     reposts = [source.repost for source in sources if source.author in following]
     return min(reposts, default=None)
+
+
+def shows_reply(post: Post, viewer: int, follows: Callable[[int], bool]) -> bool:
+    """Return whether a home shows a post, as far as it is a reply: not one between two members of whom it knows one.
+
+    A reply is shown to its author, and to members who follow, or are, the author of the answered post. A reply to a
+    post of one's own counts as a post.
+    """
+    answered = post.reply_to_author
+    return answered is None or answered == post.author or viewer in {post.author, answered} or follows(answered)
 
 
 @dataclass(frozen=True, slots=True)

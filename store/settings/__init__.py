@@ -158,6 +158,9 @@ class Settings:
     big_author: int = setting(
         10_000, "followers from which an author's posts are pulled by readers; pushed again below nine tenths", least=1
     )
+    home_shows_all_replies: bool = setting(
+        False, "whether homes also show replies to members whom their owner does not follow"
+    )
     public_size: int = setting(100_000, "newest posts kept in the public timeline", least=10)
     hashtag_size: int = setting(10_000, "newest posts kept per hashtag", least=10)
     important_size: int = setting(500, "posts ranked by importance, in public and per hashtag", least=1, most=10_000)

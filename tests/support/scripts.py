@@ -12,6 +12,7 @@ from tests.support.people import PASSWORD, SIGN_UP, Member
 
 WEIGHTS = {
     "post": 12,
+    "answer": 8,
     "quote": 4,
     "repost": 14,
     "unrepost": 4,
@@ -54,7 +55,7 @@ class Script:
     async def act(self) -> None:
         """Do something that may be done now, though it may be refused."""
         needed = {"unhide": self._hidden, "restore": self._suspended, "suspend": not self._suspended}
-        needed |= dict.fromkeys(("quote", "repost", "unrepost", "delete", "hide"), self._posts)
+        needed |= dict.fromkeys(("answer", "quote", "repost", "unrepost", "delete", "hide"), self._posts)
         acts = {name: weight for name, weight in self._weights.items() if needed.get(name, True)}
         (name,) = self._lot.choices(list(acts), list(acts.values()))
         active = [member for member in self._members if member not in self._suspended]
@@ -63,6 +64,11 @@ class Script:
 
     async def _post(self, member: Member) -> None:
         self._posts[await member.post("words")] = member
+
+    async def _answer(self, member: Member) -> None:
+        payload = await member.do("post", "status { id }", text="an answer", inReplyToId=self._any())
+        if payload["status"]:
+            self._posts[payload["status"]["id"]] = member
 
     async def _quote(self, member: Member) -> None:
         payload = await member.do("repost", "repost { id }", postId=self._any(), text="more words")

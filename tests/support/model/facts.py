@@ -20,6 +20,7 @@ class Post:
     answers: int | None = None
     root: int | None = None  # the first post of the conversation, for a reply
     group: int | None = None  # in which it was posted
+    answered: str | None = None  # who wrote the post that it answers
 
     @property
     def is_plain(self) -> bool:

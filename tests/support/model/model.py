@@ -171,9 +171,16 @@ class Model:
             author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
             has_author = author == member or (member, author) in self.follows
             is_listed = bool(sources) or (has_author and not self.posts[line.post].group)
+            if self._is_between_strangers(member, self.posts[line.post]):
+                continue
             if is_listed and self.sees(member, line.post) and self.wants(member, author):
                 shown.append(replace(line, sources=sources))
         return shown
+
+    def _is_between_strangers(self, member: str, reply: Post) -> bool:
+        """Return whether a post answers somebody whom its author is not, and a member neither is nor follows."""
+        known = {member, *self.following(member)}
+        return reply.answered not in {None, reply.author, *known} and reply.author != member
 
     def following(self, member: str, viewer: str | None = None) -> list[str]:
         found = sorted((edge, followed) for (follower, followed), edge in self.follows.items() if follower == member)

@@ -119,7 +119,9 @@ class Steps(Groups):
             await self._die_in(job)
         else:
             made = number(await me.post(**fields))
-        reply = Post(made, me.login, text, answers=answered.id, root=root, group=answered.group)
+        reply = Post(
+            made, me.login, text, answers=answered.id, root=root, group=answered.group, answered=answered.author
+        )
         self._made(reply, f"status_{made:014x}")
 
     async def _publish(self, verb: str, target: int | None, text: str) -> None:
