@@ -6,6 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from store import keys
 from store.client.database import Command, Database, script
+from store.keys.fields import StatusField
+
+
+async def is_announced(db: Database, post: int) -> bool:
+    """Return whether the site's stream had a post: its author was neither private nor suspended when it was made."""
+    return not await db.one("HEXISTS", keys.status(post), StatusField.UNANNOUNCED)
 
 
 def public_lists() -> tuple[str, str]:

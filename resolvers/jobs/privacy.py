@@ -1,14 +1,21 @@
-"""The job after a member's account becomes private or public, or is suspended or restored."""
+"""The job after a member's account becomes private or public, or is suspended or restored.
+
+The site's stream reports that in the same way as it reports hiding: posts are delivered as deleted, and as created when
+they are shown again.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from resolvers.jobs import relationships
 from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
-from store import accounts, events, follows, jobs, timelines
+from store import accounts, events, follows, jobs, posts, public_timelines, timelines
 from store.client.database import Database
+from store.ids import CLOCK_SKEW, instant
 from store.keys.fields import UserField
-from store.records import Job
+from store.records import Job, Post, Published, Repost
 
 REQUESTS_BATCH = 100  # requests approved per step once a member is no longer private
 POSTS_BATCH = 100  # entries of the profile processed per step
@@ -31,6 +38,8 @@ async def apply(db: Database, job: Job, budget: Budget) -> Outcome:
         for entry in entries:
             if entry.original is None:
                 await restate(db, job, entry.id)
+        if not job.body.get("is_apart"):
+            await _announce(db, job, member, entries)
         below = entries[-1].id
         budget.left -= len(entries)
         if not await jobs.checkpoint(db, job, str(below)):
@@ -38,6 +47,30 @@ async def apply(db: Database, job: Job, budget: Budget) -> Outcome:
         if budget.left <= 0:
             return Outcome.MORE
     return Outcome.DONE
+
+
+async def _announce(db: Database, job: Job, member: int, entries: Sequence[Published]) -> None:
+    """Log that posts are concealed from the public, or revealed to it, if the log may still have their beginning."""
+    author, oldest = await accounts.user(db, member), await events.oldest(db)
+    if author is None or oldest is None:
+        return
+    kind = "conceal" if author.is_private or author.is_suspended else "reveal"
+    for entry in reversed(entries):
+        if entry.group or instant(entry.id) < oldest - CLOCK_SKEW:
+            continue
+        post = await posts.post(db, entry.id)
+        if post and not post.is_hidden and await public_timelines.is_announced(db, entry.id):
+            await events.append(db, f"{kind}:{job.id}:{post.id}", kind, member, **_about(post))
+
+
+def _about(post: Post) -> dict[str, int | str]:
+    """Return the event fields of a post, which decide which site streams get it."""
+    about: dict[str, int | str] = {"post": post.id, "is_public": 1, "text": post.text}
+    if isinstance(post, Repost):
+        about |= {"original": post.original_id, "original_author": post.original_author}
+    if post.location:
+        about |= {"latitude": str(post.location.latitude), "longitude": str(post.location.longitude)}
+    return about
 
 
 async def _waiting(db: Database, member: int) -> list[int]:

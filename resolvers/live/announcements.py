@@ -121,7 +121,7 @@ def _published_by(post: Post) -> list[int]:
 
 
 async def _post_deleted(_: Context, event: Event) -> Announcement:
-    passed_on = event.kind == "unrepost"
+    passed_on = bool(event.original) and not event.text  # a plain repost
     members = {event.actor, event.original_author} if passed_on else {event.actor}
     gone = global_ids.post_id(event.post, is_repost=bool(event.original))
     delivered = PostDeleted(event_cursor(event.cursor), event.at, gone, global_ids.user_id(event.actor))

@@ -30,9 +30,11 @@ KINDS = {  # kind in the event log → kind in the stream
     "post": StreamEventKind.POST_CREATED,
     "repost": StreamEventKind.POST_CREATED,
     "unhide": StreamEventKind.POST_CREATED,
+    "reveal": StreamEventKind.POST_CREATED,
     "delete": StreamEventKind.POST_DELETED,
     "unrepost": StreamEventKind.POST_DELETED,
     "hide": StreamEventKind.POST_DELETED,
+    "conceal": StreamEventKind.POST_DELETED,
     "follow": StreamEventKind.USER_FOLLOWED,
     "unfollow": StreamEventKind.USER_UNFOLLOWED,
 }
@@ -48,7 +50,9 @@ def kind_of(event: Event) -> StreamEventKind | None:
     return kind if event.is_public or not about_post else None
 
 
-TAKEN_BACK = frozenset({"delete", "unrepost", "hide", "suspend"})  # events after which earlier ones show less
+TAKEN_BACK = frozenset(
+    {"delete", "unrepost", "hide", "conceal", "suspend"}
+)  # events after which earlier ones show less
 ALL_KINDS = frozenset(StreamEventKind)
 SAMPLED = frozenset({StreamEventKind.POST_CREATED, StreamEventKind.POST_DELETED})
 

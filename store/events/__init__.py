@@ -94,6 +94,12 @@ async def newest(db: Database) -> str:
     return START if isinstance(info, Exception) else str(read_pairs(info)["last-generated-id"])
 
 
+async def oldest(db: Database) -> datetime | None:
+    """Return the time of the oldest event that is kept, None without any."""
+    found = await db.one("XRANGE", keys.events(), "-", "+", "COUNT", 1)
+    return _read(*found[0]).at if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class LogPosition:
     """A cursor's position: `is_kept` if the log has all events after it, `is_future` if no clock has reached it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from resolvers.accounts import set_suspension
 from resolvers.operation.services import Services
 from store.client.database import Database
 from tests.support.people import Member, make_private
-from tests.support.probes.sessions import log_in
 from tests.support.transport.live import subscribed
 from tests.support.transport.site_live import SAMPLE, STREAM, listening, next_event
 
@@ -55,22 +53,49 @@ async def test_what_is_private(services: Services, alice: Member, bob: Member, c
 
 
 @pytest.mark.parametrize("is_suspended", [False, True], ids=["private", "suspended"])
-async def test_what_was_public(services: Services, alice: Member, bob: Member, *, is_suspended: bool) -> None:
-    """For a member who became private or was suspended, only deletions of once public posts are sent."""
+async def test_what_was_public(
+    services: Services, alice: Member, bob: Member, carol: Member, *, is_suspended: bool
+) -> None:
+    """A suspension and a change to private are sent as hiding is: as deletions, and as creations when they end."""
+    theirs = await carol.post("passed on")
     async with listening(services, alice) as stream:
-        one, two = await bob.post("one"), await bob.post("two")
-        assert [await next_event(stream), await next_event(stream)] == [("created", one), ("created", two)]
-        if is_suspended:
-            assert await set_suspension(services.db, "bob", suspended=True)
-            assert await set_suspension(services.db, "bob", suspended=False)
-            bob = await log_in(replace(bob, token=None), "bob")
-        else:
-            await make_private(bob)
-            await bob.do("hidePost", postId=two)
-            await bob.do("unhidePost", postId=two)
-            assert await next_event(stream) == ("deleted", two, bob.id)
-        await bob.do("deletePost", postId=one)
+        one, two, three = await bob.post("one"), await bob.repost(theirs, "two"), await bob.repost(theirs)
+        for post in (one, two, three):
+            assert await next_event(stream) == ("created", post)
+        await bob.do("hidePost", postId=one)
         assert await next_event(stream) == ("deleted", one, bob.id)
+        for begins in (True, False):
+            if is_suspended:
+                assert await set_suspension(services.db, "bob", suspended=begins)
+            else:
+                await bob.do("updateProfile", isPrivate=begins)
+            ended = [("deleted", post, bob.id) for post in (two, three)]
+            assert [await next_event(stream) for _ in range(2)] == (
+                ended if begins else [("created", two), ("created", three)]
+            )
+
+
+async def test_private_and_suspended(services: Services, alice: Member, bob: Member) -> None:
+    """A second state of a member whose posts are out of sight already is not sent, nor is the end of one of two."""
+    async with listening(services, alice) as stream:
+        post = await bob.post("one")
+        await bob.do("updateProfile", isPrivate=True)
+        assert [await next_event(stream) for _ in range(2)] == [("created", post), ("deleted", post, bob.id)]
+        for suspended in (True, False):
+            assert await set_suspension(services.db, "bob", suspended=suspended)
+        last = await alice.post("the end")
+        assert await next_event(stream) == ("created", last)
+
+
+async def test_what_was_never_public(services: Services, alice: Member, bob: Member) -> None:
+    """A post that was made in private is not sent, neither when its author goes public nor when they go back."""
+    await make_private(bob)
+    async with listening(services, alice) as stream:
+        await bob.post("for friends")
+        for private in (False, True):
+            await bob.do("updateProfile", isPrivate=private)
+        last = await alice.post("the end")
+        assert await next_event(stream) == ("created", last)
 
 
 async def test_relationships(services: Services, alice: Member, bob: Member, carol: Member) -> None:

@@ -10,6 +10,7 @@ if is == (wanted == '1') then
   return {}
 end
 local ended = {}
+local other = state == UserField.SUSPENDED and UserField.PRIVATE or UserField.SUSPENDED
 if is then
   redis.call('HDEL', user, state)
 else
@@ -25,6 +26,7 @@ if state == UserField.SUSPENDED then
   end
 end
 local id = mint(minted, partition)
-local body = cjson.encode({member = member, what = state})
+-- While the other state holds, nothing changes for those who are neither followers nor moderators.
+local body = cjson.encode({member = member, what = state, is_apart = redis.call('HEXISTS', user, other) == 1})
 commit(jobs, id, 'privacy_change', body)
 return {str(id), body, ended}
