@@ -7,6 +7,7 @@ import strawberry
 from resolvers import (
     accounts,
     blocks,
+    exports,
     favourites,
     follows,
     likes_and_comments,
@@ -32,8 +33,8 @@ from schema.types.descriptions import limit
 @strawberry.type(
     description="Everything that can be changed. All but `signUp`, `logIn` and `refreshSession` need a token, and are "
     "refused with UNAUTHENTICATED without one. Suspended members may only log in and out, refresh their session, "
-    "change their password and e-mail address, and delete their account. Repeating a change that is already made "
-    "changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
+    "change their password and e-mail address, and export and delete their account. Repeating a change that is already "
+    "made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
 class Mutation(ConversationMutations, GroupMutations):
     sign_up = mutation(
@@ -85,6 +86,14 @@ class Mutation(ConversationMutations, GroupMutations):
         i.ChangeEmailInput,
         p.ViewerPayload,
         description="Changes the viewer's e-mail address at once. The former one is free.",
+        suspended=True,
+    )
+    export_data = mutation(
+        exports.export_data,
+        i.ExportDataInput,
+        p.ExportDataPayload,
+        description="Prepares everything that Perch keeps of the viewer, as a file to be fetched once. A member does "
+        f"so {limit('exports_per_day')} times a day at most. A second link of one session replaces the first.",
         suspended=True,
     )
     delete_account = mutation(

@@ -223,8 +223,9 @@ async def forget(db: Database, member: int) -> None:
     # A read that began before the delete may have built the home again.
     homes = (keys.home, keys.home_state, keys.sources, keys.newest, keys.home_read)
     boxes = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
+    rest = (keys.former_logins, keys.known_addresses, keys.exports, keys.export_stream)
     await db.ask(
-        ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, keys.former_logins, keys.known_addresses))),
+        ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, *rest))),
         ("ZREM", keys.active(partition(member)), member),
     )
 

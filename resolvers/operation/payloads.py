@@ -47,6 +47,13 @@ class DeleteAccountPayload(Payload, frozen=True, kw_only=True):
     deleted_user_id: str | None = None
 
 
+class ExportDataPayload(Payload, frozen=True, kw_only=True):
+    """The link to the viewer's data, and when it expires."""
+
+    url: Secret | None = None
+    expires_at: datetime | None = None
+
+
 class UsersPayload(Payload, frozen=True, kw_only=True):
     """Members after a change. The change may have succeeded for some members and been refused for others."""
 

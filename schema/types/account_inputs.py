@@ -93,6 +93,11 @@ class DeleteAccountInput:
     password: Secret = strawberry.field(description=CONFIRMATION)
 
 
+@strawberry.input(description="The confirmation that the viewer's data is to be exported.")
+class ExportDataInput:
+    password: Secret = strawberry.field(description=CONFIRMATION)
+
+
 @strawberry.input(
     description="One or many members at once. A refusal of one does not stop the others, and `userErrors` names each."
 )

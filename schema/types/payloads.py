@@ -9,6 +9,7 @@ from datetime import datetime
 
 import strawberry
 
+from resolvers.operation.payloads import ExportDataPayload as ExportDataResult
 from resolvers.operation.payloads import SessionPayload as SessionResult
 from schema.types.conversations import Conversation, Message
 from schema.types.descriptions import USER_ERRORS, limit
@@ -34,6 +35,10 @@ def _device_token(root: SessionResult) -> str | None:
     return root.device_token.reveal() if root.device_token else None
 
 
+def _url(root: ExportDataResult) -> str | None:
+    return root.url.reveal() if root.url else None
+
+
 @strawberry.type(description="A session that has begun or goes on. All but `userErrors` is null when it was refused.")
 class SessionPayload:
     access_token: str | None = strawberry.field(
@@ -51,6 +56,21 @@ class SessionPayload:
         "issued.",
     )
     viewer: Viewer | None = strawberry.field(description="The member who is signed in now.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+@strawberry.type(
+    description="Where the viewer's data can be fetched. All but `userErrors` is null when it was refused."
+)
+class ExportDataPayload:
+    url: str | None = strawberry.field(
+        resolver=_url,
+        description="Where the file is, a path on this server; for an hour, and for this session only. A GET of it "
+        "needs no token, and works until the whole file was sent once.",
+    )
+    expires_at: datetime | None = strawberry.field(
+        description=f"When the link stops working: {limit('export_link_seconds')} seconds after the mutation."
+    )
     user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 

@@ -1,4 +1,4 @@
-"""The web application: GraphQL at /graphql, and the health checks for operators."""
+"""The web application: GraphQL at /graphql, exports, and the health checks for operators."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import gc
 
 from aiohttp import hdrs, web
 
+from resolvers.exports import PATH as EXPORTS
 from schema.execution.operations import Schema
 from schema.execution.ports import NewContext, Services
 from serving import graphiql
+from serving.http.exports import Exports
 from serving.http.headers import Origins
 from serving.http.middleware import observe
 from serving.http.view import View
@@ -40,6 +42,7 @@ def create_app(
     app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams, settings.max_live_cost)
     services.on_session_end(app[CONNECTIONS].end_session)
     app.router.add_route("*", PATH, View(schema, services, new_context, app[CONNECTIONS]))
+    app.router.add_get(EXPORTS + "{token}", Exports(services, settings.trusted_proxies).__call__, allow_head=False)
     app.router.add_get("/", _to_graphql)
     app.router.add_get("/healthz", _lives)
     app.router.add_get("/readyz", _is_ready)

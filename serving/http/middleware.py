@@ -9,6 +9,7 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from resolvers.exports import PATH as EXPORTS
 from resolvers.operation.errors import RequestError
 from serving.http import responses
 from serving.http.headers import REQUEST_ID, request_id
@@ -35,12 +36,17 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
             level,
             "request",
             method=request.method,
-            path=request.path,
+            path=_shown(request.path),
             operation=request.get(OPERATION),
             status=response.status,
             ms=round((time.perf_counter() - started) * 1000, 1),
         )
     return response
+
+
+def _shown(path: str) -> str:
+    """Return a path as it is logged: that of an export holds a secret."""
+    return f"{EXPORTS}…" if path.startswith(EXPORTS) else path
 
 
 async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -53,5 +59,5 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
             raise
         return responses.refuse_http(error)
     except Exception:
-        log.exception("a request failed", method=request.method, path=request.path)
+        log.exception("a request failed", method=request.method, path=_shown(request.path))
         return responses.fault(request[REQUEST_ID])

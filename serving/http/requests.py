@@ -35,6 +35,9 @@ class UnknownPath(RequestError):
     code = "NOT_FOUND"
     status = 404
 
+    def __init__(self) -> None:
+        super().__init__("Nothing is served at this path")
+
 
 async def read(request: web.Request) -> Parameters:
     """Return the parameters of a GET or POST request; raises RequestRefused with the reason."""

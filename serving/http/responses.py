@@ -43,7 +43,7 @@ def refusal(error: RequestError, media: str = JSON) -> web.Response:
 def refuse_http(error: web.HTTPException) -> web.Response:
     """Return the response to a request that aiohttp has refused."""
     if error.status == _NOT_FOUND:
-        return refusal(UnknownPath("Nothing is served at this path"))
+        return refusal(UnknownPath())
     headers = {str(name): value for name, value in error.headers.items() if name == hdrs.ALLOW}
     return refusal(RequestRefused(error.status, error.text or error.reason, headers))
 

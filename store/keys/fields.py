@@ -32,6 +32,12 @@ class CredentialsField:
     SUSPENDED = "suspended"  # flag
 
 
+class ExportsField:
+    """Fields of `exports:` beside one for each session."""
+
+    MADE = "made"  # day since 1970, and how many links were made on it
+
+
 class StatusField:
     """Fields of `status:`."""
 

@@ -40,6 +40,16 @@ def sessions(member: int) -> str:
     return f"sessions:{{{partition(member)}}}:{member}"
 
 
+def exports(member: int) -> str:
+    """hash: session → digest and expiry (ms) of the link to its export; `made` → day and how many; expires in a day"""
+    return f"exports:{{{partition(member)}}}:{member}"
+
+
+def export_stream(member: int) -> str:
+    """string: random id of the export that is being sent to a member; expires in half a minute unless renewed"""
+    return f"export-stream:{{{partition(member)}}}:{member}"
+
+
 def rate(member: int, minute: int) -> str:
     """string: how many requests a member has sent in one minute; expires after it"""
     return f"rate:{{{partition(member)}}}:{member}:{minute}"

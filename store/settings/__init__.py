@@ -101,6 +101,8 @@ class Settings:
     conversations_per_hour: int = setting(
         20, "conversations with strangers that one member can begin in an hour", least=1
     )
+    exports_per_day: int = setting(5, "exports that one member can prepare in a day (UTC)", least=1, most=1000)
+    export_link_seconds: int = setting(3_600, "how long the link to an export works, s", least=10, most=86_400)
     max_page: int = setting(100, "entries of one page", least=1, most=1000)
 
     # Limits on queries

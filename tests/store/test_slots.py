@@ -22,6 +22,7 @@ from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
 from tests.support import conversations, groups
+from tests.support.exports import export
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
 from tests.support.people import PASSWORD, Member, sign_up
@@ -77,7 +78,7 @@ async def gather(alice: Member, bob: Member) -> None:
 
 
 async def write(db: Database, alice: Member, bob: Member) -> None:
-    """Do what the random site leaves out: mentions, promotions, new secrets, scores, and a deleted account."""
+    """Do what the random site leaves out: mentions, promotions, new secrets, scores, exports, and a deleted account."""
     await bob.follow(alice)
     post = await alice.post("hello @bob #tea")
     remark = await bob.do("comment", "comment { id }", postId=post, text="hello @alice")
@@ -93,6 +94,7 @@ async def write(db: Database, alice: Member, bob: Member) -> None:
     await alice.post("another")
     await db.one(*promotions.running(seed=1, count=1))
     await admin.do("endPromotion", promotionId=made["promotion"]["id"])
+    await export(alice)
     fresh = await alice.do("refreshSession", "accessToken", refreshToken=alice.refresh_token)
     alice.token = fresh["accessToken"]
     await alice.do("changePassword", currentPassword=PASSWORD, newPassword="another pass phrase")

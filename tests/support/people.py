@@ -104,6 +104,7 @@ INPUTS = {
     "changePassword": "ChangePasswordInput",
     "updateProfile": "UpdateProfileInput",
     "changeEmail": "ChangeEmailInput",
+    "exportData": "ExportDataInput",
     "deleteAccount": "DeleteAccountInput",
     "follow": "UsersInput",
     "unfollow": "UsersInput",

@@ -64,6 +64,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "leaveConversation": {"conversationId": CONVERSATION},
     "createPromotion": {"sponsorId": USER, "subject": {"userId": USER}, "endsAt": "2099-01-01T00:00:00Z"},
     "endPromotion": {"promotionId": PROMOTION},
+    "exportData": {"password": CURRENT},
     "logOut": {"everywhere": True},
     "deleteAccount": {"password": CURRENT},
 }

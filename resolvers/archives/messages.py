@@ -1,0 +1,78 @@
+"""Sections of conversations, their messages, and notifications."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from resolvers.archives import naming
+from resolvers.archives.naming import Written, moment
+from resolvers.archives.viewing import Export, View, pages, pages_of
+from resolvers.reading import global_ids, groups, hydrate, messaging
+from store.conversations.records import Conversation
+from store.exports import lists
+
+
+async def conversations(export: Export) -> AsyncIterator[list[Written]]:
+    """Yield the conversations that the member sees. Four round trips a page."""
+    async for view, found in _conversations(export):
+        named = await naming.people(view, [member for one in found for member in one.present])
+        yield [
+            {
+                "id": global_ids.of(one),
+                "createdAt": moment(one.created_at),
+                "participants": [named[member] for member in one.present if named[member]],
+            }
+            for one in found
+        ]
+
+
+async def messages(export: Export) -> AsyncIterator[list[Written]]:
+    """Yield the messages that the member sees, conversation by conversation, oldest first. Six round trips a page."""
+    async for _, found in _conversations(export):
+        for one in found:
+            async for view, entries in pages(export, lists.MESSAGES, one.id, one.since(export.member)):
+                seen = [m for m in await messaging.messages(view, [entry.entity for entry in entries]) if m]
+                named = await naming.people(view, [message.sender_id for message in seen])
+                yield [
+                    {
+                        "id": global_ids.of(message),
+                        "conversationId": global_ids.of(one),
+                        "createdAt": moment(message.created_at),
+                        "sender": named[message.sender_id],
+                        "text": message.text,
+                    }
+                    for message in seen
+                ]
+
+
+async def _conversations(export: Export) -> AsyncIterator[tuple[View, list[Conversation]]]:
+    """Yield pages of conversations. One that gets a message meanwhile moves to the end, and is not repeated."""
+    done: set[int] = set()
+    async for view, entries in pages(export, lists.CONVERSATIONS, export.member):
+        ids = [entry.entity for entry in entries if entry.entity not in done]
+        done.update(ids)
+        yield view, [one for one in await messaging.conversations(view, ids) if one]
+
+
+async def notifications(export: Export) -> AsyncIterator[list[Written]]:
+    """Yield the notifications that the member sees. Six round trips a page."""
+    async for view, places, _ in pages_of(export, lists.NOTIFICATIONS, export.member, lists.read_places):
+        found = [one for one in await hydrate.notifications(view, places) if one]
+        actors = await naming.people(view, [one.actor for one in found])
+        posts = await naming.seen_posts(view, [one.post for one in found if one.post])
+        ids = [one.group for one in found if one.group]
+        named = dict(zip(ids, map(naming.group_name, await groups.groups(view, ids)), strict=True)) if ids else {}
+        until = await view.load.read_until.load(export.member)
+        yield [
+            {
+                "id": global_ids.of(one),
+                "kind": one.kind.value,
+                "createdAt": moment(one.created_at),
+                "isRead": one.id <= until,
+                "actor": actors[one.actor],
+                "post": posts.get(one.post),
+                "commentId": f"comment_{one.comment:014x}" if one.comment else None,
+                "group": named.get(one.group),
+            }
+            for one in found
+        ]

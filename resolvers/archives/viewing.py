@@ -1,0 +1,87 @@
+"""Reading for an export: everything as the member sees it who is exported, without what only a role would show."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from resolvers.operation.batcher import Batcher
+from resolvers.operation.context import Context
+from resolvers.operation.loaders import DataLoaders
+from resolvers.operation.services import Services
+from resolvers.operation.session_check import SessionCheck
+from resolvers.operation.tokens import Claims
+from store.client.cached_values import Reading
+from store.exports import lists
+from store.exports.lists import List
+from store.records import Entry
+
+BATCH = 100  # Entries of a list read per page. Each page has a view of its own, so memory does not grow.
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export of one member. `session` is the one that asked for it, None for the operator's command."""
+
+    services: Services
+    member: int
+    session: str | None = None
+    request_id: str = ""
+
+    def view(self) -> View:
+        """Return a new view, which has read nothing. Its first round trip checks the session again."""
+        return View(self)
+
+
+class View(Context):
+    """The context of one page of an export. It raises Unauthenticated as soon as the session has ended."""
+
+    def __init__(self, export: Export) -> None:
+        claims = Claims(export.member, export.session or "", 0)
+        super().__init__(
+            export.services, claims, address="", user_agent="", request_id=export.request_id, counted=False
+        )
+        if export.session is None:
+            cached = export.services.cached
+            self._session_check = _Operator(claims, "", 0, cached.sessions.of(claims.member), export.services.db.counts)
+            self.batcher = Batcher(export.services.db, self._session_check)
+            self.load = DataLoaders(self.batcher, cached, claims.member)
+
+    @property
+    def is_moderator(self) -> bool:
+        """Always False: what a role shows belongs to the site and not to the member."""
+        return False
+
+
+class _Operator(SessionCheck):
+    """The session check of an operator, who needs no session."""
+
+    def reading(self) -> Reading | None:
+        """Return None: there is no session to read."""
+        return None
+
+    def judge(self, counted: Sequence[Any]) -> bool:
+        """Return True: operators may read everything."""
+        return not counted
+
+
+async def pages(export: Export, listed: List, owner: int, after: int = 0) -> AsyncIterator[tuple[View, list[Entry]]]:
+    """Yield the pages of a list, oldest entry first, each with a new view. One round trip a page."""
+    async for view, found, _ in pages_of(export, listed, owner, lists.read_page, after):
+        yield view, found
+
+
+async def pages_of(
+    export: Export, listed: List, owner: int, read: Callable[[Sequence[str]], Found], after: int = 0
+) -> AsyncIterator[tuple[View, Found, int]]:
+    """Yield the pages of a list as `read` returns them, each with a new view and the score of its last entry."""
+    while True:
+        view = export.view()
+        (reply,) = await view.batcher.run([lists.page_command(listed, owner, after, BATCH)])
+        if not reply:
+            return
+        after = int(reply[-1])
+        yield view, read(reply), after

@@ -1,0 +1,83 @@
+"""Links to exports: each session has at most one, which ends with the session, and one export is sent at a time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from store import keys
+from store.client.database import Database
+
+LEASE_SECONDS = 30  # silence after which an export is no longer being sent, because its process has died
+_DAY_MS = keys.DAY * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The link to an export: its member and session, and the digest of the random text that it holds."""
+
+    member: int
+    session: str
+    digest: str
+
+
+async def prepare(db: Database, link: Link, expires: int, most: int) -> str:
+    """Store a link that works until `expires` (ms since 1970), in place of the session's earlier one.
+
+    Returns `ok`, `ended` without the session, or `limit` when the member has made `most` links today (0: no limit).
+    """
+    now = _now()
+    outcome: str = await db.call(
+        "prepare_export",
+        sessions=keys.sessions(link.member),
+        exports=keys.exports(link.member),
+        session=link.session,
+        digest=link.digest,
+        now=now,
+        expires=expires,
+        day=now // _DAY_MS,
+        most=most,
+        ttl=keys.DAY,
+    )
+    return outcome
+
+
+def rest_of_day() -> int:
+    """Return the seconds until exports are counted anew."""
+    return -(-(_DAY_MS - _now() % _DAY_MS) // 1000)
+
+
+async def begin(db: Database, link: Link, sender: str) -> str:
+    """Begin to send the export that a link leads to, or go on; `sender` is a random id.
+
+    Returns `ok`, `gone` without such a link, or `busy` while another export is sent to the member.
+    """
+    outcome: str = await db.call(
+        "begin_export",
+        sessions=keys.sessions(link.member),
+        exports=keys.exports(link.member),
+        stream=keys.export_stream(link.member),
+        session=link.session,
+        digest=link.digest,
+        sender=sender,
+        now=_now(),
+        lease=LEASE_SECONDS * 1000,
+    )
+    return outcome
+
+
+async def end(db: Database, link: Link, sender: str, *, is_sent: bool) -> None:
+    """Note that an export is no longer being sent. If the whole file was sent, its link is used up."""
+    await db.call(
+        "end_export",
+        exports=keys.exports(link.member),
+        stream=keys.export_stream(link.member),
+        session=link.session,
+        digest=link.digest,
+        sender=sender,
+        is_sent="1" if is_sent else "",
+    )
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

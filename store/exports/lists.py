@@ -1,0 +1,53 @@
+"""Lists of a member that an export reads, oldest entry first, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from store import keys
+from store.client.database import Command
+from store.records import Entry, Published, read_entries
+from store.timelines import read_published
+
+FOLLOWING, FOLLOWERS, REQUESTED, REQUESTS = keys.following, keys.followers, keys.requested, keys.requests
+BLOCKED, MUTED, LIKED, FAVOURITES = keys.blocked, keys.muted, keys.liked, keys.favourites
+DISCUSSED, MEMBERSHIPS, NOTIFICATIONS = keys.discussed, keys.memberships, keys.notifications
+CONVERSATIONS, MESSAGES = keys.conversations, keys.messages
+PROFILE = keys.profile
+
+List = Callable[[int], str]  # returns the key of a sorted set whose scores are ids, by its owner
+
+
+def page_command(listed: List, owner: int, after: int, count: int) -> Command:
+    """Return the command that reads the first entries of a list above a score."""
+    return ("ZRANGE", listed(owner), f"({after}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
+
+
+def read_page(reply: Sequence[str]) -> list[Entry]:
+    """Return entries with their scores from the reply to `page_command`."""
+    return read_entries(reply)
+
+
+def read_places(reply: Sequence[str]) -> list[int]:
+    """Return only the scores from the reply to `page_command`, for lists whose entries are more than an id."""
+    return [int(place) for place in reply[1::2]]
+
+
+def read_profile_page(reply: Sequence[str]) -> list[Published]:
+    """Return the entries of a profile from the reply to `page_command`."""
+    return [read_published(text) for text in reply[::2]]
+
+
+def invited_command(member: int) -> Command:
+    """Return the command that reads the groups that a member is invited to, with who invited them."""
+    return ("ZRANGE", keys.invited(member), 0, -1, "WITHSCORES")
+
+
+def former_logins_command(member: int) -> Command:
+    """Return the command that reads the logins that a member gave up, each with the time (s since 1970)."""
+    return ("ZRANGE", keys.former_logins(member), 0, -1, "WITHSCORES")
+
+
+def comments_by_command(post: int, member: int) -> Command:
+    """Return the command that reads the comments of one member on a post."""
+    return ("ZRANGE", keys.commenters(post), member, member, "BYSCORE")

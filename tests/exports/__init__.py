@@ -1,0 +1,1 @@
+"""Exports: links, what an archive contains and leaves out, and reading one back."""
