@@ -11,6 +11,7 @@ from typing import Any
 from resolvers.operation.inputs import batches
 from resolvers.upkeep.invariants import (
     conversations,
+    exports,
     favourites,
     group_timelines,
     groups,
@@ -42,6 +43,8 @@ Progress = Callable[[int], object]  # called with the number of keys read since 
 
 CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.USER: (members.users, names.indexed, pins.pinned),
+    Kind.EXPORTS: (exports.owned(Kind.EXPORTS),),
+    Kind.EXPORT_STREAM: (exports.owned(Kind.EXPORT_STREAM),),
     Kind.FOLLOWING: (relationships.following,),
     Kind.FOLLOWERS: (relationships.followers,),
     Kind.REQUESTED: (relationships.requested,),

@@ -13,6 +13,8 @@ class Kind(Enum):
     """A kind of key that is named by the id of one member, post, comment or group."""
 
     USER = member(keys.user)
+    EXPORTS = member(keys.exports)
+    EXPORT_STREAM = member(keys.export_stream)
     FOLLOWING = member(keys.following)
     FOLLOWERS = member(keys.followers)
     REQUESTED = member(keys.requested)

@@ -13,7 +13,7 @@ from resolvers.jobs.worker import Worker
 from store.client.database import Database
 from store.keys import groups, members, messaging, posts
 from store.records import Role
-from tests.support.exports import Archive, export
+from tests.support.exports.archives import Archive, export
 from tests.support.people import PASSWORD, Member, make_private
 from tests.support.work import work_off
 

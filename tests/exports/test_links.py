@@ -16,7 +16,7 @@ from store import keys
 from store.client.database import Database
 from store.exports import links
 from store.settings import Settings
-from tests.support.exports import EXPORT, Archive, export, fetch, link
+from tests.support.exports.archives import EXPORT, Archive, export, fetch, link
 from tests.support.people import PASSWORD, Member, log_in, shrunk
 from tests.support.servers import lines
 from tests.support.stored import find

@@ -23,10 +23,12 @@ from tests.support.damage.group_damages import GROUPS
 from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
 from tests.support.damage.site import Damage, Site, look
+from tests.support.exports.damages import EXPORTS
 from tests.support.people import Member, sign_up
 from tests.support.stored import exist
 from tests.support.work import dump, number
 
+DAMAGES = [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS, *EXPORTS]
 ROUNDS = 4  # of repair: one may reveal another finding
 
 
@@ -87,7 +89,7 @@ async def test_a_healthy_site(db: Database, site: Site) -> None:
     assert report.clean
 
 
-@pytest.mark.parametrize("damage", [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS], ids=lambda d: d.name)
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda d: d.name)
 async def test_what_can_be_mended(db: Database, site: Site, damage: Damage) -> None:
     """A finding names the damaged key, and after the repair nothing is found."""
     await db.ask(*damage.commands(site))

@@ -22,7 +22,7 @@ from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
 from tests.support import conversations, groups
-from tests.support.exports import export
+from tests.support.exports.archives import export
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
 from tests.support.people import PASSWORD, Member, sign_up

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tests.support.people import PASSWORD, Member
@@ -35,6 +36,11 @@ class Archive:
         files = json.loads(self.text("export.json"))["sections"][section]["files"]
         pages = [json.loads(self.text(f"data/{section}-{number + 1}.json")) for number in range(files)]
         return [entry for page in pages for entry in page]
+
+    def kept(self, path: Path) -> Path:
+        """Write the archive to a file, and return its path."""
+        path.write_bytes(self.data)
+        return path
 
     def whole(self) -> str:
         """Return the text of all files."""
