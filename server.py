@@ -23,11 +23,12 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.operation.stream_filters import StreamEventKind
 from resolvers.operation.tokens import NO_PASSWORD
-from resolvers.upkeep import commands, demo, imports, move, progress, tail
+from resolvers.upkeep import commands, demo, exporting, import_account, imports, move, progress, tail
 from resolvers.upkeep.commands import UpkeepRefused
 from resolvers.upkeep.imports import ImportRefused
 from resolvers.upkeep.tail import TailOptions, TailRefused
 from serving import arguments, endpoint, logs, processes
+from serving.arguments import Commands, Run
 from serving.endpoint import StartError
 from serving.tables import tables
 from store.client import requirements
@@ -41,10 +42,7 @@ from store.settings.declaring import SettingError
 
 REFUSALS = EmbeddedStoreError, ImportRefused, SettingError, TailRefused, Unavailable, UnsupportedServer, UpkeepRefused
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO, errno.EFBIG}
-INSTALLED = "perch"  # the command's name in pyproject.toml
 USAGE_STATUS = 2  # exit status of a wrong setting or argument
-
-Run = Callable[[Settings, argparse.Namespace], Awaitable[int]]  # runs one command and returns its exit status
 
 
 def main(given: list[str] | None = None) -> int:
@@ -76,40 +74,16 @@ def main(given: list[str] | None = None) -> int:
     return status
 
 
-def _program() -> str:
-    """Return the name that this is called by: `perch` when installed, or the file's."""
-    called = Path(sys.argv[0]).name
-    return called if called == INSTALLED else Path(__file__).name
-
-
-class _Commands:
-    """The subcommands of a parser."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-
-    def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
-        """Add a command and return its parser, for its options."""
-        command = self._parsers.add_parser(name, help=text, description=text)
-        command.set_defaults(run=run, settings=[])
-        return command
-
-    def upkeep(self, name: str, task: Callable[..., Awaitable[commands.Answer]], text: str) -> argparse.ArgumentParser:
-        """Add a command that prints the answer of a task."""
-        command = self.add(name, _upkeep(task), text)
-        command.add_argument("--json", action="store_true", help="print the answer as one JSON document")
-        return command
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=_program(),
+        prog=arguments.program(),
         description="Perch, a social network's back end. Settings are environment variables: docs/operations.md.",
     )
-    known = _Commands(parser)
+    known = Commands(parser, _upkeep)
     _add_serve(known)
     known.add("worker", _work, "do the deferred work, without serving")
     _add_import(known)
+    _add_exports(known)
     _add_checks(known)
     known.upkeep("trim", commands.trim, "bound homes and timelines by the settings now, and let go of idle homes")
     _add_members(known)
@@ -122,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_serve(known: _Commands) -> None:
+def _add_serve(known: Commands) -> None:
     serve = known.add("serve", _serve, "serve the API, and do the deferred work unless RUN_WORKER is false")
     for name, setting, text in (
         ("--processes", "PROCESSES={}", "so many on one port, 0 as many as processors (default: PROCESSES)"),
@@ -133,7 +107,7 @@ def _add_serve(known: _Commands) -> None:
     serve.add_argument("--demo", action="store_true", help="fill an empty store with a small community first")
 
 
-def _add_import(known: _Commands) -> None:
+def _add_import(known: Commands) -> None:
     load = known.add("import", _import, "load a network of members, follows and posts; run again, it goes on")
     of_follows, of_posts = "follower TAB followed a line, .tsv or .tsv.gz", "one post a line, .txt or .txt.gz"
     of_total = "deal out N posts, repeating the file (default: each once)"
@@ -147,7 +121,16 @@ def _add_import(known: _Commands) -> None:
     load.add_argument("--password", metavar="TEXT", help="lets imported members log in with it (default: they cannot)")
 
 
-def _add_checks(known: _Commands) -> None:
+def _add_exports(known: Commands) -> None:
+    export = known.add("export", _export, "write everything that is kept of a member to a ZIP of JSON files and pages")
+    export.add_argument("login", metavar="LOGIN")
+    export.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a new file (default: perch-LOGIN.zip)")
+    load = known.add("import-account", _import_account, "read an export into a store without its member")
+    load.add_argument("file", type=Path, metavar="FILE", help="a file that `export` or a link has written")
+    load.add_argument("--password", metavar="TEXT", help="lets the member log in with it (default: they cannot)")
+
+
+def _add_checks(known: Commands) -> None:
     for name, task, text in (
         ("verify", commands.check, "check every invariant of the store; exit status 1 names what does not hold"),
         ("repair", commands.repair, "mend what verify finds"),
@@ -162,7 +145,7 @@ def _add_checks(known: _Commands) -> None:
     rebuild.add_argument("login", metavar="LOGIN")
 
 
-def _add_members(known: _Commands) -> None:
+def _add_members(known: Commands) -> None:
     appoint = known.upkeep("set-role", commands.set_role, "give a member a role; this makes the first administrator")
     appoint.add_argument("login", metavar="LOGIN")
     roles, text = [role.value for role in Role], "MEMBER, MODERATOR or ADMIN"
@@ -172,7 +155,7 @@ def _add_members(known: _Commands) -> None:
     suspend.add_argument("--end", action="store_true", help="end the suspension")
 
 
-def _add_tail(known: _Commands) -> None:
+def _add_tail(known: Commands) -> None:
     tail = known.add("tail", _tail, "follow what happens on the site, a line an event; filters are any-of")
     tail.add_argument("--follow", action="append", metavar="LOGIN", help="events by this member; may be repeated")
     tail.add_argument("--track", action="append", metavar="PHRASE", help="posts with all words of it; may be repeated")
@@ -183,7 +166,7 @@ def _add_tail(known: _Commands) -> None:
     tail.add_argument("--after", metavar="CURSOR", help="begin with what came since (default: now)")
 
 
-def _add_move(known: _Commands) -> None:
+def _add_move(known: Commands) -> None:
     moving = known.upkeep(
         "move", move.run, "copy a running single server into an empty cluster; then it refuses writes"
     )
@@ -192,7 +175,7 @@ def _add_move(known: _Commands) -> None:
         moving.add_argument(option, action="store_true", help=text)
 
 
-def _add_jobs(known: _Commands) -> None:
+def _add_jobs(known: Commands) -> None:
     work = known.upkeep("jobs", commands.work, "print what is unfinished, and jobs set aside after too many failures")
     decision = work.add_mutually_exclusive_group()
     decision.add_argument("--retry", type=arguments.job_or_all, metavar="ID|all", help="make dead jobs fresh work")
@@ -265,9 +248,25 @@ async def _import(settings: Settings, asked: argparse.Namespace) -> int:
     )
     async with endpoint.opened(settings) as services:
         await Worker(services.db).run_once()
-        hashed = await services.passwords.hash(Secret(asked.password)) if asked.password else NO_PASSWORD
-        print(await imports.load(services.db, network, hashed, asked.messages, asked.groups))
+        print(await imports.load(services.db, network, await _hash(services, asked), asked.messages, asked.groups))
     return 0
+
+
+async def _export(settings: Settings, asked: argparse.Namespace) -> int:
+    async with endpoint.opened(settings) as services:
+        print(await exporting.write(services, asked.login, asked.file))
+    return 0
+
+
+async def _import_account(settings: Settings, asked: argparse.Namespace) -> int:
+    async with endpoint.opened(settings) as services:
+        await Worker(services.db).run_once()
+        print(await import_account.load(services.db, asked.file, await _hash(services, asked)))
+    return 0
+
+
+async def _hash(services: Services, asked: argparse.Namespace) -> Secret:
+    return await services.passwords.hash(Secret(asked.password)) if asked.password else NO_PASSWORD
 
 
 def _upkeep(task: Callable[..., Awaitable[commands.Answer]]) -> Run:

@@ -14,6 +14,7 @@ import pytest
 from aiohttp import ClientConnectionError
 
 import server
+from serving.arguments import INSTALLED
 from store import keys
 from tests.support.people import Member, sign_up
 from tests.support.servers.processes import (
@@ -165,7 +166,7 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_installed_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """`perch` is the command line, and calls itself so in its help."""
     project = tomllib.loads((Path(server.__file__).parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["scripts"] == {server.INSTALLED: f"{server.__name__}:{server.main.__name__}"}
+    assert project["scripts"] == {INSTALLED: f"{server.__name__}:{server.main.__name__}"}
     monkeypatch.setattr(sys, "argv", ["/usr/local/bin/perch"])
     with pytest.raises(SystemExit):
         server.main(["serve", "--help"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -12,7 +14,8 @@ from resolvers.homes import build
 from resolvers.jobs import rescoring
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from resolvers.upkeep import trimming, verify
+from resolvers.operation.tokens import NO_PASSWORD
+from resolvers.upkeep import import_account, trimming, verify
 from store import attempts, big_authors, homes, jobs, keys, notifications, posts, promotions, search
 from store.client.database import Database
 from store.client.lua import SCRIPTS
@@ -22,7 +25,7 @@ from store.ids import partition
 from store.posts import Draft
 from store.settings import Settings
 from tests.support import conversations, groups
-from tests.support.exports.archives import export
+from tests.support.exports.archives import Archive, export
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
 from tests.support.people import PASSWORD, Member, sign_up
@@ -77,8 +80,17 @@ async def gather(alice: Member, bob: Member) -> None:
     await alice.do("deleteGroup", groupId=group)
 
 
-async def write(db: Database, alice: Member, bob: Member) -> None:
-    """Do what the random site leaves out: mentions, promotions, new secrets, scores, exports, and a deleted account."""
+async def restore(db: Database, found: Archive) -> None:
+    """Read an export of a member who is not in the store any more."""
+    with tempfile.TemporaryDirectory() as folder:
+        await import_account.load(db, found.kept(Path(folder, "gone.zip")), NO_PASSWORD)
+
+
+async def write(db: Database, alice: Member, bob: Member) -> Archive:
+    """Do what the random site leaves out: mentions, promotions, new secrets, scores, and a deleted account.
+
+    Returns the export of that account.
+    """
     await bob.follow(alice)
     post = await alice.post("hello @bob #tea")
     remark = await bob.do("comment", "comment { id }", postId=post, text="hello @alice")
@@ -94,13 +106,15 @@ async def write(db: Database, alice: Member, bob: Member) -> None:
     await alice.post("another")
     await db.one(*promotions.running(seed=1, count=1))
     await admin.do("endPromotion", promotionId=made["promotion"]["id"])
-    await export(alice)
     fresh = await alice.do("refreshSession", "accessToken", refreshToken=alice.refresh_token)
     alice.token = fresh["accessToken"]
     await alice.do("changePassword", currentPassword=PASSWORD, newPassword="another pass phrase")
     await attempts.take_turn(db, "alice", "a network")
     gone = await sign_up(Member(alice.client), "gone")
+    await gone.post("good bye")
+    found = await export(gone)
     await gone.do("deleteAccount", password=PASSWORD)
+    return found
 
 
 async def converse(db: Database, alice: Member, bob: Member) -> None:
@@ -159,11 +173,12 @@ async def test_one_slot(
     async with monitored(unquote(urlsplit(store_url).path)) as monitor:
         await live(db, anonymous, worker)
         await gather(alice, bob)
-        await write(db, alice, bob)
+        found = await write(db, alice, bob)
         await converse(db, alice, bob)
         await work_off(db, worker)
         await read(db, bob)
         await keep_up(db, worker, alice)
+        await restore(db, found)
     assert monitor.scripts == set(SCRIPTS) - ONE_SERVER
     assert await violations(db, monitor) == []
 
