@@ -42,6 +42,7 @@ async def sign_in(context: Context, member: int, checked_hash: Secret | None = N
         created=now,
         expires=now + context.settings.session_days * DAY_MS,
         user_agent=context.user_agent[:USER_AGENT_MOST],
+        address=context.address,
     )
     address = context.services.tokens.address_digest(member, context.address)
     if not await sessions.open_session(context.db, member, opened, checked_hash, address):

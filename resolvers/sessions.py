@@ -1,4 +1,4 @@
-"""Sessions: log-in, log-out, refresh, the list of sessions, and change of password."""
+"""Sessions: log-in, log-out, refresh, the list and end of sessions, and change of password."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from resolvers.credentials import EMAIL_MOST, NOTHING, UNKNOWN
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
-from resolvers.operation.payloads import LogOutPayload, SessionPayload
+from resolvers.operation.payloads import LogOutPayload, SessionPayload, ViewerPayload
 from resolvers.operation.tokens import Claims, digest
 from store import accounts
 from store import sessions as stored
@@ -61,6 +61,7 @@ async def refresh_session(context: Context, *, refresh_token: Secret) -> Session
         presented=digest(refresh_token.reveal()),
         successor=digest(successor.reveal()),
         is_issued=claims.is_issued,
+        address=context.address,
     )
     if outcome == "ended":
         await stored.end(context.db, claims.member, only=claims.session)
@@ -79,6 +80,18 @@ async def log_out(context: Context, *, everywhere: bool | None = False) -> LogOu
     context.claims = None  # later fields of the same document are anonymous
     context.forget()
     return LogOutPayload()
+
+
+async def end_session(context: Context, *, session_id: str) -> ViewerPayload:
+    """End one of the viewer's sessions. Ending the current one is a log-out."""
+    member = await context.member()
+    assert context.claims
+    if not await stored.end(context.db, member, only=session_id):
+        raise refuse(UserErrorCode.NOT_FOUND, "sessionId: you have no such session", "sessionId")
+    if session_id == context.claims.session:
+        context.claims = None  # later fields of the same document are anonymous
+    context.forget()
+    return ViewerPayload(viewer=context.claims)
 
 
 async def change_password(context: Context, *, current_password: Secret, new_password: Secret) -> SessionPayload:

@@ -32,7 +32,7 @@ from schema.types.descriptions import limit
 
 @strawberry.type(
     description="Everything that can be changed. All but `signUp`, `logIn` and `refreshSession` need a token, and are "
-    "refused with UNAUTHENTICATED without one. Suspended members may only log in and out, refresh their session, "
+    "refused with UNAUTHENTICATED without one. Suspended members may only log in and out, refresh and end sessions, "
     "change their password and e-mail address, and export and delete their account. Repeating a change that is already "
     "made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
@@ -66,6 +66,14 @@ class Mutation(ConversationMutations, GroupMutations):
         p.LogOutPayload,
         optional=True,
         description="Ends the session at once, its open websockets and event streams too.",
+        suspended=True,
+    )
+    end_session = mutation(
+        sessions.end_session,
+        i.EndSessionInput,
+        p.ViewerPayload,
+        description="Ends one of the viewer's sessions at once, its open websockets and event streams too. Ending the "
+        "current one logs out, and `viewer` is then null.",
         suspended=True,
     )
     change_password = mutation(

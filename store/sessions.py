@@ -20,7 +20,10 @@ NO_TOKEN = Secret("")
 
 
 class Session(Struct, frozen=True):
-    """A session of a member. Times are in ms since 1970; tokens are digests of refresh tokens."""
+    """A session of a member. Times are in ms since 1970; tokens are digests of refresh tokens.
+
+    `address` is that of the client when it last got tokens. Nobody but the member sees it.
+    """
 
     id: str
     token: Secret
@@ -29,6 +32,7 @@ class Session(Struct, frozen=True):
     user_agent: str
     previous: Secret = NO_TOKEN
     rotated: int = 0
+    address: str = ""
 
     @property
     def created_at(self) -> datetime:
@@ -37,6 +41,11 @@ class Session(Struct, frozen=True):
     @property
     def expires_at(self) -> datetime:
         return datetime.fromtimestamp(self.expires / 1000, UTC)
+
+    @property
+    def last_used_at(self) -> datetime:
+        """When the session last got tokens: at log-in, at a refresh or with a new password."""
+        return datetime.fromtimestamp(max(self.created, self.rotated) / 1000, UTC)
 
     @classmethod
     def read(cls, session: str, text: str) -> Session:
@@ -123,10 +132,13 @@ async def session_text(db: Database, member: int, session: str) -> str | None:
     return text
 
 
-async def rotate(db: Database, member: int, session: str, *, presented: str, successor: str, is_issued: bool) -> str:
+async def rotate(
+    db: Database, member: int, session: str, *, presented: str, successor: str, is_issued: bool, address: str
+) -> str:
     """Replace the digest of a refresh token with its successor's; returns `ok`, `refused` or `ended`.
 
-    Only a token that was issued for the session, or whose digest the session has, can end the session.
+    Only a token that was issued for the session, or whose digest the session has, can end the session. `address` is the
+    client's.
     """
     now = _now()
     outcome: str = await db.call(
@@ -139,6 +151,7 @@ async def rotate(db: Database, member: int, session: str, *, presented: str, suc
         grace=db.settings.refresh_grace_seconds * 1000,
         expires=now + db.settings.session_days * 86_400_000,
         is_issued="1" if is_issued else "",
+        address=address,
     )
     return outcome
 
@@ -150,6 +163,7 @@ async def change_password(
 
     Returns False when that session has ended, or when the password's hash is no longer `checked_hash`.
     """
+    now = _now()
     ended = await db.call(
         "change_password",
         credentials=keys.credentials(member),
@@ -158,7 +172,8 @@ async def change_password(
         new_hash=password.reveal(),
         session=session,
         token=token,
-        expires=_now() + db.settings.session_days * 86_400_000,
+        now=now,
+        expires=now + db.settings.session_days * 86_400_000,
     )
     if ended is None:
         return False
@@ -174,12 +189,14 @@ async def unexpired(db: Database, member: int) -> list[Session]:
     return sorted((s for s in living if s.expires > now), key=lambda s: (s.created, s.id), reverse=True)
 
 
-async def end(db: Database, member: int, *, only: str | None = None) -> None:
-    """End one session of a member, or all of them, and notify every process."""
-    ended = [only] if only else await db.one("HKEYS", keys.sessions(member))
-    if ended:
-        await db.one("HDEL", keys.sessions(member), *ended)
-        await announce(db, member, ended)
+async def end(db: Database, member: int, *, only: str | None = None) -> int:
+    """End one session of a member, or all of them, and notify every process; returns how many there were."""
+    ended = await db.one("HKEYS", keys.sessions(member)) if only is None else [only]
+    if not ended:
+        return 0
+    count: int = await db.one("HDEL", keys.sessions(member), *ended)
+    await announce(db, member, ended)
+    return count
 
 
 async def announce(db: Database, member: int, ended: Sequence[str]) -> None:

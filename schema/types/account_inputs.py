@@ -54,6 +54,11 @@ class LogOutInput:
     )
 
 
+@strawberry.input(description="A session to end.")
+class EndSessionInput:
+    session_id: strawberry.ID = strawberry.field(description="The id of one of the viewer's sessions.")
+
+
 @strawberry.input(description="A new password.")
 class ChangePasswordInput:
     current_password: Secret = strawberry.field(description=CONFIRMATION)

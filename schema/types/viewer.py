@@ -65,6 +65,14 @@ def _session_user_agent(root: tuple[stored.Session, bool]) -> str:
     return root[0].user_agent
 
 
+def _session_address(root: tuple[stored.Session, bool]) -> str:
+    return root[0].address
+
+
+def _session_last_used_at(root: tuple[stored.Session, bool]) -> datetime:
+    return root[0].last_used_at
+
+
 def _session_is_current(root: tuple[stored.Session, bool]) -> bool:
     return root[1]
 
@@ -84,6 +92,16 @@ class Session:
     user_agent = strawberry.field(
         resolver=_session_user_agent,
         description=f"The `User-Agent` header of the log-in, at most {USER_AGENT_MOST} characters.",
+    )
+    address = strawberry.field(
+        resolver=_session_address,
+        description="The address from which it last logged in or was refreshed, of IPv6 the first 64 bits. It is empty "
+        "for sessions that an older version opened.",
+    )
+    last_used_at = strawberry.field(
+        resolver=_session_last_used_at,
+        description="When it was last logged in or refreshed. A client in use refreshes at least every "
+        f"{limit('access_token_seconds')} seconds.",
     )
     is_current = strawberry.field(resolver=_session_is_current, description="Whether this request belongs to it.")
 

@@ -36,7 +36,7 @@ def credentials(member: int) -> str:
 
 
 def sessions(member: int) -> str:
-    """hash: session → hashes of its refresh tokens, created, expires, user agent; at most `SESSIONS_PER_MEMBER`"""
+    """hash: session → hashes of its refresh tokens, times, user agent, address; at most `SESSIONS_PER_MEMBER`"""
     return f"sessions:{{{partition(member)}}}:{member}"
 
 

@@ -101,6 +101,7 @@ INPUTS = {
     "logIn": "LogInInput",
     "refreshSession": "RefreshSessionInput",
     "logOut": "LogOutInput",
+    "endSession": "EndSessionInput",
     "changePassword": "ChangePasswordInput",
     "updateProfile": "UpdateProfileInput",
     "changeEmail": "ChangeEmailInput",

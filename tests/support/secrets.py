@@ -42,6 +42,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "signUp": {"login": "dave", "name": "Dave", "email": "dave@example.org", "password": NEWCOMERS},
     "logIn": {"identifier": "alice", "password": CURRENT},
     "refreshSession": {},  # the token is alice's
+    "endSession": {"sessionId": "unknown"},
     "changePassword": {"currentPassword": CURRENT, "newPassword": NEXT},
     "updateProfile": {"name": "Alice the second", "login": "alice2", "isPrivate": True},
     "changeEmail": {"email": "other@example.org", "currentPassword": CURRENT},

@@ -1,7 +1,7 @@
 -- Sets a new password, ends every other session and gives this session a new refresh token, all or nothing.
 -- KEYS: credentials, sessions.
 -- ARGV: checked_hash (of the password that was checked), new_hash, session, token (digest of its refresh token),
---       expires (ms since 1970).
+--       now (ms since 1970), expires (ms since 1970).
 -- Returns the sessions ended; false when the password has changed since the check, or the session has ended.
 local text = redis.call('HGET', sessions, session)
 if not text or redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then
@@ -16,6 +16,6 @@ for _, other in ipairs(redis.call('HKEYS', sessions)) do
   end
 end
 local record = cjson.decode(text)
-record.token, record.expires, record.previous, record.rotated = token, tonumber(expires), '', 0
+record.token, record.expires, record.previous, record.rotated = token, tonumber(expires), '', tonumber(now)
 redis.call('HSET', sessions, session, cjson.encode(record))
 return ended
