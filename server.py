@@ -153,6 +153,9 @@ def _add_members(known: Commands) -> None:
     suspend = known.upkeep("suspend", commands.suspend, "hide a member from all but moderators, and end their sessions")
     suspend.add_argument("login", metavar="LOGIN")
     suspend.add_argument("--end", action="store_true", help="end the suspension")
+    factor = known.upkeep("two-factor", commands.two_factor, "print whether a member has a second factor")
+    factor.add_argument("login", metavar="LOGIN")
+    factor.add_argument("--off", action="store_true", help="turn it off, for a member who has lost it")
 
 
 def _add_tail(known: Commands) -> None:

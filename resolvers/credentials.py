@@ -10,10 +10,11 @@ from email_validator import EmailNotValidError, validate_email
 
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse
+from resolvers.operation.errors import Refused, UserError, UserErrorCode, field_error, refuse
 from resolvers.operation.payloads import SessionPayload
 from resolvers.operation.tokens import Claims, digest, new_session
 from store import accounts, sessions
+from store.credentials.two_factor import NO_PROOF, Proof
 from store.records import Credentials
 from store.secret import Secret
 from store.sessions import Session
@@ -27,11 +28,13 @@ NOTHING = Secret("")
 UNKNOWN = "this login or e-mail and this password do not belong together"
 
 
-async def sign_in(context: Context, member: int, checked_hash: Secret | None = None) -> SessionPayload:
+async def sign_in(
+    context: Context, member: int, checked_hash: Secret | None = None, proof: Proof = NO_PROOF
+) -> SessionPayload:
     """Open a session and return its tokens; raises Refused if the member was deleted.
 
     `checked_hash` is the hash that the given password matched. If it has changed since then, no session is opened, and
-    Refused is raised, too.
+    Refused is raised, too. So it is where `proof`, of the second factor, was used meanwhile.
     """
     session = new_session()
     refresh_token = context.services.tokens.first_refresh_token(member, session)
@@ -45,7 +48,10 @@ async def sign_in(context: Context, member: int, checked_hash: Secret | None = N
         address=context.address,
     )
     address = context.services.tokens.address_digest(member, context.address)
-    if not await sessions.open_session(context.db, member, opened, checked_hash, address):
+    outcome = await sessions.open_session(context.db, member, opened, checked_hash, address, proof)
+    if outcome == "code":
+        raise wrong_code()
+    if outcome != "ok":
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     return session_answer(context, member, session, refresh_token)
 
@@ -74,6 +80,33 @@ async def confirm(context: Context, member: int, password: Secret, field: str = 
     await attempts.forget(context, admission)
     assert found
     return found
+
+
+async def second_factor(
+    context: Context, member: int, found: Credentials, code: Secret | None, device: str | None = None
+) -> Proof:
+    """Return the proof that a member's code gives, for the script that commits what it allows.
+
+    To be called once the password, or what takes its place, was found right. A member without a second factor needs no
+    code. Raises Refused about `code` where it is missing or wrong, and RateLimited. `device` is that of `admit_code`.
+    """
+    if not found.totp_salt:
+        return NO_PROOF
+    if code is None or not code.reveal().strip():
+        message = "code: must be a code of your authenticator app, or a recovery code"
+        raise refuse(UserErrorCode.BLANK, message, "code")
+    admission = await attempts.admit_code(context, member, device)
+    proof = context.services.codes.check(member, found, code)
+    if proof is NO_PROOF:
+        raise wrong_code()
+    await attempts.forget(context, admission)
+    return proof
+
+
+def wrong_code() -> Refused:
+    """Return the refusal of a code that is wrong, not of this time, or used already."""
+    message = "code: this is no code of this time, or it was used already"
+    return refuse(UserErrorCode.WRONG_CREDENTIALS, message, "code")
 
 
 def checked_email(email: str, errors: list[UserError]) -> str:

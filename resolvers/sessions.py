@@ -24,9 +24,17 @@ async def sessions(context: Context, who: Claims) -> list[Session]:
 
 
 async def log_in(
-    context: Context, *, identifier: str, password: Secret, device_token: Secret | None = None
+    context: Context,
+    *,
+    identifier: str,
+    password: Secret,
+    device_token: Secret | None = None,
+    code: Secret | None = None,
 ) -> SessionPayload:
-    """Open a session by login or e-mail address. A wrong password and an unknown member look and cost the same."""
+    """Open a session by login or e-mail address. A wrong password and an unknown member look and cost the same.
+
+    Only after the right password does anything tell that the member has a second factor.
+    """
     await context.authenticate()
     wanted = (
         credentials.checked_email(identifier, []) or identifier.strip()
@@ -35,15 +43,17 @@ async def log_in(
     member = holder or NOBODY
     tokens = context.services.tokens
     facts = await stored.log_in_facts(context.db, member, tokens.address_digest(member, context.address))
-    admission = await attempts.admit_log_in(context, digest(wanted), tokens.device(device_token or NOTHING, member))
+    device = tokens.device(device_token or NOTHING, member)
+    admission = await attempts.admit_log_in(context, digest(wanted), device)
     hashed = facts.credentials.password if facts.credentials and _is_named(facts, wanted) else None
     matches = await context.services.passwords.matches(hashed, credentials.bounded(password), context.address)
     if admission.refusal and not (matches and facts.is_known_address):
         raise admission.refusal  # also for a wrong password from a known address, so that it looks no different
-    if not matches or not hashed:
+    if not matches or not facts.credentials:
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
+    proof = await credentials.second_factor(context, member, facts.credentials, code, device)
     await attempts.forget(context, admission)
-    return await credentials.sign_in(context, member, hashed)
+    return await credentials.sign_in(context, member, hashed, proof)
 
 
 async def refresh_session(context: Context, *, refresh_token: Secret) -> SessionPayload:

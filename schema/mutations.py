@@ -17,6 +17,7 @@ from resolvers import (
     promotions,
     sessions,
     timelines,
+    two_factor,
 )
 from schema.conversation_mutations import ConversationMutations
 from schema.group_mutations import GroupMutations
@@ -27,14 +28,15 @@ from schema.types import payloads as p
 from schema.types import post_inputs as o
 from schema.types import promotions as a
 from schema.types import timelines as t
+from schema.types import two_factor as f
 from schema.types.descriptions import limit
 
 
 @strawberry.type(
     description="Everything that can be changed. All but `signUp`, `logIn` and `refreshSession` need a token, and are "
     "refused with UNAUTHENTICATED without one. Suspended members may only log in and out, refresh and end sessions, "
-    "change their password and e-mail address, and export and delete their account. Repeating a change that is already "
-    "made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
+    "change their password, second factor and e-mail address, and export and delete their account. Repeating a change "
+    "that is already made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
 class Mutation(ConversationMutations, GroupMutations):
     sign_up = mutation(
@@ -74,6 +76,29 @@ class Mutation(ConversationMutations, GroupMutations):
         p.ViewerPayload,
         description="Ends one of the viewer's sessions at once, its open websockets and event streams too. Ending the "
         "current one logs out, and `viewer` is then null.",
+        suspended=True,
+    )
+    enable_two_factor = mutation(
+        two_factor.enable_two_factor,
+        f.EnableTwoFactorInput,
+        f.EnableTwoFactorPayload,
+        description="Gives the viewer a secret for an authenticator app. Nothing changes until `confirmTwoFactor`. "
+        "While the second factor is on, it is refused with NOT_ALLOWED.",
+        suspended=True,
+    )
+    confirm_two_factor = mutation(
+        two_factor.confirm_two_factor,
+        f.ConfirmTwoFactorInput,
+        f.ConfirmTwoFactorPayload,
+        description="Turns the second factor on: from now on, the viewer's log-ins need a code beside the password. "
+        "Ends every other session of the viewer.",
+        suspended=True,
+    )
+    disable_two_factor = mutation(
+        two_factor.disable_two_factor,
+        f.DisableTwoFactorInput,
+        p.ViewerPayload,
+        description="Turns the second factor off, and drops the recovery codes.",
         suspended=True,
     )
     change_password = mutation(

@@ -74,11 +74,15 @@ class Role(Enum):
 
 
 class Credentials(Struct, frozen=True):
-    """A member's private e-mail address, password and role."""
+    """A member's private e-mail address, password, role and second factor."""
 
     email: str
     password: Secret  # its hash
     role: Role
+    totp_salt: str = ""  # "" without a second factor
+    totp_pending: str = ""  # salt of a secret that is not confirmed yet
+    totp_step: int = 0
+    recovery_codes: tuple[str, ...] = ()  # digests
 
     @classmethod
     def read(cls, fields: Fields) -> Credentials | None:
@@ -88,6 +92,10 @@ class Credentials(Struct, frozen=True):
             email=fields[CredentialsField.EMAIL],
             password=Secret(fields[CredentialsField.PASSWORD]),
             role=Role(fields[CredentialsField.ROLE]),
+            totp_salt=fields.get(CredentialsField.TOTP_SALT, ""),
+            totp_pending=fields.get(CredentialsField.TOTP_PENDING, ""),
+            totp_step=int(fields.get(CredentialsField.TOTP_STEP, 0)),
+            recovery_codes=tuple(fields.get(CredentialsField.RECOVERY_CODES, "").split()),
         )
 
 

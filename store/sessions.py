@@ -11,12 +11,14 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database
+from store.credentials.two_factor import NO_PROOF, Proof
 from store.keys.fields import CredentialsField, UserField
 from store.records import Credentials, read_pairs
 from store.secret import Secret
 
 SESSIONS = keys.sessions_channel()  # `member session` of a session that has ended
 NO_TOKEN = Secret("")
+_CHECKED = CredentialsField.ROLE, CredentialsField.SUSPENDED, CredentialsField.TOTP_SALT
 
 
 class Session(Struct, frozen=True):
@@ -87,10 +89,16 @@ async def log_in_facts(db: Database, member: int, address: str) -> LogInFacts:
 
 
 async def open_session(
-    db: Database, member: int, session: Session, checked_hash: Secret | None = None, address: str = ""
-) -> bool:
-    """Add a session; False when the member is gone, or when their password's hash is no longer `checked_hash`.
+    db: Database,
+    member: int,
+    session: Session,
+    checked_hash: Secret | None = None,
+    address: str = "",
+    proof: Proof = NO_PROOF,
+) -> str:
+    """Add a session; returns `ok`, or `gone` without the member, or if the password's hash is not `checked_hash` now.
 
+    `code` means that the member has a second factor, and that the proof of it is missing or was used meanwhile.
     Beyond `SESSIONS_PER_MEMBER`, the oldest sessions end. `address` is a digest of the client's address.
     """
     ended = await db.call(
@@ -107,11 +115,14 @@ async def open_session(
         now=session.created,
         address_ttl=_known_address_seconds(db),
         max_addresses=db.settings.known_addresses,
+        **proof.arguments(),
     )
     if ended is None:
-        return False
+        return "gone"
+    if ended == "code":
+        return "code"
     await announce(db, member, ended)
-    return True
+    return "ok"
 
 
 def _known_address_seconds(db: Database) -> int:
@@ -119,10 +130,10 @@ def _known_address_seconds(db: Database) -> int:
 
 
 def session_commands(member: int, session: str) -> list[Command]:
-    """Return the commands that read a session's text, then the role and suspension of its member."""
+    """Return the commands that read a session's text, then its member's role, suspension and second factor's salt."""
     return [
         ("HGET", keys.sessions(member), session),
-        ("HMGET", keys.credentials(member), CredentialsField.ROLE, CredentialsField.SUSPENDED),
+        ("HMGET", keys.credentials(member), *_CHECKED),
     ]
 
 

@@ -13,9 +13,10 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import RateLimited
 from resolvers.operation.tokens import digest
 from store import attempts
-from store.attempts import WINDOW_SECONDS, Subject
+from store.attempts import HOUR_SECONDS, WINDOW_SECONDS, Subject
 
 IDENTIFIER, ADDRESS, DEVICE, SESSION = "identifier", "address", "device", "session"  # subjects with a count
+CODE, CODE_DEVICE = "code", "code-device"  # a member, or a known device of theirs, from which codes are tried
 PAIR = "pair"  # of an identifier and an address
 NETWORK_BITS = {4: 24, 6: 48}  # prefix length by IP version: the addresses of one network share a turn
 
@@ -29,6 +30,7 @@ class Admission:
 
     counted: tuple[Subject, ...] = ()
     refusal: RateLimited | None = None
+    window: int = WINDOW_SECONDS
 
 
 async def admit_log_in(context: Context, identifier: str, device: str | None) -> Admission:
@@ -86,11 +88,26 @@ async def admit_confirmation(context: Context) -> Admission:
     return Admission((own,))
 
 
+async def admit_code(context: Context, member: int, device: str | None = None) -> Admission:
+    """Count an attempt to give a code of the second factor; raises RateLimited.
+
+    `device` is that of `admit_log_in`. Its count is its own: somebody who knows the password can use up the attempts of
+    all others, and keeps the member from logging in on no known device.
+    """
+    if not context.settings.rate_limit:
+        return Admission()
+    own = (CODE_DEVICE, device) if device else (CODE, str(member))
+    (count,) = await attempts.count(context.db, [own], HOUR_SECONDS)
+    if count > context.settings.code_attempts:
+        raise _too_many(attempts.rest_of_window(HOUR_SECONDS), "codes")
+    return Admission((own,), window=HOUR_SECONDS)
+
+
 async def forget(context: Context, admission: Admission) -> None:
     """Reset the attempt counts after a success. The address's own count stays."""
     if admission.counted:
-        await attempts.forget(context.db, admission.counted, WINDOW_SECONDS)
+        await attempts.forget(context.db, admission.counted, admission.window)
 
 
-def _too_many(seconds: int) -> RateLimited:
-    return RateLimited(f"too many log-in attempts: try again in {seconds} s", seconds)
+def _too_many(seconds: int, what: str = "log-in attempts") -> RateLimited:
+    return RateLimited(f"too many {what}: try again in {seconds} s", seconds)

@@ -60,7 +60,12 @@ class Context:
         # The check doesn't refer to the context. Without a reference cycle, everything read is freed at once.
         sessions = services.cached.sessions.of(claims.member if claims else 0)
         self._session_check = SessionCheck(
-            claims, address, services.settings.rate_limit if counted else 0, sessions, services.db.counts
+            claims,
+            address,
+            services.settings.rate_limit if counted else 0,
+            sessions,
+            services.db.counts,
+            needs_two_factor=services.settings.moderators_need_two_factor,
         )
         self._silences = services.silences
         self.batcher = Batcher(services.db, self._session_check)
@@ -169,8 +174,14 @@ class Context:
         """Return the authenticated administrator; raises Unauthenticated, or Forbidden for any other member."""
         member = await self.member()
         if self._session_check.role is not Role.ADMIN:
-            raise Forbidden("this needs the role of an administrator")
+            raise self.lacks_role("an administrator")
         return member
+
+    def lacks_role(self, role: str) -> Forbidden:
+        """Return the error for a viewer without a role. It says so if a second factor is all that they lack."""
+        if self._session_check.lacks_two_factor:
+            return Forbidden("moderators and administrators need a second factor: turn it on with enableTwoFactor")
+        return Forbidden(f"this needs the role of {role}")
 
     async def close(self) -> None:
         """End the operation. If it has read nothing, the session check runs now, and its failure sets `fatal`."""

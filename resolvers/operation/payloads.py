@@ -41,6 +41,20 @@ class ViewerPayload(Payload, frozen=True, kw_only=True):
     viewer: Claims | None = None
 
 
+class EnableTwoFactorPayload(Payload, frozen=True, kw_only=True):
+    """A secret for an authenticator app, and its URI."""
+
+    secret: Secret | None = None
+    uri: Secret | None = None
+
+
+class ConfirmTwoFactorPayload(Payload, frozen=True, kw_only=True):
+    """The recovery codes of a second factor that was turned on."""
+
+    recovery_codes: list[Secret] | None = None
+    viewer: Claims | None = None
+
+
 class DeleteAccountPayload(Payload, frozen=True, kw_only=True):
     """The global id of the member whose account was deleted."""
 

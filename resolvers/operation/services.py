@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.compute_once import ComputeOnce
 from resolvers.operation.errors import unavailable
+from resolvers.operation.one_time_codes import OneTimeCodes
 from resolvers.operation.session_check import lives
 from resolvers.operation.stream_filters import Listeners
 from resolvers.operation.tokens import Claims, Passwords, Tokens
@@ -34,6 +35,7 @@ class Services:
         self.db = db
         self.tokens = Tokens(settings, secret)
         self.passwords = Passwords(settings)
+        self.codes = OneTimeCodes(secret)
         self.pubsub = PubSub(db.servers, db.channel_prefix, db.outages)
         db.servers.watch(self.pubsub.rearrange)
         self.log = Log(db, self.pubsub)

@@ -21,11 +21,15 @@ ROLES = {role.value: role for role in Role}  # By name, without the cost of an e
 
 
 class SessionState(Struct, frozen=True):
-    """A session's expiry, and its member's role and suspension."""
+    """A session's expiry, and its member's role and suspension.
+
+    Where moderators need a second factor, one without it has the role of a member, and `lacks_two_factor`.
+    """
 
     expires: int = 0  # In ms since 1970, 0 if it has ended or the account was deleted.
     role: Role = Role.MEMBER
     is_suspended: bool = False
+    lacks_two_factor: bool = False
 
 
 class SessionCheck:
@@ -35,11 +39,20 @@ class SessionCheck:
     """
 
     def __init__(
-        self, claims: Claims | None, address: str, rate_limit: int, cached: CachedValues, counts: LocalCounts
+        self,
+        claims: Claims | None,
+        address: str,
+        rate_limit: int,
+        cached: CachedValues,
+        counts: LocalCounts,
+        *,
+        needs_two_factor: bool = False,
     ) -> None:
         self.fatal: RequestError | None = None
         self.role = Role.MEMBER
         self.is_suspended = False
+        self.lacks_two_factor = False
+        self._needs_two_factor = needs_two_factor  # Whether more than a member's role needs a second factor.
         self._claims = claims
         self._address = address
         self._rate_limit = rate_limit  # Requests in a minute, 0 if they are not counted.
@@ -83,6 +96,7 @@ class SessionCheck:
         if found.expires <= _now():
             raise Unauthenticated("the session has ended: log in again")
         self.role, self.is_suspended = found.role, found.is_suspended
+        self.lacks_two_factor = found.lacks_two_factor
         return True
 
     def _count(self, counted: Sequence[Any]) -> int:
@@ -100,7 +114,7 @@ class SessionCheck:
     def take(self, claims: Claims, replies: list[Any], changed: Changed | None) -> None:
         """Take the replies about the session, and cache the result; never raises."""
         try:
-            self._found = _session_state(claims.session, *replies)
+            self._found = _session_state(claims.session, *replies, needs_two_factor=self._needs_two_factor)
         except Exception as error:  # noqa: BLE001  `judge` raises it
             self._found = error
         else:
@@ -125,14 +139,16 @@ class _Reading:
         self._session_check.take(self._claims, replies, changed)
 
 
-def _session_state(session: str, text: Any, credentials: Any) -> SessionState:
+def _session_state(session: str, text: Any, credentials: Any, *, needs_two_factor: bool) -> SessionState:
     for reply in (text, credentials):
         if isinstance(reply, Exception):
             raise reply
-    role, suspended = credentials
+    role, suspended, two_factor = credentials
     if text is None or role is None:
         return SessionState()
-    return SessionState(Session.read(session, text).expires, ROLES[role], suspended is not None)
+    lacks = needs_two_factor and two_factor is None and role != Role.MEMBER.value
+    given = Role.MEMBER if lacks else ROLES[role]
+    return SessionState(Session.read(session, text).expires, given, suspended is not None, lacks)
 
 
 def lives(session: str, text: str | None) -> bool:

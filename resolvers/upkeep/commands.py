@@ -16,7 +16,9 @@ from resolvers.homes import build
 from resolvers.jobs.worker import Worker
 from resolvers.upkeep import backlog, trimming, verify
 from resolvers.upkeep.verify import Report
+from store.accounts import credentials
 from store.client.database import Database
+from store.credentials import two_factor as second_factor
 from store.ids import PARTITIONS
 from store.records import Role
 from store.upkeep import scanning
@@ -128,3 +130,18 @@ async def suspend(db: Database, _: Show, *, login: str, end: bool) -> Answer:
         raise UpkeepRefused(f"no member has the login {login!r}")
     line = f"{login} is {'no longer ' if end else ''}suspended"
     return Answer([line], {"login": login, "suspended": not end})
+
+
+async def two_factor(db: Database, _: Show, *, login: str, off: bool) -> Answer:
+    """Turn a member's second factor off, for one who has lost it, or report whether it is on."""
+    member = await accounts.find(db, login)
+    found = await credentials(db, member) if member else None
+    if member is None or found is None:
+        raise UpkeepRefused(f"no member has the login {login!r}")
+    if off:
+        was_on = await second_factor.drop(db, member)
+        line = f"the second factor of {login} is off" + ("" if was_on else " already")
+        return Answer([line], {"login": login, "enabled": False, "recovery_codes_left": 0})
+    left = len(found.recovery_codes)
+    line = f"the second factor of {login} is " + (f"on, with {left} recovery codes left" if found.totp_salt else "off")
+    return Answer([line], {"login": login, "enabled": bool(found.totp_salt), "recovery_codes_left": left})

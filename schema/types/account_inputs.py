@@ -36,6 +36,11 @@ class LogInInput:
         description="The member's token from an earlier session on this device. With it, other people's failed "
         "attempts do not delay the log-in.",
     )
+    code: Secret | None = strawberry.field(
+        default=None,
+        description="A code of the member's authenticator app, or a recovery code. Members with a second factor need "
+        'it: without one, the right password is refused with BLANK and the field `["code"]`.',
+    )
 
 
 @strawberry.input(description="A session to go on with.")

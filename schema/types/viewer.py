@@ -45,6 +45,14 @@ async def _role(root: Claims, info: Info) -> records.Role:
     return (await accounts.viewer_credentials(info.context, root)).role
 
 
+async def _is_two_factor_enabled(root: Claims, info: Info) -> bool:
+    return bool((await accounts.viewer_credentials(info.context, root)).totp_salt)
+
+
+async def _recovery_codes_left(root: Claims, info: Info) -> int:
+    return len((await accounts.viewer_credentials(info.context, root)).recovery_codes)
+
+
 async def _sessions(root: Claims, info: Info) -> Any:
     return [(session, session.id == root.session) for session in await sessions.sessions(info.context, root)]
 
@@ -173,6 +181,16 @@ class Viewer(Node):
     user = strawberry.field(resolver=_user, graphql_type=User, description="The member as others see them.")
     email = strawberry.field(resolver=_email, description="The e-mail address, with which the viewer can log in.")
     role = strawberry.field(resolver=_role, graphql_type=Role, description="The viewer's role on the whole site.")
+    is_two_factor_enabled = strawberry.field(
+        resolver=_is_two_factor_enabled,
+        graphql_type=bool,
+        description="Whether the viewer's log-ins need a code beside the password.",
+    )
+    recovery_codes_left = strawberry.field(
+        resolver=_recovery_codes_left,
+        graphql_type=int,
+        description="How many recovery codes the viewer has not used yet. 0 without a second factor.",
+    )
     messages_from = strawberry.field(
         resolver=_messages_from,
         graphql_type=MessageAudience,

@@ -34,6 +34,7 @@ SHARED = (
     "mailbox",
     "groups",
     "messaging",
+    "two_factor",
 )  # files of shared declarations, in this order
 
 _COMMENT = re.compile(r"--.*")

@@ -30,6 +30,10 @@ class CredentialsField:
     PASSWORD = "password"  # noqa: S105  the field's name; it holds a hash
     ROLE = "role"
     SUSPENDED = "suspended"  # flag
+    TOTP_SALT = "totp_salt"  # of the second factor's secret; absent without a second factor
+    TOTP_PENDING = "totp_pending"  # salt of a secret that the member has not confirmed yet
+    TOTP_STEP = "totp_step"  # time step of the newest code that was accepted
+    RECOVERY_CODES = "recovery_codes"  # digests of the unused ones, separated by spaces
 
 
 class ExportsField:

@@ -31,7 +31,7 @@ def user(member: int) -> str:
 
 
 def credentials(member: int) -> str:
-    """hash: e-mail, password hash, role, suspension"""
+    """hash: e-mail, password hash, role, suspension, second factor"""
     return f"credentials:{{{partition(member)}}}:{member}"
 
 
@@ -61,7 +61,7 @@ def address_rate(address: str, minute: int) -> str:
 
 
 def attempts(kind: str, subject: str, window: int) -> str:
-    """string: log-ins tried for an identifier, from an address or by a device, sign-ups from an address; expires"""
+    """string: log-ins tried for an identifier, from an address or by a device; codes by a member; sign-ups; expires"""
     return f"attempts:{kind}:{{{subject}}}:{window}"
 
 

@@ -83,6 +83,12 @@ class Settings:
     log_in_turns_per_minute: int = setting(
         20, "how often all networks together try such an identifier, per minute", least=1, most=60_000
     )
+    code_attempts: int = setting(
+        10, "wrong codes of a second factor per hour and member, and again per known device", least=1
+    )
+    moderators_need_two_factor: bool = setting(
+        False, "whether moderators and administrators without a second factor may only do what members may"
+    )
     known_addresses: int = setting(20, "addresses of last log-ins that are known per member", least=1, most=1000)
     known_address_days: int = setting(90, "how long an address is known after a log-in, days", least=1, most=3650)
     max_following: int = setting(5_000, "members that one member can follow", least=1)

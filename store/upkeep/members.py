@@ -9,9 +9,11 @@ from msgspec import Struct
 from store import accounts, keys
 from store.client.database import Command, Database
 from store.keys.fields import CredentialsField, UserField
-from store.records import read_pairs
+from store.records import Fields, read_pairs
 from store.upkeep import counters
 from store.upkeep.counters import Counts
+
+_OF_TWO_FACTOR = CredentialsField.TOTP_STEP, CredentialsField.RECOVERY_CODES
 
 
 class MemberFacts(Struct, frozen=True):
@@ -23,6 +25,7 @@ class MemberFacts(Struct, frozen=True):
     totals: Counts
     login: str
     email: str | None  # None without credentials
+    two_factor_left: tuple[str, ...]  # fields that belong to a second factor, where there is none
 
 
 class NameFacts(Struct, frozen=True):
@@ -38,15 +41,30 @@ async def members(db: Database, ids: Sequence[int]) -> list[MemberFacts]:
     """Return the facts about the existing members among some ids. Four round trips."""
     totals = await counters.totals_of_members(db, ids)
     records = await db.ask(*(("HGETALL", keys.user(member)) for member in ids))
-    emails = await db.ask(*(("HGET", keys.credentials(member), CredentialsField.EMAIL) for member in ids))
-    found: list[MemberFacts] = []
-    for member, record, email in zip(ids, records, emails, strict=True):
-        if record:
-            fields = read_pairs(record)
-            stored = counters.stored(fields, counters.OF_MEMBER)
-            facts = MemberFacts(member, keys.user(member), stored, totals[member], fields[UserField.LOGIN], email)
-            found.append(facts)
-    return found
+    private = await db.ask(*(("HGETALL", keys.credentials(member)) for member in ids))
+    return [
+        _facts(member, read_pairs(record), read_pairs(credentials), totals[member])
+        for member, record, credentials in zip(ids, records, private, strict=True)
+        if record
+    ]
+
+
+def _facts(member: int, fields: Fields, credentials: Fields, totals: Counts) -> MemberFacts:
+    left = () if CredentialsField.TOTP_SALT in credentials else _OF_TWO_FACTOR
+    return MemberFacts(
+        id=member,
+        key=keys.user(member),
+        counters=counters.stored(fields, counters.OF_MEMBER),
+        totals=totals,
+        login=fields[UserField.LOGIN],
+        email=credentials.get(CredentialsField.EMAIL),
+        two_factor_left=tuple(name for name in left if name in credentials),
+    )
+
+
+def drop_two_factor(member: int) -> Command:
+    """Return the command that removes what is left of a second factor without a secret."""
+    return ("HDEL", keys.credentials(member), *_OF_TWO_FACTOR)
 
 
 async def names(db: Database, found: Sequence[MemberFacts]) -> list[NameFacts]:

@@ -16,7 +16,7 @@ import structlog
 from graphql import GraphQLInputField, GraphQLInputObjectType
 
 import schema
-from resolvers.operation.payloads import SessionPayload
+from resolvers.operation.payloads import ConfirmTwoFactorPayload, EnableTwoFactorPayload, SessionPayload
 from schema.execution.parameters import Parameters
 from schema.execution.secret_inputs import is_secret
 from schema.types.account_inputs import LogInInput
@@ -32,6 +32,7 @@ from store.settings import Settings, urls
 from store.settings.declaring import SettingError
 from tests.support.people import SECRET, Member
 from tests.support.secrets import (
+    CODE,
     CURRENT,
     FIELDS,
     NEWCOMERS,
@@ -129,7 +130,7 @@ async def test_no_secret_is_shown(tmp_path: Path) -> None:
     }
     assert codes == {name: ["INTERNAL"] for name in FIELDS}
     assert [answer["payload"]["errors"][0]["extensions"]["code"] for answer in on_sockets] == ["INTERNAL"] * 3
-    used = [CURRENT, NEXT, NEWCOMERS, STORE_PASSWORD, SECRET, *hashes]
+    used = [CURRENT, NEXT, NEWCOMERS, CODE, STORE_PASSWORD, SECRET, *hashes]
     used += [token for one in (alice, again) for token in (one.token or "", one.refresh_token)]
     assert [shown(used, text) for text in (out, log, json.dumps([full, damaged, on_sockets]))] == [[], [], []]
     assert {json.loads(line)["process"] for line in log.splitlines()} == {running.process.pid}
@@ -156,6 +157,8 @@ HOLDERS = [
     Peer("127.0.0.1", "browser", "request", Secret(f"Bearer {TEXT}")),
     Parameters(f'{{ logIn(password: "{TEXT}") }}', None, {"password": TEXT}, {"password": TEXT}),
     LogInInput(identifier="alice", password=Secret(TEXT)),
+    EnableTwoFactorPayload(secret=Secret(TEXT), uri=Secret(TEXT)),
+    ConfirmTwoFactorPayload(recovery_codes=[Secret(TEXT)]),
     SessionPayload(access_token=Secret(TEXT), refresh_token=Secret(TEXT)),
 ]
 
@@ -195,7 +198,7 @@ def _inputs() -> Iterator[tuple[str, GraphQLInputField]]:
 
 def test_secret_inputs() -> None:
     """Every input field whose name says that it is a secret is declared as one."""
-    named = {name for name, _ in _inputs() if re.search("password|token|secret", name, re.IGNORECASE)}
+    named = {name for name, _ in _inputs() if re.search(r"password|token|secret|\.code$", name, re.IGNORECASE)}
     assert {name for name, field in _inputs() if is_secret(field)} == named
     assert len(named) >= 7
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from tests.support.people import INPUTS, Member
 
 CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
+CODE = "mnbv-cxyz-lkjh-gfds"
 
 KINDS = ("status", "user", "comment", "promotion", "group", "conversation", "message")
 POST, USER, COMMENT, PROMOTION, GROUP, CONVERSATION, MESSAGE = (f"{kind}_00000000000001" for kind in KINDS)
@@ -40,9 +41,12 @@ OF_POSTS = [
 
 FIELDS: dict[str, dict[str, Any]] = {
     "signUp": {"login": "dave", "name": "Dave", "email": "dave@example.org", "password": NEWCOMERS},
-    "logIn": {"identifier": "alice", "password": CURRENT},
+    "logIn": {"identifier": "alice", "password": CURRENT, "code": CODE},
     "refreshSession": {},  # the token is alice's
     "endSession": {"sessionId": "unknown"},
+    "enableTwoFactor": {"password": CURRENT},
+    "confirmTwoFactor": {"code": CODE},
+    "disableTwoFactor": {"password": CURRENT, "code": CODE},
     "changePassword": {"currentPassword": CURRENT, "newPassword": NEXT},
     "updateProfile": {"name": "Alice the second", "login": "alice2", "isPrivate": True},
     "changeEmail": {"email": "other@example.org", "currentPassword": CURRENT},

@@ -12,7 +12,7 @@ from store.upkeep.members import MemberFacts
 
 
 async def users(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each member has exact counters, credentials, and a permanent login and e-mail address."""
+    """Each member has exact counters, credentials, a whole second factor or none, and permanent names."""
     facts = await stored.members(db, members)
     found: list[Finding] = []
     for member in facts:
@@ -22,6 +22,9 @@ async def users(db: Database, members: Sequence[int]) -> list[Finding]:
                 found.append(Finding(member.key, message, counters.recount_member(member.id, name)))
         if member.email is None:
             found.append(Finding(member.key, "has no credentials"))
+        if member.two_factor_left:
+            message = "has parts of a second factor without its secret"
+            found.append(Finding(member.key, message, [stored.drop_two_factor(member.id)]))
     return found + await _names_last(db, facts)
 
 

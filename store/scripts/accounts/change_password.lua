@@ -8,13 +8,7 @@ if not text or redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= che
   return false
 end
 redis.call('HSET', credentials, CredentialsField.PASSWORD, new_hash)
-local ended = {}
-for _, other in ipairs(redis.call('HKEYS', sessions)) do
-  if other ~= session then
-    redis.call('HDEL', sessions, other)
-    ended[#ended + 1] = other
-  end
-end
+local ended = end_others(sessions, session)
 local record = cjson.decode(text)
 record.token, record.expires, record.previous, record.rotated = token, tonumber(expires), '', tonumber(now)
 redis.call('HSET', sessions, session, cjson.encode(record))

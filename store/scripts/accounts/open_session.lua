@@ -1,14 +1,19 @@
 -- Adds a session and remembers the address that opened it. The oldest sessions and addresses make room.
 -- KEYS: user, sessions, credentials, known_addresses.
 -- ARGV: session, record (JSON), max_sessions, checked_hash (or ''), address (digest, or ''), now (ms), address_ttl (s),
---       max_addresses.
+--       max_addresses, code_salt, code_step, recovery_code.
 -- `record` contains `created`. `checked_hash` is the stored hash with which the password was checked.
--- Returns the sessions that made room; false when the member is gone or the password has changed since the check.
+-- The last three arguments are those of `use_code`.
+-- Returns the sessions that made room; false when the member is gone or the password has changed since the check;
+-- 'code' when the second factor is missing, or may not be used any more.
 if redis.call('EXISTS', user) == 0 then
   return false
 end
 if checked_hash ~= '' and redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then
   return false
+end
+if not use_code(credentials, code_salt, code_step, recovery_code) then
+  return 'code'
 end
 local ended = {}
 redis.call('HSET', sessions, session, record)

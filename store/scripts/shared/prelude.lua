@@ -47,6 +47,18 @@ local function leave(stream, id)
   redis.call('XCLAIM', stream, 'workers', 'perch', 0, str(id) .. '-0', 'IDLE', 86400000, 'JUSTID')
 end
 
+-- Ends every session of a member but one. Returns those that ended.
+local function end_others(sessions, session)
+  local ended = {}
+  for _, other in ipairs(redis.call('HKEYS', sessions)) do
+    if other ~= session then
+      redis.call('HDEL', sessions, other)
+      ended[#ended + 1] = other
+    end
+  end
+  return ended
+end
+
 -- Sets a member's number of posts, without the hidden ones.
 local function count_posts(user, profile, hidden)
   redis.call('HSET', user, UserField.POSTS, redis.call('ZCARD', profile) - redis.call('ZCARD', hidden))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from store import keys
 from store.ids import partition
-from store.keys.fields import HomeField, NotificationsField, StatusField, UserField
+from store.keys.fields import CredentialsField, HomeField, NotificationsField, StatusField, UserField
 from store.search import entry, state
 from tests.support.damage.site import GHOST, Damage
 
@@ -16,6 +16,11 @@ MENDABLE = [
         "counter of a member",
         lambda s: keys.user(s.ben),
         lambda s: [("HSET", keys.user(s.ben), UserField.FOLLOWERS, 7)],
+    ),
+    Damage(
+        "recovery codes without a second factor",
+        lambda s: keys.user(s.ben),
+        lambda s: [("HSET", keys.credentials(s.ben), CredentialsField.RECOVERY_CODES, "digest")],
     ),
     Damage(
         "counter of a post",

@@ -1,0 +1,1 @@
+"""Proofs, beside the password, that a member is who they say. Not passwords and sessions."""

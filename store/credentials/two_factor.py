@@ -1,0 +1,85 @@
+"""The second factor: a secret shared with an authenticator app, and recovery codes.
+
+The store has a salt, from which only a process that knows `SECRET_KEY` derives the secret. Recovery codes are stored as
+digests. All of it lies in the member's credentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Database
+from store.keys.fields import CredentialsField
+from store.secret import Secret
+
+
+class Proof(Struct, frozen=True):
+    """A code that was found right. The script that commits what it allows checks it again, and uses it up."""
+
+    salt: str = ""  # of the secret that the code was checked with; "" without a code
+    step: int = 0  # time step of the code; 0 for a recovery code
+    recovery: str = ""  # digest of a recovery code
+
+    def arguments(self) -> dict[str, int | str]:
+        """Return the script parameters that carry the proof."""
+        return {"code_salt": self.salt, "code_step": self.step, "recovery_code": self.recovery}
+
+
+NO_PROOF = Proof()
+
+
+async def enable(db: Database, member: int, *, checked_hash: Secret, salt: str) -> str:
+    """Store the salt of a secret that is still to be confirmed, in place of an earlier one.
+
+    Returns `ok`, `on` if the member has a second factor, or `changed` if the password's hash is no longer
+    `checked_hash`.
+    """
+    outcome: str = await db.call(
+        "enable_two_factor", credentials=keys.credentials(member), checked_hash=checked_hash.reveal(), salt=salt
+    )
+    return outcome
+
+
+async def confirm(
+    db: Database, member: int, *, salt: str, step: int, session: str, recovery_codes: Sequence[str]
+) -> list[str] | None:
+    """Turn the second factor on and end every other session; returns these sessions, which are to be announced.
+
+    Returns None if the secret to be confirmed is no longer the one of `salt`, or the session has ended.
+    `recovery_codes` are digests.
+    """
+    ended: list[str] | None = await db.call(
+        "confirm_two_factor",
+        credentials=keys.credentials(member),
+        sessions=keys.sessions(member),
+        salt=salt,
+        step=step,
+        session=session,
+        recovery_codes=" ".join(recovery_codes),
+    )
+    return ended
+
+
+async def disable(db: Database, member: int, *, checked_hash: Secret, proof: Proof) -> str:
+    """Turn the second factor off. Returns `ok`, `changed` as `enable` does, or `code` if the proof is used up."""
+    outcome: str = await db.call(
+        "disable_two_factor",
+        credentials=keys.credentials(member),
+        checked_hash=checked_hash.reveal(),
+        **proof.arguments(),
+    )
+    return outcome
+
+
+async def drop(db: Database, member: int) -> bool:
+    """Turn the second factor off without a proof, for an operator; False when there was none."""
+    fields = (
+        CredentialsField.TOTP_SALT,
+        CredentialsField.TOTP_STEP,
+        CredentialsField.RECOVERY_CODES,
+        CredentialsField.TOTP_PENDING,
+    )
+    return bool(await db.one("HDEL", keys.credentials(member), *fields))

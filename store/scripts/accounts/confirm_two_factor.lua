@@ -1,0 +1,15 @@
+-- Turns the second factor on, with new recovery codes, and ends every other session, all or nothing.
+-- KEYS: credentials, sessions.
+-- ARGV: salt (of the secret that the code was checked with), step (time step of the code), session (that goes on),
+--       recovery_codes (digests, separated by spaces).
+-- Returns the sessions ended; false when another secret is to be confirmed by now, or the session has ended.
+if redis.call('HGET', credentials, CredentialsField.TOTP_PENDING) ~= salt then
+  return false
+end
+if redis.call('HEXISTS', sessions, session) == 0 then
+  return false
+end
+redis.call('HDEL', credentials, CredentialsField.TOTP_PENDING)
+redis.call('HSET', credentials, CredentialsField.TOTP_SALT, salt, CredentialsField.TOTP_STEP, step,
+  CredentialsField.RECOVERY_CODES, recovery_codes)
+return end_others(sessions, session)
