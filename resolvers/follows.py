@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
+from resolvers.operation import write_limits
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode
 from resolvers.operation.payloads import UsersPayload
@@ -14,6 +15,7 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows
+from store.limits.writes import Exceeded, Kind
 from store.records import Entry, Job, Relationship, User
 from store.timelines import Slice, look_up
 
@@ -26,11 +28,14 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     named = await targets(context, user_ids)
     users = await hydrate.users(context, named.members)
     asks = [user.id for user in users if user and user.is_private]
-    job, results = await follows.follow(context.db, named.viewer, named.members, asks)
+    limit = await write_limits.limit(context, Kind.FOLLOWS)
+    job, results = await follows.follow(context.db, named.viewer, named.members, asks, limit)
     for member, result in results.items():
         if result == "limit":
             message = f"a member follows, or asks, at most {context.settings.max_following} others"
             named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
+        elif limit and result == "hour":
+            named.refuse(member, UserErrorCode.LIMIT_REACHED, write_limits.exceeded(limit, Exceeded.HOUR).message)
         elif result == "blocks":
             named.refuse(member, UserErrorCode.NOT_ALLOWED, "unblock this member first")
         elif result == "gone":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from resolvers.jobs import dispatch
+from resolvers.operation import write_limits
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
 from resolvers.reading import global_ids, hydrate, mentions, paging
@@ -12,27 +13,46 @@ from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, likes_and_comments
 from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft
+from store.limits.writes import Exceeded, Kind
 from store.records import Comment, Post, User
 
+_EXCEEDED = {one.value for one in Exceeded}
 UNSEEN = -1  # an id that no comment has
 
 
 async def like(context: Context, *, post_id: str) -> PostIdPayload:
     """Like a post; idempotent."""
-    return await _toggle(context, post_id, liked=True)
+    viewer = await context.member()
+    post = await hydrate.acted_on(context, post_id)
+    limit = await write_limits.limit(context, Kind.LIKES)
+    if limit is None:
+        is_new, exceeded = await likes_and_comments.like(context.db, post.id, viewer), None
+    else:
+        is_new, exceeded = await likes_and_comments.like_within(context.db, post.id, viewer, limit)
+    uncounted = None if is_new else write_limits.uncount(context, limit)
+    if uncounted and (exceeded or is_new is None):
+        await uncounted
+    if limit and exceeded:
+        raise Refused(write_limits.exceeded(limit, exceeded))
+    if is_new is None:
+        raise _no_post()
+    return await _answer(context, post)
 
 
 async def unlike(context: Context, *, post_id: str) -> PostIdPayload:
     """Remove the viewer's like of a post; idempotent."""
-    return await _toggle(context, post_id, liked=False)
-
-
-async def _toggle(context: Context, post_id: str, *, liked: bool) -> PostIdPayload:
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
-    change = likes_and_comments.like if liked else likes_and_comments.unlike
-    if await change(context.db, post.id, viewer) is None:
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+    if await likes_and_comments.unlike(context.db, post.id, viewer) is None:
+        raise _no_post()
+    return await _answer(context, post)
+
+
+def _no_post() -> Refused:
+    return refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
+
+
+async def _answer(context: Context, post: Post) -> PostIdPayload:
     context.forget()
     flags = [(context.load.has_liked, [post.id])] if context.wants("viewerHasLiked") else []
     await context.load.all((context.load.post, [post.id]), *flags)  # in the post's own round trip
@@ -59,6 +79,7 @@ async def comment(
         mentions=await mentions.named(context, words),
         idempotency_key=key,
         digest=digest,
+        limit=await write_limits.limit(context, Kind.COMMENTS, words, post.id),
     )
     created = await _commit(context, draft)
     context.forget()
@@ -75,17 +96,35 @@ async def _commit(context: Context, draft: CommentDraft) -> int:
     if claim and not await idempotency.claim(context.db, claim):
         raise key_conflict()
     outcome, created, job = await likes_and_comments.create_comment(context.db, draft)
-    if outcome == "conflict":
-        raise key_conflict()
-    if outcome == "gone":
-        raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    if outcome == "no-reply":
-        if claim:
-            await idempotency.release(context.db, claim)
-        raise refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
+    uncounted = write_limits.uncount(context, draft.limit) if outcome != "new" else None
+    if outcome not in {"new", "again"}:
+        if uncounted:
+            await uncounted
+        if created:
+            await _take_back(context, created, draft.post)
+        raise await _refusal(context, draft, outcome, claim)
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     return created
+
+
+async def _refusal(context: Context, draft: CommentDraft, outcome: str, claim: Claim | None) -> Exception:
+    if outcome == "conflict":
+        return key_conflict()
+    if outcome == "gone":
+        return _no_post()
+    if claim:
+        await idempotency.release(context.db, claim)
+    if draft.limit and outcome in _EXCEEDED:
+        return Refused(write_limits.exceeded(draft.limit, Exceeded(outcome)))
+    return refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
+
+
+async def _take_back(context: Context, comment: int, post: int) -> None:
+    """Delete a comment that was made at the same moment as others, and is one too many."""
+    _, job = await likes_and_comments.delete_comment(context.db, comment, post)
+    if job:
+        await dispatch.finish(context.db, job, context.batcher)
 
 
 async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:

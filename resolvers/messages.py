@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from resolvers.jobs import dispatch
+from resolvers.operation import write_limits
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging
@@ -17,9 +18,11 @@ from store.attempts import HOUR_SECONDS
 from store.conversations import Draft, Sent
 from store.conversations.records import Conversation, Message
 from store.idempotency import Claim
+from store.limits.writes import Exceeded, Kind
 from store.records import Entry, User
 from store.timelines import Slice
 
+_EXCEEDED = {one.value for one in Exceeded}
 BEGUN = "conversations"  # the kind under which begun conversations are counted
 
 
@@ -35,7 +38,8 @@ async def start_conversation(
     found = await addressees.look_up(context, others, conversations.of_members_command(members))
     if found.has_strangers and not found.reply:
         await _limit_begun(context, viewer)
-    draft = Draft(viewer, words, found.willing, key, input_digest(words, sorted(others)))
+    limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(members))
+    draft = Draft(viewer, words, found.willing, key, input_digest(words, sorted(others)), limit)
     sent = await _commit(context, "startConversation", draft, lambda: conversations.start(context.db, members, draft))
     if sent.outcome == conversations.UNWILLING:
         message = "userIds: this member does not take messages from you"
@@ -62,7 +66,8 @@ async def send_message(
     found = await messaging.named(context, conversation_id)
     willing = [one for one in found.members if one != viewer] if found.is_pair else []
     willing = await addressees.willing(context, willing)
-    draft = Draft(viewer, words, willing, key, input_digest(words, found.id))
+    limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(found.members))
+    draft = Draft(viewer, words, willing, key, input_digest(words, found.id), limit)
     sent = await _commit(context, "sendMessage", draft, lambda: conversations.send(context.db, found.id, draft))
     if sent.outcome == conversations.GONE:
         raise messaging.gone()
@@ -82,13 +87,27 @@ async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[
     if claim and not await idempotency.claim(context.db, claim):
         raise key_conflict()
     sent = await send()
+    uncounted = write_limits.uncount(context, draft.limit) if sent.outcome != conversations.WRITTEN else None
+    if sent.outcome in _EXCEEDED:
+        await _take_back(context, sent)
+    if uncounted and sent.outcome != conversations.AGAIN:
+        await uncounted
     if sent.outcome == conversations.CONFLICT:
         raise key_conflict()
     if claim and sent.outcome not in {conversations.WRITTEN, conversations.AGAIN}:
         await idempotency.release(context.db, claim)
+    if draft.limit and sent.outcome in _EXCEEDED:
+        raise Refused(write_limits.exceeded(draft.limit, Exceeded(sent.outcome)))
     if sent.job:
         await dispatch.finish(context.db, sent.job, context.batcher)
     return sent
+
+
+async def _take_back(context: Context, sent: Sent) -> None:
+    """Delete a message that was sent at the same moment as others, and is one too many."""
+    for job in (sent.job, await conversations.delete(context.db, sent.message) if sent.message else None):
+        if job:
+            await dispatch.finish(context.db, job, context.batcher)
 
 
 async def _payload(context: Context, message: int) -> MessagePayload:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from resolvers.jobs import dispatch
+from resolvers.operation import write_limits
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import (
@@ -24,6 +25,7 @@ from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
 from store import posts
+from store.limits.writes import Exceeded, Kind
 from store.posts import Draft
 from store.records import Post, Repost, User, is_plain_repost
 
@@ -187,9 +189,14 @@ async def _made_before(context: Context, mutation: str, key: str | None, digest:
 
 
 async def _publish(context: Context, draft: Draft, kind: str) -> Post:
-    outcome, created, job = await posts.create(context.db, draft)
+    # A text on its own is for those who follow. Others get it where it answers, quotes, names them, or is in a group.
+    target = draft.reply_to or draft.original or draft.group or ",".join(map(str, sorted(set(draft.mentions))))
+    limit = await write_limits.limit(context, Kind.POSTS, draft.text, target)
+    outcome, created, job = await posts.create(context.db, replace(draft, limit=limit))
     if outcome == "conflict":
         raise key_conflict()
+    if limit and outcome in {one.value for one in Exceeded}:
+        raise Refused(write_limits.exceeded(limit, Exceeded(outcome)))
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()

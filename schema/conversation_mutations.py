@@ -23,13 +23,16 @@ class ConversationMutations:
         "is none. Those who had left are in it again. Each of those who are added must allow it with `messagesFrom`. "
         f"A member begins at most {limit('conversations_per_hour')} conversations an hour with members who do not all "
         "follow them.",
+        limited=True,
     )
     send_message = mutation(
         messages.send_message,
         c.SendMessageInput,
         p.MessagePayload,
         description="Sends a message. In a conversation of two, the other member must allow it with `messagesFrom`. "
-        "It is refused with NOT_ALLOWED where nobody else is left.",
+        "It is refused with NOT_ALLOWED where nobody else is left. A member sends at most "
+        f"{limit('messages_per_hour')} messages an hour.",
+        limited=True,
     )
     delete_message = mutation(
         messages.delete_message,

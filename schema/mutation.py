@@ -8,6 +8,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, cast, get_type_hints
 
 import strawberry
 
+from resolvers.operation import write_limits
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused
 from resolvers.operation.payloads import Payload
@@ -23,11 +24,13 @@ def mutation(
     description: str,
     optional: bool = False,
     suspended: bool = False,
+    limited: bool = False,
 ) -> Any:
     """Declare a mutation with input type `takes` and payload type `gives`, resolved by `act`.
 
     The fields of the input are the arguments of `act`. A refusal becomes `userErrors`. `suspended` allows the mutation
-    to suspended members, which is right only where it concerns nothing but their own account.
+    to suspended members, which is right only where it concerns nothing but their own account. `limited` has the first
+    round trip read what the viewer has written in this hour, for a mutation that writes to another partition.
     Raises TypeError where the result of `act` and `gives` differ in their fields.
     """
     names = [field.name for field in fields(cast("type[Any]", takes))]
@@ -35,6 +38,8 @@ def mutation(
 
     async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
         arguments = {name: getattr(input, name) for name in names} if input else {}
+        if limited:
+            write_limits.read_ahead(info.context, arguments.get("text"))
         try:
             if not suspended:
                 await info.context.active()

@@ -143,7 +143,7 @@ class Mutation(ConversationMutations, GroupMutations):
         i.UsersInput,
         p.UsersPayload,
         description="Follows members at once, or asks private ones. A member follows and asks at most "
-        f"{limit('max_following')} others.",
+        f"{limit('max_following')} others, and {limit('follows_per_hour')} an hour.",
     )
     unfollow = mutation(
         follows.unfollow,
@@ -191,7 +191,13 @@ class Mutation(ConversationMutations, GroupMutations):
     )
     unmute = mutation(blocks.unmute, i.UsersInput, p.UsersPayload, description="Ends the viewer's mutes.")
 
-    post = mutation(posts.post, o.PostInput, p.PostPayload, description="Publishes a status, which may answer a post.")
+    post = mutation(
+        posts.post,
+        o.PostInput,
+        p.PostPayload,
+        description="Publishes a status, which may answer a post. A member publishes at most "
+        f"{limit('posts_per_hour')} posts an hour, reposts included.",
+    )
     repost = mutation(
         posts.repost,
         o.RepostInput,
@@ -235,7 +241,13 @@ class Mutation(ConversationMutations, GroupMutations):
         p.PostIdPayload,
         description="Unpins a post of the viewer's own. A post that is not pinned changes nothing.",
     )
-    like = mutation(likes_and_comments.like, o.PostIdInput, p.PostIdPayload, description="Likes a post.")
+    like = mutation(
+        likes_and_comments.like,
+        o.PostIdInput,
+        p.PostIdPayload,
+        description=f"Likes a post. A member likes at most {limit('likes_per_hour')} posts an hour.",
+        limited=True,
+    )
     unlike = mutation(
         likes_and_comments.unlike, o.PostIdInput, p.PostIdPayload, description="Takes back the viewer's like of a post."
     )
@@ -256,7 +268,9 @@ class Mutation(ConversationMutations, GroupMutations):
         likes_and_comments.comment,
         o.CommentInput,
         p.CommentPayload,
-        description="Comments on a post, or answers a comment on it.",
+        description="Comments on a post, or answers a comment on it. A member makes at most "
+        f"{limit('comments_per_hour')} comments an hour.",
+        limited=True,
     )
     delete_comment = mutation(
         likes_and_comments.delete_comment,

@@ -10,6 +10,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import CredentialsField, UserField
+from store.limits.writes import member_keys
 from store.records import Credentials, Job, Role, User, read_job, read_pairs
 from store.secret import Secret
 from store.sessions import announce
@@ -226,6 +227,7 @@ async def forget(db: Database, member: int) -> None:
     rest = (keys.former_logins, keys.known_addresses, keys.exports, keys.export_stream)
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, *rest))),
+        ("DEL", *member_keys(member)),
         ("ZREM", keys.active(partition(member)), member),
     )
 

@@ -9,6 +9,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import UserField
+from store.limits.writes import Limit, script_parameters
 from store.records import Entry, Job, read_entries, read_job
 from store.scripts.mailboxes import mailboxes
 
@@ -16,19 +17,22 @@ Edges = list[tuple[int, int]]  # other member, edge
 
 
 async def follow(
-    db: Database, follower: int, members: Sequence[int], asks: Collection[int] = ()
+    db: Database, follower: int, members: Sequence[int], asks: Collection[int] = (), limit: Limit | None = None
 ) -> tuple[Job | None, dict[int, str]]:
     """Commit follows on the follower's side, and requests to the members in `asks`; returns the job and the results.
 
-    A result is `new`, `already`, `limit`, `blocks` if the follower blocks the member, or `gone` if the member blocks
-    the follower.
+    A result is `new`, `already`, `limit` for the most followed members, `hour` for those followed in an hour, `blocks`
+    if the follower blocks the member, or `gone` if the member blocks the follower.
     """
     ordered = sorted(members, key=lambda member: member not in asks)
-    ((job, body, *results),) = await db.ask(follow_command(db, follower, ordered, len(set(asks) & set(members))))
+    command = follow_command(db, follower, ordered, len(set(asks) & set(members)), limit)
+    ((job, body, *results),) = await db.ask(command)
     return read_job(job, "follow", body) if job else None, dict(zip(ordered, map(str, results), strict=True))
 
 
-def follow_command(db: Database, follower: int, members: Sequence[int], asked: int = 0) -> Command:
+def follow_command(
+    db: Database, follower: int, members: Sequence[int], asked: int = 0, limit: Limit | None = None
+) -> Command:
     """Return the command that commits follows; to the first `asked` members, it commits requests.
 
     Its reply is the job's id and body, then a result per member.
@@ -43,9 +47,11 @@ def follow_command(db: Database, follower: int, members: Sequence[int], asked: i
         requested=keys.requested(follower),
         blocked=keys.blocked(follower),
         blocked_by=keys.blocked_by(follower),
+        writes=script_parameters(follower, None)["writes"],
         partition=p,
         follower=follower,
         max_following=db.settings.max_following,
+        most_in_hour=limit.most if limit else "",
         ask_count=asked,
         others=members,
     )

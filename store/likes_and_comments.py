@@ -9,6 +9,7 @@ from typing import Any
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
+from store.limits.writes import Exceeded, Limit, count_command, read_exceeded
 from store.records import Comment, Job, read_job, read_pairs
 from store.scripts.mailboxes import mailboxes
 
@@ -18,10 +19,31 @@ async def like(db: Database, post: int, member: int) -> bool | None:
 
     The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
     """
-    p = partition(post)
     index = ("ZADD", keys.liked(member), post, post)
-    _, reply = await db.ask(index, script("like", minted=keys.minted(p), partition=p, **_liking(db, post, member)))
+    _, reply = await db.ask(index, _like_command(db, post, member))
     return None if reply is None else bool(reply)
+
+
+async def like_within(db: Database, post: int, member: int, limit: Limit) -> tuple[bool | None, Exceeded | None]:
+    """Like a post, unless that exceeds a limit; returns what `like` does, and the limit. It is counted in any case.
+
+    Likes at the same moment may pass the limit together. Those that are too many are taken back.
+    """
+    if limit.exceeded:
+        (reply,) = await db.ask(_like_command(db, post, member, refused=True))
+        return (None if reply is None else False), limit.exceeded if reply == -1 else None
+    counted, reply = await db.ask(count_command(limit, keys.liked(member), post), _like_command(db, post, member))
+    exceeded = read_exceeded(counted)
+    if exceeded and reply == 1:
+        await unlike(db, post, member)
+        return False, exceeded
+    return (None if reply is None else bool(reply)), None
+
+
+def _like_command(db: Database, post: int, member: int, *, refused: bool = False) -> Command:
+    p = partition(post)
+    liking = _liking(db, post, member)
+    return script("like", minted=keys.minted(p), partition=p, refused="1" if refused else "", **liking)
 
 
 def liked_commands(posts: Sequence[int], member: int) -> list[Command]:
@@ -73,17 +95,28 @@ class CommentDraft:
     mentions: tuple[int, ...] = ()
     idempotency_key: str | None = None
     digest: str = ""
+    limit: Limit | None = None
 
 
 async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, Job | None]:
-    """Comment on a post; returns `new`, `again` for a retry, `conflict`, `gone` or `no-reply`, the comment and its job.
+    """Comment on a post; returns the outcome, the comment and its job.
 
+    The outcome is `new`, `again` for a retry, `conflict`, `gone`, `no-reply`, or the value of an `Exceeded`. Comments
+    at the same moment may pass a limit together: one that is too many was made, and has to be deleted.
     The job notifies the mentioned members; it is None when there are none. As with a like, the member's index is
     written first.
     """
-    index = ("ZADD", keys.discussed(draft.author), draft.post, draft.post)
-    _, reply = await db.ask(index, create_comment_command(db, draft))
+    limit, indexed = draft.limit, keys.discussed(draft.author)
+    is_counted = limit is not None and limit.exceeded is None
+    index: Command = ("ZADD", indexed, draft.post, draft.post)
+    if limit and is_counted:
+        index = count_command(limit, indexed, draft.post)
+    counted, reply = await db.ask(index, create_comment_command(db, draft))
     outcome, *rest = reply
+    if is_counted and outcome == "new" and counted:
+        outcome = counted
+    elif limit and limit.exceeded and outcome == "refused":
+        outcome = limit.exceeded.value
     job = read_job(rest[0], "mentions", rest[1]) if len(rest) > 1 else None
     return outcome, int(rest[0]) if rest else 0, job
 
@@ -113,6 +146,7 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
         ttl=keys.DAY,
         mentions=" ".join(map(str, draft.mentions)),
         mailboxes=mailboxes(db, p),
+        refused="1" if draft.limit and draft.limit.exceeded else "",
     )
 
 

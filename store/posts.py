@@ -10,6 +10,7 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import of_tick, partition
 from store.keys.fields import StatusField
+from store.limits.writes import Limit, script_parameters
 from store.records import Job, Location, Post, Source, User, read_job, read_pairs, read_post
 from store.scripts.mailboxes import mailboxes
 
@@ -35,24 +36,27 @@ class Draft:
     original_group: int | None = None  # the group that the original was posted in
     idempotency_key: str | None = None
     digest: str = ""
+    limit: Limit | None = None
 
 
 async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
     """Commit a post; returns the outcome, the post's id and its job.
 
-    The outcome is `new`, `again` for a retry or a second plain repost, or `conflict`. Only a new post has a job.
+    The outcome is `new`, `again` for a retry or a second plain repost, `conflict`, or the value of an `Exceeded`. Only
+    a new post has a job.
     """
     (reply,) = await db.ask(create_command(db, draft))
     outcome, *rest = reply
-    if outcome == "conflict":
-        return "conflict", 0, None
+    if not rest:
+        return outcome, 0, None
     return outcome, int(rest[0]), read_job(rest[0], "post", rest[1]) if outcome == "new" else None
 
 
 def create_command(db: Database, draft: Draft, source: str = "") -> Command:
     """Return the command that commits a post, and counts it if it is imported from a source."""
     a, p = draft.author, partition(draft.author)
-    idempotency = {"idempotency": _idempotency(draft)} if draft.idempotency_key else {}
+    kind, used = "repost" if draft.original else "post", draft.idempotency_key
+    idempotency = {"idempotency": keys.idempotency(a, kind, used)} if used else {}
     return script(
         "create_post",
         minted=keys.minted(p),
@@ -62,6 +66,7 @@ def create_command(db: Database, draft: Draft, source: str = "") -> Command:
         **keys.home_keys(a),
         reposted=keys.reposted(a),
         hidden=keys.hidden(a),
+        **script_parameters(a, draft.limit),
         **idempotency,
         partition=p,
         status_prefix=keys.prefix(keys.status, p),
@@ -88,12 +93,6 @@ def _content(draft: Draft) -> dict[str, int | str]:
         "latitude": repr(place.latitude) if place else "",
         "longitude": repr(place.longitude) if place else "",
     }
-
-
-def _idempotency(draft: Draft) -> str:
-    """Return the idempotency key of a draft that has one, as the key in Redis."""
-    assert draft.idempotency_key
-    return keys.idempotency(draft.author, "repost" if draft.original else "post", draft.idempotency_key)
 
 
 async def first_made(db: Database, author: int, mutation: str, key: str, digest: str) -> int | None:

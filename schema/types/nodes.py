@@ -61,7 +61,7 @@ enum(
     "viewer.",
     NOT_ALLOWED="The viewer may not do this.",
     SELF="The member named is the viewer.",
-    LIMIT_REACHED="The viewer has as many of these as the limit allows.",
+    LIMIT_REACHED="The viewer has as many of these, or made as many in this hour or day, as the limit allows.",
     CONFLICT="The `idempotencyKey` was used with other input.",
 )
 

@@ -35,6 +35,7 @@ SHARED = (
     "groups",
     "messaging",
     "two_factor",
+    "limits",
 )  # files of shared declarations, in this order
 
 _COMMENT = re.compile(r"--.*")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from store import keys
@@ -15,6 +15,7 @@ from store.client.database import Command, Database, script
 from store.conversations.prefixes import prefixes
 from store.conversations.records import Change, Conversation, State, read_participants
 from store.ids import PARTITIONS, partition
+from store.limits.writes import Limit, count_command
 from store.records import Job, read_job
 
 DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind
@@ -23,6 +24,7 @@ CLEARED_AT_ONCE = 500  # messages of an ended conversation removed per step
 
 WRITTEN, AGAIN, CONFLICT = "new", "again", "conflict"  # outcomes of a draft that is sent
 UNWILLING, GONE, ALONE = "unwilling", "gone", "alone"
+_REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,16 @@ class Draft:
     willing: Collection[int] = ()
     idempotency_key: str | None = None
     input_digest: str = ""
+    limit: Limit | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The outcome of a draft, the message that was written, now or at the first try, and the job of a new one."""
+    """The outcome of a draft, the message that was written, now or at the first try, and the job of a new one.
+
+    The outcome may be the value of an `Exceeded`. Messages at the same moment may pass a limit together: one that is
+    too many was written, and has to be deleted.
+    """
 
     outcome: str
     message: int = 0
@@ -66,8 +73,7 @@ async def start(db: Database, members: Collection[int], draft: Draft) -> Sent:
 
     Members who had left return. The outcome is UNWILLING where one of those who would be added is not in `willing`.
     """
-    (reply,) = await db.ask(start_command(members, draft))
-    return read_sent(reply)
+    return await _send(db, start_command(members, draft), draft.limit)
 
 
 def start_command(members: Collection[int], draft: Draft) -> Command:
@@ -86,6 +92,7 @@ def start_command(members: Collection[int], draft: Draft) -> Command:
         text=draft.text,
         input_digest=draft.input_digest,
         ttl=keys.DAY,
+        refused=_refused(draft),
     )
 
 
@@ -103,9 +110,22 @@ async def send(db: Database, conversation: int, draft: Draft) -> Sent:
         text=draft.text,
         input_digest=draft.input_digest,
         ttl=keys.DAY,
+        refused=_refused(draft),
     )
-    (reply,) = await db.ask(command)
-    return read_sent(reply)
+    return await _send(db, command, draft.limit)
+
+
+async def _send(db: Database, command: Command, limit: Limit | None) -> Sent:
+    """Send a message, and count it in the same round trip. Where a limit is exceeded, only a retry succeeds."""
+    if limit is None:
+        (reply,) = await db.ask(command)
+        return read_sent(reply)
+    if limit.exceeded:
+        sent = read_sent(*await db.ask(command))
+        return Sent(limit.exceeded.value) if sent.outcome == _REFUSED else sent
+    counted, reply = await db.ask(count_command(limit), command)
+    sent = read_sent(reply)
+    return replace(sent, outcome=counted) if counted and sent.outcome == WRITTEN else sent
 
 
 def read_sent(reply: Sequence[str]) -> Sent:
@@ -121,6 +141,10 @@ def read_sent(reply: Sequence[str]) -> Sent:
 def _idempotency(p: int, subject: str, draft: Draft) -> dict[str, str]:
     key = draft.idempotency_key
     return {"idempotency": keys.messaged(p, subject, draft.sender, key)} if key else {}
+
+
+def _refused(draft: Draft) -> str:
+    return "1" if draft.limit and draft.limit.exceeded else ""
 
 
 def _text(members: Collection[int]) -> str:

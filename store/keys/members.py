@@ -75,6 +75,16 @@ def known_addresses(member: int) -> str:
     return f"known-addresses:{{{partition(member)}}}:{member}"
 
 
+def writes(member: int, hour: int) -> str:
+    """hash: kind of write → how many of it the member made in one hour (since 1970); expires"""
+    return f"writes:{{{partition(member)}}}:{member}:{hour}"
+
+
+def texts(member: int, day: int) -> str:
+    """hash: digest of a text → where the member sent it on a day (since 1970), at most `SAME_TEXT_TARGETS`; expires"""
+    return f"texts:{{{partition(member)}}}:{member}:{day}"
+
+
 def login(name: str) -> str:
     """string: lower-cased login → member; expires while reserved or given up, lasts once the member exists"""
     return f"login:{{{name}}}"

@@ -91,6 +91,16 @@ class Settings:
     )
     known_addresses: int = setting(20, "addresses of last log-ins that are known per member", least=1, most=1000)
     known_address_days: int = setting(90, "how long an address is known after a log-in, days", least=1, most=3650)
+    posts_per_hour: int = setting(300, "posts, quotes and reposts of one member in an hour", least=1)
+    comments_per_hour: int = setting(300, "comments of one member in an hour", least=1)
+    likes_per_hour: int = setting(2_000, "likes of one member in an hour", least=1)
+    follows_per_hour: int = setting(500, "follows and requests to follow of one member in an hour", least=1)
+    messages_per_hour: int = setting(1_000, "messages of one member in an hour", least=1)
+    new_member_hours: int = setting(24, "hours after sign-up in which these limits per hour are stricter", least=0)
+    new_member_percent: int = setting(20, "share of these limits that a new member has, %", least=1, most=100)
+    same_text_targets: int = setting(
+        10, "conversations, posts and groups to which one member may send the same text in a day", least=1, most=1000
+    )
     max_following: int = setting(5_000, "members that one member can follow", least=1)
     max_blocked: int = setting(5_000, "members that one member can block, and again mute", least=1)
     max_text: int = setting(500, "characters of a post or comment", least=1, most=100_000)

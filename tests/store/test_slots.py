@@ -28,10 +28,12 @@ from tests.support import conversations, groups
 from tests.support.exports.archives import Archive, export
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
-from tests.support.people import PASSWORD, Member, sign_up
+from tests.support.people import PASSWORD, Member, shrunk, sign_up
+from tests.support.probes import two_factor
 from tests.support.promoting import administrator, instant
 from tests.support.slots import Monitor, monitored, slots_of
 from tests.support.work import number, work_off
+from tests.support.writing import SETTINGS as LIMITS_PER_HOUR
 
 WIDE = {"deliver_to", "retract"}  # Scripts that use keys of all partitions of a node.
 ONE_SERVER = {"deliver"}  # Scripts that no cluster executes.
@@ -44,6 +46,13 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     held = asyncio.run(attach.attach(tmp_path_factory.mktemp("monitored")))
     yield held.url
     asyncio.run(held.close())
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Settings with limits that nothing here reaches, so that writes are counted."""
+    plenty = dict.fromkeys((*LIMITS_PER_HOUR, "rate_limit", "sign_ups_per_hour", "conversations_per_hour"), 1_000_000)
+    return shrunk(settings, new_member_hours=0, same_text_targets=1_000, **plenty)
 
 
 @pytest.fixture
@@ -113,6 +122,8 @@ async def write(db: Database, alice: Member, bob: Member) -> Archive:
     gone = await sign_up(Member(alice.client), "gone")
     await gone.post("good bye")
     found = await export(gone)
+    app = await two_factor.enabled(gone, db)
+    await gone.do("disableTwoFactor", password=PASSWORD, code=app.code())
     await gone.do("deleteAccount", password=PASSWORD)
     return found
 

@@ -1,10 +1,11 @@
 -- Appends a message to a conversation.
 -- KEYS: conversation, idempotency?
--- ARGV: prefixes, id (of the conversation), sender, willing, text, input_digest, ttl (s, of the idempotency key).
+-- ARGV: prefixes, id (of the conversation), sender, willing, text, input_digest, ttl (s, of the idempotency key), refused.
 -- `willing` is the other member of a conversation of two, if they allow the sender to write to them.
+-- `refused` is '1' when the sender may send no new message now, else ''.
 -- Returns {'new', message, body of the job}. A retry gets {'again', message}, other input {'conflict'}.
 -- {'gone'} when the sender is not in it, {'alone'} when nobody else is.
--- {'unwilling', other} when the other does not allow it.
+-- {'unwilling', other} when the other does not allow it. {'refused'} where `refused` says so.
 local first = first_result(idempotency, input_digest)
 if first then
   return first
@@ -24,5 +25,7 @@ elseif #others == 0 then
   return {'alone'}
 elseif #participants == 2 and others[1] ~= willing then
   return {'unwilling', others[1]}
+elseif refused ~= '' then
+  return {'refused'}
 end
 return append_message(conversation_keys(prefixes), id, sender, text, idempotency, input_digest, ttl)

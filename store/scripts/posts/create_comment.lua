@@ -1,11 +1,13 @@
 -- Comments on a post, in the post's partition.
 -- KEYS: minted, status, comments, rescore, commenters, jobs, idempotency?
--- ARGV: partition, comment_prefix, author, text, post, reply_to (or ''), channel, digest, ttl (s), mentions, mailboxes.
+-- ARGV: partition, comment_prefix, author, text, post, reply_to (or ''), channel, digest, ttl (s), mentions, mailboxes,
+--       refused.
 -- `reply_to` is the comment that this one answers. `ttl` is that of the idempotency key.
--- `mentions` are members, separated by spaces.
+-- `mentions` are members, separated by spaces. `refused` is '1' when the author may make no new comment now, else ''.
 -- Returns {'new', id}, with the body of the job that notifies the mentioned members if there are any.
 -- A retry gets {'again', id}. A key that was used differently gets {'conflict'}.
 -- Without the post, the script returns {'gone'}. Without the comment that is answered, it returns {'no-reply'}.
+-- It returns {'refused'} where `refused` says so.
 if redis.call('EXISTS', status) == 0 then
   return {'gone'}
 end
@@ -15,6 +17,9 @@ if first then
 end
 if reply_to ~= '' and not redis.call('ZSCORE', comments, reply_to) then
   return {'no-reply'}
+end
+if refused ~= '' then
+  return {'refused'}
 end
 local id = str(mint(minted, partition))
 local comment = comment_prefix .. id

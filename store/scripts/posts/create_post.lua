@@ -1,8 +1,9 @@
 -- Commits a status, quote or plain repost in its author's partition, with the job that delivers it.
--- KEYS: minted, jobs, user, profile, home, home_state, sources, newest, reposted, hidden, idempotency?
+-- KEYS: minted, jobs, user, profile, home, home_state, sources, newest, reposted, hidden, writes, texts,
+--       idempotency?
 -- ARGV: partition, author, status_prefix, text, mentions, hashtags, original, original_author, of_quote, reply_to,
 --       reply_to_author, root, group, original_group, latitude, longitude, digest, ttl (s), home_size, home_slack,
---       imported.
+--       imported, limits.
 -- An argument without a value is ''. `mentions` are members' ids, separated by spaces. `hashtags` has a # before each.
 -- `original` is the post reposted, and `of_quote` is '1' when that is a quote. `reply_to` is the post answered.
 -- `root` is the post that began the conversation. `group` is the one that it is posted in, and `original_group` that of
@@ -10,8 +11,9 @@
 -- `ttl` is that of the idempotency key.
 -- `imported` is the key of the hash that counts the posts of an import by author.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
+-- `limits` are those of `exceeds`.
 -- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
--- differently.
+-- differently; {'hour'} or {'text'} for a limit that the post would exceed.
 local plain = original ~= '' and text == ''
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
@@ -26,6 +28,10 @@ if plain then
     remember_result(idempotency, digest, id, ttl)
     return {'again', id}
   end
+end
+local exceeded = exceeds(writes, texts, limits)
+if exceeded then
+  return {exceeded}
 end
 local id = str(mint(minted, partition, original ~= '' and original or reply_to))
 local status = status_prefix .. id

@@ -1,10 +1,10 @@
 -- Commits follows and follow requests on the follower's side, with the job that applies them on the other sides.
--- KEYS: minted, jobs, user, following, requested, blocked, blocked_by.
--- ARGV: partition, follower, max_following, ask_count, others...
--- `max_following` limits follows and requests together.
+-- KEYS: minted, jobs, user, following, requested, blocked, blocked_by, writes.
+-- ARGV: partition, follower, max_following, most_in_hour, ask_count, others...
+-- `max_following` limits follows and requests together, and so does `most_in_hour`, '' for no limit.
 -- The first `ask_count` of the others are asked, the rest are followed.
 -- Returns the job's id and body ('' when nothing changed), then one answer per member:
--- 'new', 'already', 'limit', 'blocks' or 'gone'.
+-- 'new', 'already', 'limit', 'hour', 'blocks' or 'gone'.
 -- A member whom the follower blocks gets 'blocks'. A member who blocks the follower gets 'gone'.
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
@@ -20,6 +20,8 @@ for i, other in ipairs(others) do
     result[#result + 1] = 'gone'
   elseif follow_count + request_count + #edges + #asked >= tonumber(max_following) then
     result[#result + 1] = 'limit'
+  elseif most_in_hour ~= '' and not count_write(writes, 'follows', most_in_hour) then
+    result[#result + 1] = 'hour'
   else
     local edge, asks = str(mint(minted, partition)), i <= tonumber(ask_count)
     local made = asks and asked or edges

@@ -1,0 +1,75 @@
+"""Limits against floods, in one operation: read before the write, counted with it, and explained to the client."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from msgspec.structs import replace
+
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserError, UserErrorCode
+from resolvers.rules.repetition import fingerprint
+from store.limits import writes
+from store.limits.writes import Exceeded, Kind, Limit, Made
+
+TEXT_MOST = 100_000  # characters that are read ahead: a longer text is refused anyway
+UNITS = {
+    Kind.POSTS: "posts",
+    Kind.COMMENTS: "comments",
+    Kind.FOLLOWS: "follows and requests to follow",
+    Kind.LIKES: "likes",
+    Kind.MESSAGES: "messages",
+}
+
+
+def read_ahead(context: Context, text: str | None) -> None:
+    """Have the operation's first round trip read what the viewer has written, for a mutation with this text.
+
+    Later mutations of the same document read nothing: they only count, and are taken back beyond a limit.
+    """
+    if context.written or context.viewer is None or not context.settings.rate_limit:
+        return
+    digest = fingerprint(text) if text and len(text) <= TEXT_MOST else ""
+    context.written = digest, context.batcher.ask(writes.made_commands(context.viewer, digest))
+
+
+async def limit(context: Context, kind: Kind, text: str = "", target: object = "") -> Limit | None:
+    """Return the limits of the viewer's write, and whether one is exceeded; None where nothing is limited.
+
+    `target` is what the text goes to: a conversation, a post or a group. Without one, the text may be repeated.
+    """
+    if not context.settings.rate_limit:
+        return None
+    assert context.viewer is not None
+    digest = fingerprint(text) if text and target else ""
+    found = writes.limit_of(context.settings, context.viewer, kind, digest, str(target))
+    if context.written is None or kind not in writes.AHEAD:
+        return found
+    made = await _made(*context.written)
+    return replace(found, exceeded=made.exceeds(found))
+
+
+async def _made(text: str, asked: asyncio.Future[list[Any]]) -> Made:
+    replies = await asked
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return writes.read_made(text, replies)
+
+
+def uncount(context: Context, limit: Limit | None) -> asyncio.Future[list[Any]] | None:
+    """Take the count of a write back that changed nothing, in the next round trip."""
+    if limit is None or limit.exceeded:
+        return None
+    return context.batcher.ask([writes.uncount_command(limit)])
+
+
+def exceeded(limit: Limit, what: Exceeded) -> UserError:
+    """Return the user error that names the limit and says when it ends."""
+    seconds = writes.seconds_left(what)
+    if what is Exceeded.TEXT:
+        message = f"text: the same text goes to at most {limit.targets} conversations, posts and groups in a day"
+        return UserError(UserErrorCode.LIMIT_REACHED, f"{message}: try again in {seconds:,} s", ["text"])
+    message = f"at most {limit.most:,} {UNITS[limit.kind]} in an hour{' for a new member' if limit.is_new else ''}"
+    return UserError(UserErrorCode.LIMIT_REACHED, f"{message}: try again in {seconds:,} s")

@@ -1,0 +1,18 @@
+"""When two texts are the same to those who get them unasked."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+SHORT = 20  # letters and digits: shorter texts, such as thanks and wishes, may be sent to anybody
+_MENTION = re.compile(r"[@\uff20]\w+")
+_DECORATION = re.compile(r"[\W_]+")
+_DIGEST_BYTES = 8
+
+
+def fingerprint(text: str) -> str:
+    """Return a digest of a text's letters and digits, without mentions and in one case; "" for a short text."""
+    plain = _DECORATION.sub("", _MENTION.sub("", unicodedata.normalize("NFKC", text))).casefold()
+    return hashlib.blake2b(plain.encode(), digest_size=_DIGEST_BYTES).hexdigest() if len(plain) >= SHORT else ""

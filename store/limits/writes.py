@@ -1,0 +1,149 @@
+"""Limits on writes: how many of a kind in an hour, and one text to how many others in a day.
+
+Writes are counted in their author's partition, in hours and days of the clock. A script that commits in that partition
+counts with the same step. A write to another partition is counted by `count_command`, in the same round trip.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Command, script
+from store.ids import made_at
+from store.settings import Settings
+
+HOUR_SECONDS = 3_600
+NOT_COUNTED = ""  # the limits of a write that has none
+_NONE = "-"  # in place of a digest or target that is not limited
+
+
+class Kind(Enum):
+    """A kind of write that is limited per hour. Its value is the field that counts it."""
+
+    POSTS = "posts"
+    COMMENTS = "comments"
+    FOLLOWS = "follows"
+    LIKES = "likes"
+    MESSAGES = "messages"
+
+
+AHEAD = (Kind.COMMENTS, Kind.LIKES, Kind.MESSAGES)  # written to other partitions, so counts are read before
+
+
+class Exceeded(Enum):
+    """The limit that a write would exceed. Its value is the reply of scripts."""
+
+    HOUR = "hour"
+    TEXT = "text"
+
+
+class Limit(Struct, frozen=True):
+    """The limits of one write."""
+
+    kind: Kind
+    member: int
+    most: int  # writes of the kind in an hour
+    is_new: bool  # whether `most` is that of a new member
+    targets: int  # where the same text may go in a day
+    text: str = ""  # digest of the text, "" where it may be repeated
+    target: str = ""  # conversation or post that the text goes to
+    exceeded: Exceeded | None = None  # known before the write
+
+    def packed(self) -> str:
+        """Return the limits as scripts take them."""
+        return f"{self.kind.value} {self.most} {self.text or _NONE} {self.target or _NONE} {self.targets}"
+
+
+class Made(Struct, frozen=True):
+    """What a member has written so far."""
+
+    counts: dict[Kind, int]
+    text: str = ""  # the digest of a text
+    targets: frozenset[str] = frozenset()  # where that text was sent
+
+    def exceeds(self, limit: Limit) -> Exceeded | None:
+        """Return the limit that one more write would exceed."""
+        if self.counts.get(limit.kind, 0) >= limit.most:
+            return Exceeded.HOUR
+        is_new_target = limit.text == self.text and limit.target not in self.targets
+        if limit.text and is_new_target and len(self.targets) >= limit.targets:
+            return Exceeded.TEXT
+        return None
+
+
+def limit_of(settings: Settings, member: int, kind: Kind, text: str = "", target: str = "") -> Limit:
+    """Return the limits of a member's write. `text` is a digest, "" where the text may be repeated."""
+    most: int = getattr(settings, f"{kind.value}_per_hour")
+    is_new = time.time() * 1000 - made_at(member) < settings.new_member_hours * HOUR_SECONDS * 1000
+    if is_new:
+        most = max(1, most * settings.new_member_percent // 100)
+    return Limit(kind, member, most, is_new, settings.same_text_targets, text, target if text else "")
+
+
+def script_parameters(member: int, limit: Limit | None) -> dict[str, Any]:
+    """Return the script parameters that limit a write in its author's partition."""
+    return {
+        "writes": keys.writes(member, _hour()),
+        "texts": keys.texts(member, _day()),
+        "limits": limit.packed() if limit else NOT_COUNTED,
+    }
+
+
+def count_command(limit: Limit, index: str = "", entry: int | str = "") -> Command:
+    """Return the command that counts a write to another partition; `read_exceeded` reads its reply.
+
+    The write is counted even if it exceeds a limit, until `uncount_command` takes that back. The command also adds an
+    entry to an index of such writes in the author's partition, if there is one.
+    """
+    indexed = {"index": index} if index else {}
+    return script("count_write", **indexed, entry=entry, **script_parameters(limit.member, limit))
+
+
+def uncount_command(limit: Limit) -> Command:
+    """Return the command that takes a count back, for a write that was refused or had been made before."""
+    return ("HINCRBY", keys.writes(limit.member, _hour()), limit.kind.value, -1)
+
+
+def read_exceeded(reply: str) -> Exceeded | None:
+    """Return the limit that a write exceeds, from the reply of a script."""
+    return Exceeded(reply) if reply else None
+
+
+def made_commands(member: int, text: str) -> list[Command]:
+    """Return the commands that read what a member has written so far; `text` is a digest, or ""."""
+    counts = ("HMGET", keys.writes(member, _hour()), *(kind.value for kind in AHEAD))
+    return [counts, ("HGET", keys.texts(member, _day()), text)] if text else [counts]
+
+
+def read_made(text: str, replies: Sequence[Any]) -> Made:
+    """Return what a member has written, from the replies to `made_commands`."""
+    counts, *of_text = replies
+    known = of_text[0] if of_text and of_text[0] else ""
+    return Made(
+        {kind: int(count or 0) for kind, count in zip(AHEAD, counts, strict=True)}, text, frozenset(known.split())
+    )
+
+
+def seconds_left(exceeded: Exceeded) -> int:
+    """Return after how many seconds a limit ends."""
+    window = HOUR_SECONDS if exceeded is Exceeded.HOUR else keys.DAY
+    return window - int(time.time()) % window
+
+
+def _hour() -> int:
+    return int(time.time()) // HOUR_SECONDS
+
+
+def _day() -> int:
+    return int(time.time()) // keys.DAY
+
+
+def member_keys(member: int) -> list[str]:
+    """Return the keys in which a member's writes of now are counted; older ones expire."""
+    return [keys.writes(member, _hour()), keys.texts(member, _day())]
