@@ -19,12 +19,13 @@ from resolvers.operation.errors import (
 )
 from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, ViewerPayload
 from resolvers.operation.tokens import Claims
-from resolvers.reading import global_ids, hydrate
+from resolvers.reading import global_ids, hydrate, moderation
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store import accounts, attempts
 from store.attempts import HOUR_SECONDS
 from store.client.database import Database
 from store.keys.fields import CredentialsField, UserField
+from store.moderation.records import ModerationActKind
 from store.records import Credentials, Job, MessageAudience, Role, User
 from store.secret import Secret
 
@@ -187,20 +188,20 @@ async def set_role(db: Database, login: str, role: Role) -> bool:
     member = await find(db, login)
     if member is None:
         return False
-    await accounts.update(db, member, credentials={CredentialsField.ROLE: role.value})
+    acting = moderation.by_operator(ModerationActKind.ROLE_CHANGED, member, role)
+    if job := await accounts.set_role(db, member, role, acting):
+        await dispatch.finish(db, job)
     return True
 
 
 async def set_suspension(db: Database, login: str, *, suspended: bool) -> bool:
-    """Suspend the member with a login, or end the suspension; False if there is no such member.
-
-    A suspension ends the member's sessions.
-    """
+    """Suspend the member with a login, which ends their sessions, or end it; False if there is no such member."""
     member = await find(db, login)
     if member is None:
         return False
-    job = await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=suspended)
-    if job:
+    kind = ModerationActKind.USER_SUSPENDED if suspended else ModerationActKind.USER_UNSUSPENDED
+    acting = moderation.by_operator(kind, member)
+    if job := await accounts.set_account_state(db, member, UserField.SUSPENDED, holds=suspended, acting=acting):
         await dispatch.finish(db, job)
     return True
 

@@ -8,12 +8,13 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
-from resolvers.reading import global_ids, hydrate, mentions, paging
+from resolvers.reading import global_ids, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, likes_and_comments
 from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft
 from store.limits.writes import Exceeded, Kind
+from store.moderation.records import Act, ModerationActKind, Subject
 from store.records import Comment, Post, User
 
 _EXCEEDED = {one.value for one in Exceeded}
@@ -128,17 +129,20 @@ async def _take_back(context: Context, comment: int, post: int) -> None:
 
 
 async def delete_comment(context: Context, *, comment_id: str) -> DeleteCommentPayload:
-    """Delete a comment; only its author and the author of the post may."""
+    """Delete a comment; only its author, the author of the post and moderators of the site may."""
     viewer = await context.member()
     number = global_ids.expect(comment_id, ("comment",), "commentId")
-    found = await hydrate.comment(context, number)
+    found, act = await hydrate.comment(context, number), ""
     if found is None:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     post = await hydrate.post(context, found.post_id)
     if viewer not in {found.author, post.author if post else found.author}:
-        message = "commentId: only its author and the author of the post can delete a comment"
-        raise refuse(UserErrorCode.NOT_ALLOWED, message, "commentId")
-    there, job = await likes_and_comments.delete_comment(context.db, number, found.post_id)
+        if not context.is_moderator:
+            message = "commentId: only its author and the author of the post can delete a comment"
+            raise refuse(UserErrorCode.NOT_ALLOWED, message, "commentId")
+        await moderation.check_rank(context, found.author, "commentId")
+        act = Act(viewer, ModerationActKind.CONTENT_DELETED, Subject("comment", number)).written()
+    there, job = await likes_and_comments.delete_comment(context.db, number, found.post_id, act)
     if not there:
         raise refuse(UserErrorCode.NOT_FOUND, "commentId: there is no such comment", "commentId")
     if job:

@@ -152,6 +152,8 @@ class Span(NamedTuple):
 async def messages(context: Context, conversation: Conversation, span: Span) -> Page[NodeEdge[Message]]:
     """Return the messages of a conversation since the viewer takes part, newest first."""
     asked = paging.window(context.settings, "messages", **span._asdict())
+    if messaging.is_outside(conversation):
+        return paging.empty()
     key, since = conversations.messages_list(conversation.id), conversation.since(context.viewer or 0)
     read = paging.fetch_from(context, key)
 
@@ -176,5 +178,13 @@ async def senders(context: Context, found: Sequence[Message]) -> list[User | Non
 
 
 async def conversations_of(context: Context, found: Sequence[Message]) -> list[Conversation | None]:
-    """Return the conversation of each message. No round trip: it decided whether the viewer sees the message."""
-    return await context.load.conversation.load_many([message.conversation_id for message in found])
+    """Return the conversation of each message. No round trip: it decided whether the viewer sees the message.
+
+    Of a message that a moderator reads in a report, they see the conversation only as far as they are in it.
+    """
+    seen = await context.load.conversation.load_many([message.conversation_id for message in found])
+    viewer = context.viewer or 0
+    return [
+        one if one and one.since(viewer) else messaging.outside(message.conversation_id)
+        for one, message in zip(seen, found, strict=True)
+    ]

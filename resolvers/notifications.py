@@ -70,8 +70,8 @@ async def is_read(context: Context, notification: Notification) -> bool:
 
 
 async def actor(context: Context, notification: Notification) -> User | None:
-    """Return the member whose action a notification is about."""
-    return await hydrate.user(context, notification.actor)
+    """Return the member whose action a notification is about; None if it is about none."""
+    return await hydrate.user(context, notification.actor) if notification.actor else None
 
 
 async def post(context: Context, notification: Notification) -> Post | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 from resolvers.jobs import dispatch
 from resolvers.operation import write_limits
@@ -20,14 +19,15 @@ from resolvers.operation.inputs import (
     key_conflict,
 )
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
-from resolvers.reading import global_ids, groups, hydrate, mentions, messaging, paging
+from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
-from store import posts
+from store import idempotency, posts
 from store.limits.writes import Exceeded, Kind
+from store.moderation.records import Act, Acting, ModerationActKind, Outranked, Subject
 from store.posts import Draft
-from store.records import Post, Repost, User, is_plain_repost
+from store.records import Job, Post, Repost, User, is_plain_repost
 
 
 async def post(
@@ -125,15 +125,31 @@ async def unrepost(context: Context, *, post_id: str) -> PostIdPayload:
 
 
 async def delete_post(context: Context, *, post_id: str) -> DeletePostPayload:
-    """Delete one of the viewer's posts, or as a moderator of its group another's, everywhere and for good."""
+    """Delete one of the viewer's posts, or as a moderator another's, everywhere and for good.
+
+    A moderator of the post's group needs no role on the site. A moderator of the site has to see the post.
+    """
     viewer = await context.member()
-    found = await groups.removable(context, post_id) or await hydrate.own(context, post_id, viewer, "delete")
-    job = await posts.delete(context.db, found.id, found.author)
+    found = removable = await groups.removable(context, post_id)
+    if found is None:
+        found = await hydrate.own(context, post_id, viewer, "delete", or_any=context.is_moderator)
+    is_moderating = not removable and found.author != viewer
+    job = await (_remove(context, found) if is_moderating else posts.delete(context.db, found.id, found.author))
     if job is None:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     await dispatch.finish(context.db, job, context.batcher)
     context.forget()
     return DeletePostPayload(deleted_post_id=post_id, author=await hydrate.user(context, found.author))
+
+
+async def _remove(context: Context, found: Post) -> Job | None:
+    """Delete another member's post as a moderator of the site; raises Refused for an equal or superior."""
+    about = Subject(global_ids.kind_of(found), found.id)
+    act = Act(context.viewer or 0, ModerationActKind.CONTENT_DELETED, about)
+    try:
+        return await posts.delete(context.db, found.id, found.author, Acting(context.rank, act))
+    except Outranked:
+        raise moderation.outranked("postId") from None
 
 
 async def hide_post(context: Context, *, post_id: str) -> PostIdPayload:
@@ -181,7 +197,7 @@ async def _made_before(context: Context, mutation: str, key: str | None, digest:
     Quotes and replies outlive the posts that they refer to, so a retry must still get its first result.
     """
     viewer = await context.member()
-    first = await posts.first_made(context.db, viewer, mutation, key, digest) if key else None
+    first = await idempotency.first_made(context.db, viewer, mutation, key, digest) if key else None
     made = await hydrate.post(context, first) if first else None
     if made is None:
         raise refusal
@@ -204,42 +220,6 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     if made is None:
         raise refuse(UserErrorCode.NOT_FOUND, f"the {kind} has been deleted since")
     return made
-
-
-async def node(context: Context, global_id: str) -> object | None:
-    """Return the object that a global id names; None if it does not exist or the viewer does not see it."""
-    kind, number = global_ids.expect_argument(global_id, "id")
-    (found,) = await LOADERS[kind](context, [number])
-    return found if global_ids.is_of(global_id, found) else None
-
-
-async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
-    """Return the objects that global ids name, in order; None for those that are missing or not seen."""
-    global_ids.at_most(context.settings, ids, "ids")
-    named = [global_ids.expect_argument(text, "ids") for text in ids]
-    found: dict[tuple[str, int], Any] = {}
-    for load in dict.fromkeys(LOADERS[kind] for kind, _ in named):
-        wanted = [name for name in named if LOADERS[name[0]] is load]
-        records = await load(context, [number for _, number in wanted])
-        found |= {name: record for name, record in zip(wanted, records, strict=True) if record is not None}
-    return [
-        record if (record := found.get(name)) is not None and global_ids.is_of(text, record) else None
-        for text, name in zip(ids, named, strict=True)
-    ]
-
-
-LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
-    "user": hydrate.users,
-    "status": hydrate.posts,
-    "repost": hydrate.posts,
-    "comment": hydrate.comments,
-    "group": groups.groups,
-    "promotion": hydrate.promotions,
-    "notification": hydrate.notifications,
-    "conversation": messaging.conversations,
-    "message": messaging.messages,
-    "viewer": hydrate.viewers,
-}
 
 
 async def originals(context: Context, reposts: Sequence[Repost]) -> list[Post | None]:

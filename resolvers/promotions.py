@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
+from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
 from resolvers.operation.payloads import PromotionPayload
@@ -14,6 +15,9 @@ from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import TextRefused, normalise
 from store import promotions
 from store.keys.fields import PromotionField
+from store.moderation import log
+from store.moderation.records import Act, ModerationActKind
+from store.moderation.records import Subject as LoggedSubject
 from store.records import Status
 
 TITLE_MOST = 100  # characters of an advertisement's title; its text is bounded like a post's
@@ -42,7 +46,7 @@ async def create_promotion(
     context: Context, *, sponsor_id: str, subject: Subject, ends_at: datetime
 ) -> PromotionPayload:
     """Start to show a promotion in timelines. All errors in the input are reported together."""
-    await context.administrator()
+    administrator = await context.administrator()
     errors: list[UserError] = []
     sponsor = await _gathered(errors, _member(context, sponsor_id, "sponsorId"))
     shown = await _gathered(errors, _subject(context, subject))
@@ -52,7 +56,11 @@ async def create_promotion(
     assert sponsor is not None
     assert shown is not None
     ends = round(ends_at.timestamp() * 1000)
-    made = await promotions.create(context.db, sponsor=sponsor, ends=ends, subject=shown)
+    promotion = await context.db.mint()
+    act = Act(administrator, ModerationActKind.PROMOTION_CREATED, _about(sponsor, shown), name=f"{promotion}:created")
+    job = await log.intend(context.db, act, promotion=promotion)
+    made = await promotions.create(context.db, sponsor=sponsor, ends=ends, subject=shown, promotion=promotion)
+    await dispatch.finish(context.db, job, context.batcher)
     if made is None:
         most = context.settings.max_promotions
         raise refuse(UserErrorCode.LIMIT_REACHED, f"at most {most} promotions can run at one time")
@@ -61,13 +69,33 @@ async def create_promotion(
 
 async def end_promotion(context: Context, *, promotion_id: str) -> PromotionPayload:
     """End a promotion at once and for good; idempotent."""
-    await context.administrator()
+    administrator = await context.administrator()
     promotion = global_ids.expect(promotion_id, ("promotion",), "promotionId")
-    ended = await promotions.end(context.db, promotion)
+    found = await promotions.promotion(context.db, promotion)
+    ended = await _end(context, administrator, found) if found else None
     if ended is None:
         raise refuse(UserErrorCode.NOT_FOUND, "promotionId: there is no such promotion", "promotionId")
     context.forget()
     return PromotionPayload(promotion=ended)
+
+
+async def _end(context: Context, administrator: int, found: promotions.Promotion) -> promotions.Promotion | None:
+    who = LoggedSubject("user", found.member or found.sponsor)
+    if not found.ends:
+        return found  # ended before, which was logged
+    about = LoggedSubject("status", found.status) if found.status else who
+    act = Act(administrator, ModerationActKind.PROMOTION_ENDED, about, name=f"{found.id}:ended")
+    job = await log.intend(context.db, act, promotion=found.id, is_end=1)
+    ended = await promotions.end(context.db, found.id)
+    await dispatch.finish(context.db, job, context.batcher)
+    return ended
+
+
+def _about(sponsor: int, shown: dict[str, str | int]) -> LoggedSubject:
+    """Return what the log names: the promoted status or member, for an advertisement its sponsor."""
+    if status := shown.get(PromotionField.STATUS):
+        return LoggedSubject("status", int(status))
+    return LoggedSubject("user", int(shown.get(PromotionField.MEMBER, sponsor)))
 
 
 async def _gathered(errors: list[UserError], checking: Coroutine[Any, Any, Result]) -> Result | None:

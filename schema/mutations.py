@@ -21,6 +21,7 @@ from resolvers import (
 )
 from schema.conversation_mutations import ConversationMutations
 from schema.group_mutations import GroupMutations
+from schema.moderation_mutations import ModerationMutations
 from schema.mutation import mutation
 from schema.types import account_inputs as i
 from schema.types import notifications as n
@@ -38,7 +39,7 @@ from schema.types.descriptions import limit
     "change their password, second factor and e-mail address, and export and delete their account. Repeating a change "
     "that is already made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
-class Mutation(ConversationMutations, GroupMutations):
+class Mutation(ConversationMutations, GroupMutations, ModerationMutations):
     sign_up = mutation(
         accounts.sign_up,
         i.SignUpInput,
@@ -213,7 +214,8 @@ class Mutation(ConversationMutations, GroupMutations):
         o.PostIdInput,
         p.DeletePostPayload,
         description="Deletes a post of the viewer's own, or one in a group that the viewer moderates, everywhere and "
-        "for good. Its plain reposts disappear with it, its quotes and replies stay.",
+        "for good. Moderators of the site delete any post by a member of a lower role. Its plain reposts disappear "
+        "with it, its quotes and replies stay.",
     )
     hide_post = mutation(
         posts.hide_post,
@@ -276,7 +278,7 @@ class Mutation(ConversationMutations, GroupMutations):
         likes_and_comments.delete_comment,
         o.DeleteCommentInput,
         p.DeleteCommentPayload,
-        description="Deletes a comment. Only its author and the author of the post may do so.",
+        description="Deletes a comment. Only its author, the author of the post, and moderators may do so.",
     )
     mark_notifications_read = mutation(
         notifications.mark_notifications_read,

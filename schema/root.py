@@ -6,10 +6,12 @@ from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
-from resolvers import accounts, posts, search
+from resolvers import accounts, search
+from resolvers.reading import nodes
 from schema.mutations import Mutation
 from schema.types import groups as g
 from schema.types import message_events as m
+from schema.types import moderation as r
 from schema.types import notifications as n
 from schema.types import site as w
 from schema.types import streams as s
@@ -18,6 +20,7 @@ from schema.types import users as u
 from schema.types import viewer as v
 from schema.types.descriptions import limit
 from schema.types.nodes import Info, Node
+from store.moderation.reports import LISTED
 from store.snapshots import SNAPSHOT_SECONDS
 
 __all__ = ["Mutation", "Query", "Subscription"]
@@ -33,11 +36,11 @@ Login: TypeAlias = Annotated[str, strawberry.argument(description="A login, in a
 
 
 async def _node(info: Info, id: Id) -> Any:  # noqa: A002  the argument's name in the contract
-    return await posts.node(info.context, id)
+    return await nodes.node(info.context, id)
 
 
 async def _nodes(info: Info, ids: Ids) -> Any:
-    return await posts.nodes(info.context, ids)
+    return await nodes.nodes(info.context, ids)
 
 
 def _viewer(info: Info) -> Any:
@@ -111,6 +114,19 @@ class Query:
         description="Hashtags used more in the last six hours than in the week before, the most unusual first.",
     )
     groups = strawberry.field(resolver=g.directory, graphql_type=g.GroupConnection, description=g.DIRECTORY)
+    reports = strawberry.field(
+        resolver=r.listed,
+        graphql_type=r.ReportConnection | None,
+        description=f"The reports in a state, {LISTED:,} at most: open ones of the most reported subject first, the "
+        "others by when they were resolved. Without the role of a moderator it is refused with FORBIDDEN. Its cursors "
+        f"work for {SNAPSHOT_SECONDS // 60} minutes.",
+    )
+    moderation_log = strawberry.field(
+        resolver=r.log,
+        graphql_type=r.ModerationActConnection | None,
+        description="What moderators, administrators and operators have done, newest first. Without the role of a "
+        "moderator it is refused with FORBIDDEN.",
+    )
 
 
 @strawberry.type(

@@ -11,6 +11,7 @@ from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import CredentialsField, UserField
 from store.limits.writes import member_keys
+from store.moderation.records import Acting, Outranked
 from store.records import Credentials, Job, Role, User, read_job, read_pairs
 from store.secret import Secret
 from store.sessions import announce
@@ -106,11 +107,13 @@ async def update(
     return read_job(job[0], "names", job[1]) if job else None
 
 
-async def set_account_state(db: Database, member: int, what: str, *, holds: bool) -> Job | None:
+async def set_account_state(
+    db: Database, member: int, what: str, *, holds: bool, acting: Acting | None = None
+) -> Job | None:
     """Make a member private or suspended, or end that; returns the job that moves their published posts.
 
     `what` is `UserField.PRIVATE` or `UserField.SUSPENDED`. Suspension ends every session. Returns None when nothing
-    changes.
+    changes. A moderator's act is logged by the job. Raises Outranked for an equal or superior of who acts.
     """
     p = partition(member)
     reply = await db.call(
@@ -124,12 +127,36 @@ async def set_account_state(db: Database, member: int, what: str, *, holds: bool
         member=member,
         state=what,
         wanted="1" if holds else "",
+        **(acting.arguments() if acting else {}),
     )
     if not reply:
         return None
+    if reply == ["denied"]:
+        raise Outranked
     job, body, ended = reply
     await announce(db, member, ended)
     return read_job(job, "privacy_change", body)
+
+
+async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job | None:
+    """Set a member's role from their next request on; returns the job that logs the act, None when nothing changes.
+
+    Raises Outranked unless the member's present role is below the rank of who acts.
+    """
+    p = partition(member)
+    outcome, *job = await db.call(
+        "set_role",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        credentials=keys.credentials(member),
+        partition=p,
+        member=member,
+        role=role.value,
+        **acting.arguments(),
+    )
+    if outcome == "denied":
+        raise Outranked
+    return read_job(job[0], "act", job[1]) if job else None
 
 
 async def apply_names(db: Database, job: Job) -> None:

@@ -31,5 +31,11 @@ async def release(db: Database, refused: Claim) -> None:
     await db.call("release_reservation", reservation=_key(refused), holder=refused.digest)
 
 
+async def first_made(db: Database, author: int, mutation: str, key: str, digest: str) -> int | None:
+    """Return the id that a member's earlier mutation with this key and the same input created, None without one."""
+    used_for, _, made = (await db.one("GET", keys.idempotency(author, mutation, key)) or "").partition(" ")
+    return int(made) if used_for == digest else None
+
+
 def _key(one: Claim) -> str:
     return keys.idempotency(one.member, one.mutation, one.key)

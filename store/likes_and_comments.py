@@ -150,13 +150,16 @@ def create_comment_command(db: Database, draft: CommentDraft) -> Command:
     )
 
 
-async def delete_comment(db: Database, comment: int, post: int) -> tuple[bool, Job | None]:
-    """Delete a comment; returns False when it is gone, and the job that takes back its mentions, None without any."""
-    (reply,) = await db.ask(delete_command(db, comment, post))
+async def delete_comment(db: Database, comment: int, post: int, act: str = "") -> tuple[bool, Job | None]:
+    """Delete a comment; returns False when it is gone, and the job that takes back its mentions, None without any.
+
+    With a moderator's act, there is always a job, which logs it.
+    """
+    (reply,) = await db.ask(delete_command(db, comment, post, act))
     return reply is not None, read_job(reply[0], "unmention", reply[1]) if reply else None
 
 
-def delete_command(db: Database, comment: int, post: int) -> Command:
+def delete_command(db: Database, comment: int, post: int, act: str = "") -> Command:
     """Return the command that deletes a comment."""
     p = partition(post)
     return script(
@@ -173,6 +176,7 @@ def delete_command(db: Database, comment: int, post: int) -> Command:
         channel=db.channel(keys.activity(post)),
         post=post,
         mailboxes=mailboxes(db, p),
+        **({"act": act} if act else {}),
     )
 
 

@@ -31,10 +31,11 @@ class NotificationKind(Enum):
     REPLY = "REPLY"
     MENTION = "MENTION"
     GROUP_INVITE = "GROUP_INVITE"
+    REPORT_RESOLVED = "REPORT_RESOLVED"
 
 
 class Notification(Struct, frozen=True):
-    """A notification of a member; `post`, `comment` and `group` are 0 if it is about none.
+    """A notification of a member; `actor`, `post`, `comment` and `group` are 0 if it has none.
 
     For a like, repost or comment, the post is the member's own. For a quote, reply or mention in a post, it is the post
     that quotes, answers or mentions. For a mention or answer in a comment, it is the post below which the comment is.
@@ -57,6 +58,8 @@ class Notification(Struct, frozen=True):
         actor, about, comment = map(int, numbers)
         if kind == NotificationKind.GROUP_INVITE.value:
             return cls(notification, NotificationKind.GROUP_INVITE, actor, group=about)
+        if kind == NotificationKind.REPORT_RESOLVED.value:  # its text names the report, which it doesn't show
+            return cls(notification, NotificationKind.REPORT_RESOLVED, 0)
         return cls(notification, NotificationKind(kind), actor, about, comment)
 
 

@@ -11,6 +11,7 @@ from store.client.database import Command, Database, script
 from store.ids import of_tick, partition
 from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
+from store.moderation.records import Acting, Outranked
 from store.records import Job, Location, Post, Source, User, read_job, read_pairs, read_post
 from store.scripts.mailboxes import mailboxes
 
@@ -95,21 +96,21 @@ def _content(draft: Draft) -> dict[str, int | str]:
     }
 
 
-async def first_made(db: Database, author: int, mutation: str, key: str, digest: str) -> int | None:
-    """Return the id that a member's earlier mutation with this key and the same input created, None without one."""
-    used_for, _, made = (await db.one("GET", keys.idempotency(author, mutation, key)) or "").partition(" ")
-    return int(made) if used_for == digest else None
+async def delete(db: Database, post: int, author: int, acting: Acting | None = None) -> Job | None:
+    """Delete an author's post; returns the job that removes it everywhere, None when the post is gone.
 
-
-async def delete(db: Database, post: int, author: int) -> Job | None:
-    """Delete an author's post; returns the job that removes it everywhere, None when the post is gone."""
-    (reply,) = await db.ask(delete_command(db, post, author))
+    A moderator's act is logged by the job. Raises Outranked for an equal or superior of who acts.
+    """
+    (reply,) = await db.ask(delete_command(db, post, author, acting))
+    if reply == []:
+        raise Outranked
     return read_job(reply[0], "delete", reply[1]) if reply else None
 
 
-def delete_command(db: Database, post: int, author: int) -> Command:
+def delete_command(db: Database, post: int, author: int, acting: Acting | None = None) -> Command:
     """Return the command that deletes a post."""
     p = partition(post)
+    moderating = {"credentials": keys.credentials(author), **acting.arguments()} if acting else {}
     return script(
         "delete_post",
         minted=keys.minted(p),
@@ -126,6 +127,7 @@ def delete_command(db: Database, post: int, author: int) -> Command:
         post=post,
         author=author,
         channel=db.channel(keys.activity(post)),
+        **moderating,
     )
 
 

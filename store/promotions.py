@@ -59,12 +59,14 @@ class Promotion:
         return cls(promotion, sponsor, ends, advertisement=words)
 
 
-async def create(db: Database, *, sponsor: int, ends: int, subject: Mapping[str, str | int]) -> Promotion | None:
-    """Commit a promotion; None when `MAX_PROMOTIONS` run.
+async def create(
+    db: Database, *, sponsor: int, ends: int, subject: Mapping[str, str | int], promotion: int | None = None
+) -> Promotion | None:
+    """Commit a promotion; None when `MAX_PROMOTIONS` run. Its id, if given, was minted before.
 
     `subject` has the field `STATUS`, or `MEMBER`, or `TITLE`, `TEXT` and `URL`.
     """
-    promotion = await db.mint()
+    promotion = promotion or await db.mint()
     fields = {PromotionField.SPONSOR: sponsor, **subject}
     is_made = await db.call(
         "create_promotion",
@@ -89,6 +91,11 @@ async def end(db: Database, promotion: int) -> Promotion | None:
         "end_promotion", promotions=keys.promotions(), record=keys.promotion(promotion), promotion=promotion
     )
     return Promotion.read(promotion, read_pairs(fields))
+
+
+async def promotion(db: Database, promotion: int) -> Promotion | None:
+    """Return one promotion."""
+    return Promotion.read(promotion, read_pairs(await db.one(*promotion_command(promotion))))
 
 
 def promotion_command(promotion: int) -> Command:

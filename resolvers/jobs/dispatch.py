@@ -15,6 +15,7 @@ from resolvers.jobs import (
     big_authors,
     conversations,
     groups,
+    moderation,
     name_index,
     posts,
     privacy,
@@ -25,6 +26,7 @@ from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from resolvers.operation.batcher import Batcher
 from store import accounts, jobs
 from store.client.database import CommandRefused, Database, Unavailable
+from store.moderation import log as moderation_log
 from store.records import Job
 
 log = structlog.get_logger()
@@ -53,8 +55,10 @@ async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None
 
 
 async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
-    """Run a job's steps; returns how far they came."""
+    """Run a job's steps, after logging the act of a moderator that it carries; returns how far they came."""
     await db.find_out()  # steps are grouped by node
+    if "act" in job.body:
+        await moderation_log.append_carried(db, job)
     return await STEPS[job.kind](db, job, budget)
 
 
@@ -102,5 +106,8 @@ STEPS: dict[str, Steps] = {
     "delete_group": groups.delete,
     "conversation": conversations.deliver,
     "leave": conversations.leave,
+    "resolve": moderation.resolve,
+    "act": moderation.log_act,
+    "intended_act": moderation.log_intended,
     "delete_account": _delete_account,
 }

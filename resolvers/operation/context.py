@@ -22,6 +22,7 @@ from resolvers.operation.session_check import SessionCheck
 from resolvers.operation.tokens import Claims
 from resolvers.operation.viewer_home import ViewerHome
 from store.client.database import Database
+from store.moderation.records import RANKS
 from store.records import Relationship, Role
 from store.settings import Settings
 from store.timelines import Slice
@@ -101,8 +102,8 @@ class Context:
 
     @property
     def is_moderator(self) -> bool:
-        """Whether the viewer sees what only moderators see; valid after the session check."""
-        return self._session_check.role is not Role.MEMBER
+        """Whether the viewer sees what only moderators see; valid after the session check. Not while suspended."""
+        return self._session_check.role is not Role.MEMBER and not self._session_check.is_suspended
 
     def nobody(self) -> Context:
         """Return a context for an anonymous viewer, who has no relationships."""
@@ -170,6 +171,18 @@ class Context:
         await self.authenticate()
         if self._session_check.is_suspended:
             raise refuse(UserErrorCode.NOT_ALLOWED, "this account is suspended")
+
+    async def moderator(self) -> int:
+        """Return the authenticated moderator or administrator; raises Unauthenticated, or Forbidden for others."""
+        member = await self.member()
+        if not self.is_moderator:
+            raise Forbidden("this needs the role of a moderator")
+        return member
+
+    @property
+    def rank(self) -> int:
+        """The rank of the viewer's role: they act only on members of a lower one. Valid after the session check."""
+        return RANKS[self._session_check.role]
 
     async def administrator(self) -> int:
         """Return the authenticated administrator; raises Unauthenticated, or Forbidden for any other member."""

@@ -25,12 +25,17 @@ class Coordinates(Protocol):
     longitude: float
 
 
-def checked_text(text: str, limit: int, *, may_be_empty: bool = False) -> str:
+def checked_text(text: str, limit: int, *, may_be_empty: bool = False, field: str = "text") -> str:
     """Return a post's or comment's text in normal form; raises Refused, which names the broken rule."""
     try:
         return normalise(text, limit=limit, may_be_empty=may_be_empty)
     except TextRefused as refusal:
-        raise refuse(UserErrorCode(refusal.code), f"text: {refusal}", "text") from None
+        raise refuse(UserErrorCode(refusal.code), f"{field}: {refusal}", field) from None
+
+
+def checked_note(note: str | None, limit: int) -> str:
+    """Return the note of a report or of a moderator in normal form, which may be empty; raises Refused."""
+    return checked_text(note or "", limit, may_be_empty=True, field="note")
 
 
 def checked_key(key: str | None) -> str | None:

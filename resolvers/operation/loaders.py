@@ -61,6 +61,7 @@ class DataLoaders:
         self._viewer = viewer
         self._me = viewer or 0
         self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
+        self.granted: set[int] = set()  # members whom a moderator sees in this operation, even if blocked by them
         self.open_groups: dict[int, bool] = {}  # group → whether the viewer sees what is in it, as the rules decided
 
     @property

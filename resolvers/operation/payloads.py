@@ -10,6 +10,7 @@ from resolvers.operation.errors import UserError
 from resolvers.operation.tokens import Claims
 from store.conversations.records import Conversation, Message
 from store.groups.records import Group
+from store.moderation.records import Report
 from store.promotions import Promotion
 from store.records import Comment, Post, User
 from store.secret import Secret
@@ -131,6 +132,18 @@ class DeleteGroupPayload(Payload, frozen=True, kw_only=True):
     """The global id of a deleted group."""
 
     deleted_group_id: str | None = None
+
+
+class ReportPayload(Payload, frozen=True, kw_only=True):
+    """A report that was filed or resolved."""
+
+    report: Report | None = None
+
+
+class UserPayload(Payload, frozen=True, kw_only=True):
+    """A member after a change."""
+
+    user: User | None = None
 
 
 class MessagePayload(Payload, frozen=True, kw_only=True):

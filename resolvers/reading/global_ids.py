@@ -10,6 +10,7 @@ from resolvers.operation.tokens import Claims
 from store.conversations.records import Conversation, Message
 from store.groups.records import Group
 from store.ids import LARGEST
+from store.moderation.records import ModerationAct, Report
 from store.notifications import Notification
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, Status, User
@@ -17,13 +18,15 @@ from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits for 53 bits; the number is fixed, so that a truncated id is recognised
 _FORM = re.compile(
-    r"(user|status|repost|comment|group|promotion|notification|conversation|message|viewer)_([0-9a-f]{14})"
+    r"(user|status|repost|comment|group|promotion|notification|conversation|message|viewer|report|act)_([0-9a-f]{14})"
 )
 
 POSTS = ("status", "repost")
 
 
-Record = User | Post | Comment | Group | Promotion | Notification | Conversation | Message | Claims
+Record = (
+    User | Post | Comment | Group | Promotion | Notification | Conversation | Message | Report | ModerationAct | Claims
+)
 
 
 _KINDS: dict[type, str] = {
@@ -36,6 +39,8 @@ _KINDS: dict[type, str] = {
     Notification: "notification",
     Conversation: "conversation",
     Message: "message",
+    Report: "report",
+    ModerationAct: "act",
     Claims: "viewer",
 }
 
@@ -43,6 +48,11 @@ _KINDS: dict[type, str] = {
 def of(record: Record) -> str:
     """Return the global id of a record."""
     return f"{_KINDS[type(record)]}_{record.id:014x}"  # _DIGITS, written out for speed: runs for every object of a page
+
+
+def kind_of(record: Record) -> str:
+    """Return the type that a record's global id begins with."""
+    return _KINDS[type(record)]
 
 
 def user_id(member: int) -> str:

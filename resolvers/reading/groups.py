@@ -14,11 +14,19 @@ from store.records import Post, Status
 
 
 async def groups(context: Context, ids: Sequence[int]) -> list[Group | None]:
-    """Return groups, None for those that do not exist; one round trip. It also decides what the viewer sees in them."""
-    new = undecided(context, ids)
-    await context.load.all(*about(context, new))
+    """Return groups, None for those that do not exist or are hidden from the viewer; one round trip.
+
+    It also decides what the viewer sees in them.
+    """
+    new, load = undecided(context, ids), context.load
+    await load.all(*about(context, new))
     decide(context, new)
-    return context.load.group.loaded(ids)
+    facts = zip(load.group.loaded(ids), load.is_in_group.loaded(ids), strict=True)
+    is_moderator = context.is_moderator
+    return [
+        group if visibility.sees_group(group, is_member=is_member, is_moderator=is_moderator) else None
+        for group, is_member in facts
+    ]
 
 
 async def group(context: Context, group_id: int) -> Group | None:
@@ -44,7 +52,8 @@ def decide(context: Context, ids: Sequence[int]) -> None:
         return
     facts = zip(ids, context.load.group.loaded(ids), context.load.is_in_group.loaded(ids), strict=True)
     context.load.open_groups |= {
-        number: visibility.opens_group(found, is_member=is_member) for number, found, is_member in facts
+        number: visibility.opens_group(found, is_member=is_member, is_moderator=context.is_moderator)
+        for number, found, is_member in facts
     }
 
 
@@ -101,6 +110,8 @@ async def posted_in(context: Context, group_id: str | None) -> int | None:
     own = await role(context, found)
     if own is None:
         raise not_allowed("only its members post in it")
+    if found.is_hidden:
+        raise not_allowed("moderators of the site hide it, so nobody posts in it")
     if found.kind is GroupKind.ANNOUNCEMENT and not own.moderates:
         raise not_allowed("only its moderators and owners post in it")
     return found.id

@@ -139,6 +139,21 @@ def _decide(context: Context, members: Sequence[int]) -> None:
     load.decided |= {
         member: visibility.permissions(user, relationship, viewer, is_moderator) for member, user, relationship in facts
     }
+    for member in load.granted.intersection(members):
+        if load.user.found[member]:
+            load.decided[member] = visibility.granted(load.decided[member])
+
+
+def grant(context: Context, members: Iterable[int]) -> None:
+    """Let a moderator see who members are, for the rest of the operation, even those who block them.
+
+    Valid after the session check. A write that makes the context forget ends it.
+    """
+    if context.is_moderator:
+        context.load.granted.update(members)
+        for member in context.load.granted.intersection(context.load.decided):
+            if context.load.user.found.get(member):
+                context.load.decided[member] = visibility.granted(context.load.decided[member])
 
 
 def _flags(context: Context, flags: Mapping[str, str], ids: Sequence[int]) -> list[Lookup]:
@@ -207,7 +222,7 @@ async def notifications(context: Context, ids: Sequence[int]) -> list[Notificati
     load = context.load
     remarked: list[Lookup] = [(load.comment, remarks), (load.read_until, [context.viewer])]
     about = await records(context, below, *remarked, *groups.about(context, invited))
-    sight = await sight_of_posts(context, about, {notification.actor for notification in known})
+    sight = await sight_of_posts(context, about, {notification.actor for notification in known} - {0})
     said = dict(zip(remarks, load.comment.loaded(remarks), strict=True))
 
     def shown(notification: Notification) -> bool:
@@ -251,11 +266,11 @@ async def acted_on(context: Context, post_id: str, field: str = "postId") -> Pos
     return target
 
 
-async def own(context: Context, post_id: str, viewer: int, verb: str) -> Post:
-    """Return one of the viewer's posts; raises Refused if there is none, or it is another member's."""
+async def own(context: Context, post_id: str, viewer: int, verb: str, *, or_any: bool = False) -> Post:
+    """Return one of the viewer's posts; raises Refused if there is none, or it is another's, unless that is allowed."""
     found = await post(context, global_ids.expect(post_id, global_ids.POSTS, "postId"))
     if found is None or not global_ids.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
-    if found.author != viewer:
+    if found.author != viewer and not or_any:
         raise refuse(UserErrorCode.NOT_ALLOWED, f"postId: only its author can {verb} a post", "postId")
     return found

@@ -66,11 +66,27 @@ async def seen(
 
 
 async def summaries(context: Context, found: Sequence[Conversation]) -> list[Summary]:
-    """Return what the viewer sees of conversations; one round trip if `conversations` has read what that depends on."""
+    """Return what the viewer sees of conversations; one round trip if `conversations` has read what that depends on.
+
+    They see nothing of a conversation that a reported message leads to.
+    """
+    if any(map(is_outside, found)):
+        inside = iter(await summaries(context, [one for one in found if not is_outside(one)]))
+        return [Summary(0, 0, None) if is_outside(one) else next(inside) for one in found]
     ids, load = [one.id for one in found], context.load
     await load.all((load.conversation, ids), (load.read_mark, ids))
     await hydrate.sight_of(context, {member for one in found for member in one.members})
     return await load.summary.load_many(ids)
+
+
+def outside(conversation: int) -> Conversation:
+    """Return a conversation as a moderator sees it who is not in it, but reads a report of one of its messages."""
+    return Conversation(conversation, ())
+
+
+def is_outside(conversation: Conversation) -> bool:
+    """Return whether the viewer is not in a conversation, and has come to it by a report."""
+    return not conversation.participants
 
 
 async def named(context: Context, conversation_id: str) -> Conversation:

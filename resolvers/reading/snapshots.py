@@ -19,13 +19,14 @@ from resolvers.reading.paging import NodeEdge, Page, Window
 from store import snapshots
 from store.client.database import Command, CommandRefused
 from store.groups.records import Group
+from store.moderation.records import Report
 from store.records import Entry, User
 from store.snapshots import Snapshot
 from store.timelines import Slice
 
 _CURSOR = re.compile(r"([a-z-]+)\.([0-9a-f]{32})\.([0-9a-f]{14})")  # kind of list, snapshot, place in the snapshot
 
-Edge = TypeVar("Edge", TimelineEdge, NodeEdge[User], NodeEdge[Group])
+Edge = TypeVar("Edge", TimelineEdge, NodeEdge[User], NodeEdge[Group], NodeEdge[Report])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@
 
 Lists are a member's followers and followed members. If several rows apply, each one takes away what it denies. A hidden
 post is visible to its author and to moderators only. A post in a group also requires that the viewer sees what is in
-the group. What is in a private group is visible to its members alone. A comment also requires that the viewer sees its
-post, and a plain repost that they see its original. Muting hides nothing: it only leaves the muted member out of the
-viewer's timelines, notifications and streams.
+the group. What is in a private group is visible to its members alone. What is in a hidden group is visible to the
+site's moderators alone, and only its members and they see that it exists. A comment also requires that the viewer sees
+its post, and a plain repost that they see its original. Muting hides nothing: it only leaves the muted member out of
+the viewer's timelines, notifications and streams.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from store.groups.records import Group, GroupKind
 from store.records import Comment, MessageAudience, Post, Relationship, Repost, Status, User
@@ -54,6 +56,11 @@ def permissions(user: User | None, relationship: Relationship, viewer: int | Non
     return Permissions(member=True, words=words, lists=lists, posts=words and lists, is_wanted=is_wanted(relationship))
 
 
+def granted(permissions: Permissions) -> Permissions:
+    """Return a moderator's permissions on a member to whom a report, the log or their act leads: they see who it is."""
+    return replace(permissions, member=True)
+
+
 def is_wanted(relationship: Relationship) -> bool:
     """Return whether there is no block or mute between the viewer and a member; also for a deleted member."""
     return not (relationship.blocks or relationship.is_blocked or relationship.mutes)
@@ -64,9 +71,19 @@ def allows_promotions(relationship: Relationship) -> bool:
     return not (relationship.blocks or relationship.mutes)
 
 
-def opens_group(group: Group | None, *, is_member: bool) -> bool:
-    """Return whether a viewer sees what is in a group: posts, members and description. A deleted group is unseen."""
-    return group is not None and (is_member or group.kind is not GroupKind.PRIVATE)
+def opens_group(group: Group | None, *, is_member: bool, is_moderator: bool = False) -> bool:
+    """Return whether a viewer sees what is in a group: posts, members and description. A deleted group is unseen.
+
+    `is_moderator` says whether they are a moderator of the site.
+    """
+    if group is None or (group.is_hidden and not is_moderator):
+        return False
+    return is_member or group.kind is not GroupKind.PRIVATE
+
+
+def sees_group(group: Group | None, *, is_member: bool, is_moderator: bool) -> bool:
+    """Return whether a viewer sees that a group exists."""
+    return group is not None and (not group.is_hidden or is_member or is_moderator)
 
 
 def allows_messages(user: User, *, follows: bool) -> bool:
@@ -96,7 +113,7 @@ def sees(sight: Sight, entity: User | Post | Comment | Group | None) -> bool:
         case Status():  # includes Repost, a subclass
             return _sees_post(sight, entity)
         case Group():
-            return True
+            return not entity.is_hidden or sight.is_moderator
         case User():
             return sight.of(entity.id).member
         case Comment():
@@ -137,6 +154,7 @@ def timeline(sight: Sight, posts: Sequence[Post | None]) -> list[Post | None]:
 def notifies(sight: Sight, actor: int, *about: Post | Comment | Group | None) -> bool:
     """Return whether the viewer is notified of a member's action on posts, comments or a group.
 
-    The viewer must have neither muted nor blocked the member, and must see all that the action is about.
+    The viewer must have neither muted nor blocked the member, and must see all that the action is about. Without an
+    actor (0), as of a resolved report, the site itself notifies.
     """
-    return sight.of(actor).is_wanted and all(sees(sight, entity) for entity in about)
+    return (not actor or sight.of(actor).is_wanted) and all(sees(sight, entity) for entity in about)

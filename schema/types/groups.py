@@ -115,6 +115,10 @@ class Group(Node):
         "the group.",
     )
     kind: records.GroupKind = strawberry.field(description="Who may join, read and post.")
+    is_hidden: bool = strawberry.field(
+        description="Whether moderators of the site hide it. Then only they see what is in it, and only they and its "
+        "members see that it exists."
+    )
     created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
     member_count = batched(
         _member_count,

@@ -57,12 +57,12 @@ enum(
     TAKEN="Another member has this login or e-mail address.",
     WEAK_PASSWORD="The password is too short, too common, or a name of the member.",  # noqa: S106  a description
     WRONG_CREDENTIALS="The password or the refresh token is wrong, or no longer valid.",
-    NOT_FOUND="There is no such member, post, comment, group, conversation, message, notification or promotion for the "
-    "viewer.",
+    NOT_FOUND="There is no such member, post, comment, group, conversation, message, report, notification or promotion "
+    "for the viewer.",
     NOT_ALLOWED="The viewer may not do this.",
-    SELF="The member named is the viewer.",
     LIMIT_REACHED="The viewer has as many of these, or made as many in this hour or day, as the limit allows.",
-    CONFLICT="The `idempotencyKey` was used with other input.",
+    SELF="The member named is the viewer, or what is named is the viewer's own.",
+    CONFLICT="The `idempotencyKey` was used with other input. Or the report is open already, or is resolved.",
 )
 
 

@@ -20,8 +20,8 @@ from store import notifications as stored
 
 enum(
     stored.NotificationKind,
-    "An act of another member. One post or comment causes one notification: QUOTE, REPLY and COMMENT include a "
-    "mention.",
+    "An act of another member, or of the moderators. One post or comment causes one notification: QUOTE, REPLY and "
+    "COMMENT include a mention.",
     FOLLOW="The actor follows the viewer.",
     FOLLOW_REQUEST="The actor asks to follow the viewer, who is private.",
     FOLLOW_APPROVED="The actor, who is private, approved the viewer's request to follow.",
@@ -32,6 +32,7 @@ enum(
     REPLY="The actor replied to a post of the viewer.",
     MENTION="The actor named the viewer with @login in a post or comment.",
     GROUP_INVITE="The actor invited the viewer to a group.",
+    REPORT_RESOLVED="Moderators have resolved a report of the viewer. It says nothing of what was decided.",
 )
 
 
@@ -64,7 +65,7 @@ class Notification(Node):
     actor = strawberry.field(
         resolver=_actor,
         graphql_type=User | None,
-        description="The member who did it. Null where the viewer may not see them.",
+        description="The member who did it. Null where the viewer may not see them, and for REPORT_RESOLVED.",
     )
     post = strawberry.field(
         resolver=_post,

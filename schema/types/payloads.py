@@ -13,6 +13,7 @@ from resolvers.operation.payloads import ExportDataPayload as ExportDataResult
 from resolvers.operation.payloads import SessionPayload as SessionResult
 from schema.types.conversations import Conversation, Message
 from schema.types.descriptions import USER_ERRORS, limit
+from schema.types.moderation import Report
 from schema.types.nodes import UserError
 from schema.types.posts import Comment, Post, Repost, Status
 from schema.types.promotions import Promotion
@@ -179,4 +180,16 @@ class DeleteMessagePayload:
 @strawberry.type(description="A conversation after a change.")
 class ConversationPayload:
     conversation: Conversation | None = strawberry.field(description=f"{CONVERSATION} Null once the viewer has left.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+@strawberry.type(description="A report that was filed or resolved.")
+class ReportPayload:
+    report: Report | None = strawberry.field(description="The report, as it is after the mutation.")
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+@strawberry.type(description="A member on whom a moderator or an administrator acted.")
+class UserPayload:
+    user: User | None = strawberry.field(description="The member, as they are after the mutation.")
     user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)

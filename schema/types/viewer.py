@@ -21,8 +21,8 @@ Role = enum(
     records.Role,
     "A member's role on the whole site, which decides what they may do.",
     MEMBER="May do what every member may.",
-    MODERATOR="May also see suspended members and hidden posts.",
-    ADMIN="May do what moderators may, and create and end promotions.",
+    MODERATOR="May also see suspended members and hidden posts, and act on reports and on what members wrote.",
+    ADMIN="May do what moderators may, give roles, and create and end promotions.",
 )
 MessageAudience = enum(
     records.MessageAudience,

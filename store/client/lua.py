@@ -36,6 +36,7 @@ SHARED = (
     "messaging",
     "two_factor",
     "limits",
+    "moderation",
 )  # files of shared declarations, in this order
 
 _COMMENT = re.compile(r"--.*")

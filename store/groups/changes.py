@@ -101,6 +101,23 @@ async def delete(db: Database, group: int, actor: int) -> tuple[str, Job | None]
     return outcome, read_job(job[0], "delete_group", job[1]) if job else None
 
 
+async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> tuple[str, Job | None]:
+    """Hide a group, or show it again; returns `new` with the job, which logs the act, `again`, or `gone`."""
+    p = partition(group)
+    outcome, *job = await db.call(
+        "hide_group",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        group=keys.group(group),
+        partition=p,
+        id=group,
+        channel=db.channel(keys.group_channel(group)),
+        wanted="1" if hidden else "",
+        **({"act": act} if act else {}),
+    )
+    return outcome, read_job(job[0], "group_members", job[1]) if job else None
+
+
 async def forget(db: Database, group: int) -> None:
     """Remove the remaining keys of a deleted group in its own partition."""
     people = (keys.group_members, keys.group_roles, keys.group_requests, keys.group_invitations)
@@ -109,7 +126,7 @@ async def forget(db: Database, group: int) -> None:
 
 
 async def list_in_directory(db: Database, group: int) -> None:
-    """List a group in the directory with its number of members, or remove one that is gone or private.
+    """List a group in the directory with its number of members, or remove one that is gone, private or hidden.
 
     The group is read again after the write. So the last of several concurrent calls always writes what is right.
     """
@@ -130,15 +147,18 @@ def directory_command(group: int, count: int | None) -> Command:
 
 async def _count_listed(db: Database, group: int) -> int | None:
     """Return the number of members that the directory has to give for a group, None when it must not list it."""
-    kind, count = await db.ask(*count_commands(group))
-    return read_count(kind, count)
+    return read_count(*await db.ask(*count_commands(group)))
 
 
 def count_commands(group: int) -> Sequence[Command]:
     """Return the commands that read what the directory has to say about a group."""
-    return [("HGET", keys.group(group), GroupField.KIND), ("ZCARD", keys.group_members(group))]
+    return [("HMGET", keys.group(group), GroupField.KIND, GroupField.HIDDEN), ("ZCARD", keys.group_members(group))]
 
 
-def read_count(kind: str | None, count: int) -> int | None:
-    """Return what the directory has to say about a group: its number of members, None when it must not list it."""
-    return None if kind is None or kind == GroupKind.PRIVATE.value else count
+def read_count(facts: Sequence[str | None], count: int) -> int | None:
+    """Return what the directory has to say about a group: its number of members, None when it must not list it.
+
+    `facts` are the group's kind and whether it is hidden.
+    """
+    kind, hidden = facts
+    return None if kind is None or hidden or kind == GroupKind.PRIVATE.value else count

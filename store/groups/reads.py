@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from store import keys
 from store.client.database import Command
 from store.groups.records import GroupRole
+from store.records import read_pairs
 
 DIRECTORY_SIZE = 100  # groups that the directory shows
 
@@ -29,6 +30,17 @@ def role_command(group: int, member: int) -> Command:
 def roles_command(group: int, members: Sequence[int]) -> Command:
     """Return the command that reads the roles of some members as `role_command` does."""
     return ("HMGET", keys.group_roles(group), *members)
+
+
+def all_roles_command(group: int) -> Command:
+    """Return the command that reads all roles of a group above MEMBER, for `read_owners`."""
+    return ("HGETALL", keys.group_roles(group))
+
+
+def read_owners(reply: Sequence[str] | dict[str, str]) -> set[int]:
+    """Return the owners of a group from the reply to `all_roles_command`."""
+    roles = reply if isinstance(reply, dict) else read_pairs(reply)
+    return {int(member) for member, role in roles.items() if role == GroupRole.OWNER.value}
 
 
 def requested_command(group: int, member: int) -> Command:

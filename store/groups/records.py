@@ -40,6 +40,7 @@ class Group(Struct, frozen=True):
     name: str
     description: str
     kind: GroupKind
+    is_hidden: bool = False  # by moderators of the site
 
     @property
     def created_at(self) -> datetime:
@@ -49,4 +50,5 @@ class Group(Struct, frozen=True):
     def read(cls, group: int, fields: Fields) -> Group | None:
         if not fields:
             return None
-        return cls(group, fields[GroupField.NAME], fields[GroupField.DESCRIPTION], GroupKind(fields[GroupField.KIND]))
+        name, description, kind = (fields[f] for f in (GroupField.NAME, GroupField.DESCRIPTION, GroupField.KIND))
+        return cls(group, name, description, GroupKind(kind), GroupField.HIDDEN in fields)

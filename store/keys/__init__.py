@@ -11,6 +11,7 @@ from collections.abc import Callable
 from store.keys.groups import *  # noqa: F403  one name space
 from store.keys.members import *  # noqa: F403
 from store.keys.messaging import *  # noqa: F403
+from store.keys.moderation import *  # noqa: F403
 from store.keys.posts import *  # noqa: F403
 from store.keys.site import *  # noqa: F403
 

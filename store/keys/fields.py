@@ -84,6 +84,7 @@ class GroupField:
     NAME = "name"
     DESCRIPTION = "description"
     KIND = "kind"
+    HIDDEN = "hidden"  # flag: moderators of the site hide it
 
 
 class ConversationField:
@@ -128,3 +129,41 @@ class PromotionField:
     TITLE = "title"
     TEXT = "text"
     URL = "url"
+
+
+class ReportField:
+    """Fields of `report:`."""
+
+    CASE = "case"
+    REPORTER = "reporter"
+    REASON = "reason"
+    NOTE = "note"
+
+
+class CaseField:
+    """Fields of `case:`."""
+
+    SUBJECT = "subject"  # as `kind:id`
+    AUTHOR = "author"  # member who wrote or owns the subject, or is it
+    STATE = "state"
+    RESOLVER = "resolver"  # moderator who resolved it; absent while it is open
+
+
+class ModerationActField:
+    """Fields of `moderation-act:`."""
+
+    ACTOR = "actor"  # 0 for an operator on the command line
+    KIND = "kind"
+    SUBJECT = "subject"  # as `kind:id`
+    REPORT = "report"  # 0 without one
+    NOTE = "note"
+    TEXT_DIGEST = "text_digest"  # of the text that was deleted; empty without one
+    PREVIOUS = "previous"  # digest of the act before; empty for the first
+    DIGEST = "digest"  # of all the others, and of the act's id
+
+
+class LogHeadField:
+    """Fields of `log-head:`."""
+
+    DIGEST = "digest"  # of the newest act
+    COUNT = "count"  # acts that were ever logged

@@ -6,7 +6,7 @@ from store.ids import partition
 
 
 def group(group: int) -> str:
-    """hash: name, description and kind of a group"""
+    """hash: name, description and kind of a group, and whether moderators of the site hide it"""
     return f"group:{{{partition(group)}}}:{group}"
 
 
@@ -51,7 +51,7 @@ def invited(member: int) -> str:
 
 
 def group_directory() -> str:
-    """zset: group that is not private → how many members it has"""
+    """zset: group that is neither private nor hidden → how many members it has"""
     return "group-directory:{groups}"
 
 

@@ -119,6 +119,8 @@ class Settings:
     )
     exports_per_day: int = setting(5, "exports that one member can prepare in a day (UTC)", least=1, most=1000)
     export_link_seconds: int = setting(3_600, "how long the link to an export works, s", least=10, most=86_400)
+    max_note: int = setting(1_000, "characters of the note of a report or of a moderator", least=1, most=100_000)
+    reports_per_hour: int = setting(20, "reports that one member can file in an hour", least=1)
     max_page: int = setting(100, "entries of one page", least=1, most=1000)
 
     # Limits on queries
@@ -194,6 +196,9 @@ class Settings:
         200, "followers reached before a post is answered; the worker reaches the rest", least=0
     )
     fanout_batch: int = setting(1_000, "followers reached per step of the worker, per node", least=1, most=10_000)
+    moderation_log_days: int = setting(
+        180, "how long texts that moderators deleted, and resolved reports, are kept, days", least=1, most=3650
+    )
     job_lease_seconds: int = setting(10, "silence after which unfinished work is taken over, s", least=1)
     job_attempts: int = setting(8, "failures after which work is set aside as dead", least=1)
 

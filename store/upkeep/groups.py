@@ -42,12 +42,12 @@ async def facts(db: Database, groups: Sequence[int]) -> list[GroupFacts]:
     """Return the facts about some groups. Two round trips."""
     replies = iter(await db.ask(*(command for group in groups for command in _facts_commands(group))))
     found: list[GroupFacts] = []
-    for group, kind, size, roles, first, listed in zip(groups, *[replies] * 5, strict=True):
+    for group, state, size, roles, first, listed in zip(groups, *[replies] * 5, strict=True):
         read = {int(member): GroupRole(role) for member, role in read_pairs(roles).items()}
-        count = changes.read_count(kind, size)
+        count = changes.read_count(state, size)
         oldest = int(first[0]) if first else None
         there = None if listed is None else int(listed)
-        found.append(GroupFacts(group, kind is not None, read, [], oldest, count, there))
+        found.append(GroupFacts(group, state[0] is not None, read, [], oldest, count, there))
     held = [(group, member) for group in found for member in group.roles]
     joined = await db.ask(*(("ZSCORE", Kind.GROUP_MEMBERS.key(group.id), member) for group, member in held))
     for (group, member), score in zip(held, joined, strict=True):

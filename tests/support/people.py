@@ -152,6 +152,12 @@ INPUTS = {
     "leaveConversation": "ConversationIdInput",
     "createPromotion": "CreatePromotionInput",
     "endPromotion": "EndPromotionInput",
+    "report": "ReportInput",
+    "resolveReport": "ResolveReportInput",
+    "suspendUser": "SuspendUserInput",
+    "setRole": "SetRoleInput",
+    "hideGroup": "HideGroupInput",
+    "unhideGroup": "HideGroupInput",
 }
 
 

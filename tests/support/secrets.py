@@ -12,8 +12,8 @@ from tests.support.people import INPUTS, Member
 CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
 CODE = "mnbv-cxyz-lkjh-gfds"
 
-KINDS = ("status", "user", "comment", "promotion", "group", "conversation", "message")
-POST, USER, COMMENT, PROMOTION, GROUP, CONVERSATION, MESSAGE = (f"{kind}_00000000000001" for kind in KINDS)
+KINDS = ("status", "user", "comment", "promotion", "group", "conversation", "message", "report")
+POST, USER, COMMENT, PROMOTION, GROUP, CONVERSATION, MESSAGE, REPORT = (f"{kind}_00000000000001" for kind in KINDS)
 
 
 OF_MEMBERS = ["follow", "unfollow", "approveFollowRequests", "rejectFollowRequests", "removeFollowers"]
@@ -70,6 +70,11 @@ FIELDS: dict[str, dict[str, Any]] = {
     "createPromotion": {"sponsorId": USER, "subject": {"userId": USER}, "endsAt": "2099-01-01T00:00:00Z"},
     "endPromotion": {"promotionId": PROMOTION},
     "exportData": {"password": CURRENT},
+    "report": {"subjectId": POST, "reason": "OTHER", "note": "see"},
+    "resolveReport": {"reportId": REPORT, "action": "DISMISS"},
+    "suspendUser": {"userId": USER, "suspended": True},
+    "setRole": {"userId": USER, "role": "MODERATOR"},
+    **{name: {"groupId": GROUP} for name in ["hideGroup", "unhideGroup"]},
     "logOut": {"everywhere": True},
     "deleteAccount": {"password": CURRENT},
 }

@@ -1,9 +1,14 @@
 -- Makes a member private or suspended, or ends that, with the job that moves their published posts.
 -- KEYS: minted, jobs, user, credentials, sessions.
--- ARGV: partition, member, state ('private' or 'suspended'), wanted ('1' to begin it, '' to end it).
--- Returns the job's id and body and the sessions ended; {} when nothing changes, false without the member.
+-- ARGV: partition, member, state ('private' or 'suspended'), wanted ('1' to begin it, '' to end it),
+-- rank? (of who acts on another member), act? (JSON, which the job logs).
+-- Returns the job's id and body and the sessions ended; {} when nothing changes, false without the member, {'denied'}
+-- for an equal or superior of who acts.
 if redis.call('EXISTS', user) == 0 then
   return false
+end
+if rank and not is_below(credentials, rank) then
+  return {'denied'}
 end
 local is = redis.call('HEXISTS', user, state) == 1
 if is == (wanted == '1') then
@@ -27,6 +32,7 @@ if state == UserField.SUSPENDED then
 end
 local id = mint(minted, partition)
 -- While the other state holds, nothing changes for those who are neither followers nor moderators.
-local body = cjson.encode({member = member, what = state, is_apart = redis.call('HEXISTS', user, other) == 1})
+local is_apart = redis.call('HEXISTS', user, other) == 1
+local body = cjson.encode({member = member, what = state, is_apart = is_apart, act = carried(act)})
 commit(jobs, id, 'privacy_change', body)
 return {str(id), body, ended}

@@ -1,8 +1,10 @@
--- Deletes a comment, with the job that withdraws its mentions.
+-- Deletes a comment, with the job that withdraws its mentions and logs a moderator's act.
 -- KEYS: minted, jobs, status, comments, comment, rescore, commenters.
--- ARGV: partition, id (of the comment), channel, post, mailboxes.
--- Returns the job's id and body, {} when it mentions nobody, false when it is gone already.
-local author, mentions = unpack(redis.call('HMGET', comment, CommentField.AUTHOR, CommentField.MENTIONS))
+-- ARGV: partition, id (of the comment), channel, post, mailboxes, act? (JSON).
+-- Returns the job's id and body, {} without such a job, false when it is gone already.
+local author, mentions, text = unpack(redis.call(
+  'HMGET', comment, CommentField.AUTHOR, CommentField.MENTIONS, CommentField.TEXT
+))
 if redis.call('DEL', comment) == 0 then
   return false
 end
@@ -13,10 +15,10 @@ if redis.call('EXISTS', status) == 1 then
   changed(channel, rescore, post)
   withdraw(mailbox(mailboxes, redis.call('HGET', status, StatusField.AUTHOR)), 'COMMENT', author, post, id)
 end
-if not mentions then
+if not mentions and not act then
   return {}
 end
 local job = mint(minted, partition)
-local body = cjson.encode({comment = id, post = post, author = author, mentions = mentions})
+local body = cjson.encode({comment = id, post = post, author = author, mentions = mentions or '', act = carried(act, text)})
 commit(jobs, job, 'unmention', body)
 return {str(job), body}

@@ -1,8 +1,10 @@
 -- Deletes a post from its author's partition, with the job that removes it everywhere else.
 -- Its likes, comments and reposts stay until the job has read them. Without the status, none is shown or added.
--- KEYS: minted, jobs, progress, status, user, profile, home, home_state, sources, newest, reposted, hidden, dead_jobs.
--- ARGV: partition, post, author, channel.
--- Returns the job's id and body, false when the post is gone or is not the author's.
+-- KEYS: minted, jobs, progress, status, user, profile, home, home_state, sources, newest, reposted, hidden, dead_jobs,
+-- credentials?.
+-- ARGV: partition, post, author, channel, rank?, act?.
+-- A moderator of a lower rank than the author's is refused. `act` is JSON, which the job logs with the post's text.
+-- Returns the job's id and body, false when the post is gone or is not the author's, {} when refused.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, mentions,
   latitude, longitude, unannounced, group, original_group = unpack(redis.call(
     'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
@@ -12,6 +14,9 @@ local written_by, text, hashtags, original, original_author, of_quote, reply_to,
   ))
 if written_by ~= author then
   return false
+end
+if credentials and not is_below(credentials, rank) then
+  return {}
 end
 local plain = original and text == ''
 redis.call('DEL', status)
@@ -51,6 +56,7 @@ local body = cjson.encode({
   reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '', mentions = mentions or '',
   text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced,
   group = group or '', original_group = original_group or '',
+  act = carried(act, text),
 })
 commit(jobs, id, 'delete', body)
 redis.call('SPUBLISH', channel, '')

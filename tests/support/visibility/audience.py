@@ -16,6 +16,7 @@ from store.records import Role
 from store.settings import Settings
 from tests.support import conversations
 from tests.support.groups import create, give, join, let_in
+from tests.support.moderating import report, resolve
 from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
 from tests.support.promoting import administrator, promote
 from tests.support.visibility.sights import CELLS, RELATIONS, STATES, Cell, State
@@ -100,6 +101,9 @@ async def _make(db: Database, anonymous: Member) -> Audience:
     await _friends_entities(site)
     await _friends_groups(site)
     admin = await administrator(db, anonymous)
+    dismissed = await report(site.friend, (await sign_up(anonymous, "nuisance")).id)
+    await resolve(admin, dismissed, "DISMISS")
+    site.shared |= {"admin": admin.id, "dismissed": dismissed}
     await asyncio.gather(*(_entities(site, state, admin) for state in STATES))
     await _relate(db, site)
     await asyncio.gather(*(_apply_state(db, site, state) for state in STATES))
@@ -174,6 +178,8 @@ async def _entities(site: Audience, state: State, admin: Member) -> None:
     found["group"] = await create(member)
     for viewer in signed_in(site):
         await do(member, "inviteToGroup", groupId=found["group"], userIds=[viewer.id])
+    for entity in ("member", "status", "quote_of_status", "comment_on_status", "message", "group"):
+        found[f"report_of_{entity}"] = await report(friend, found[entity])
     site.entities[state] = found
 
 

@@ -19,6 +19,7 @@ from tests.support.visibility.sights import (
     MEMBER,
     POSTS,
     PRIVATE_TALK,
+    REPORTED,
     REPOSTS,
     TIMELINE,
     WANTED,
@@ -78,6 +79,7 @@ TOGETHER = Only("a block ends a conversation of two for both", lambda cell: cell
 HEARD = Only(
     "who blocks the sender does not see their messages", lambda cell: cell.relation not in {ANONYMOUS, "blocking"}
 )
+MODERATORS = Only("moderators of the site alone", lambda cell: cell.relation == "moderator")
 NAMED = Only("every member and their pal name every other viewer", lambda cell: cell.relation not in {ANONYMOUS, SELF})
 
 EDGES = "(first: 100) { edges { node { id } } nodes { id } }"
@@ -247,6 +249,31 @@ def _conversations() -> Iterator[Path]:
     yield Path("Message.conversation", of, "talk", PRIVATE_TALK, HEARD)
 
 
+def _moderation() -> Iterator[Path]:
+    yield Path("Query.node", "node(id: $it) { id }", "report_of_member report_of_message", REPORTED, MODERATORS)
+    yield Path("Query.nodes", "nodes(ids: [$friend, $it]) { id }", "report_of_status", REPORTED, MODERATORS)
+    for part, entities in (
+        ("subject { ... on Node { id } }", "member status quote_of_status comment_on_status message group"),
+        ("messages { id }", "message"),
+        ("reporter { id }", "friend"),
+        ("id", "report_of_member report_of_message"),
+    ):
+        of = part.partition(" ")[0]
+        field = "Query.reports" if of == "id" else f"Report.{of}"
+        query = f"reports(first: 100) {{ edges {{ node {{ {part} }} }} nodes {{ {part} }} }}"
+        yield Path(field, query, entities, REPORTED, MODERATORS)
+    for part, entities in (
+        ("subject { ... on Node { id } }", "member status"),
+        ("actor { id }", "admin"),
+        ("report { id }", "dismissed"),
+    ):
+        query = f"moderationLog(first: 100) {{ edges {{ node {{ {part} }} }} nodes {{ {part} }} }}"
+        yield Path(f"ModerationAct.{part.partition(' ')[0]}", query, entities, REPORTED, MODERATORS)
+        yield Path("Query.moderationLog", query, entities, REPORTED, MODERATORS)
+    resolved = "reports(state: DISMISSED) { nodes { resolvedBy { id } } }"
+    yield Path("Report.resolvedBy", resolved, "admin", REPORTED, MODERATORS)
+
+
 # Subscriptions to which the live visibility tests subscribe.
 LIVE = (HOME, ACTIVITY, NOTIFICATIONS, MESSAGES, GROUP, STREAM, SAMPLE)
 PATHS = (
@@ -259,6 +286,7 @@ PATHS = (
     *_groups(),
     *_promotions(),
     *_conversations(),
+    *_moderation(),
 )
 
 SELF_ONLY = "answers with the viewer, whose fields have ways of their own"
@@ -290,4 +318,15 @@ ELSEWHERE = {  # fields that need no path of their own, and why
     "Mutation.createPromotion": "administrators only; what a promotion shows has ways of its own",
     "Mutation.endPromotion": "administrators only",
     "PromotionPayload.promotion": "administrators only",
+    "Mutation.setRole": "administrators only",
+    **dict.fromkeys(
+        (
+            "Mutation.resolveReport",
+            "Mutation.suspendUser",
+            "Mutation.hideGroup",
+            "Mutation.unhideGroup",
+            "UserPayload.user",
+        ),
+        "moderators act on what they see in reports",
+    ),
 }

@@ -81,6 +81,7 @@ REPOSTS = Kind("reposts", ("posts",))  # plain reposts of others' posts, which c
 TIMELINE = Kind("timeline", ("posts", "wants"), can_be_hidden=True)
 WANTED = Kind("wanted", ("wants",))  # members whose activity the viewer is shown
 PRIVATE_TALK = Kind("private talk", (), is_lasting=True)  # conversations and messages: who takes part sees them
+REPORTED = Kind("reported", (), is_lasting=True)  # what moderators see, whatever hides it from others
 KINDS = (MEMBER, WORDS, LISTS, POSTS, REPOSTS, TIMELINE, WANTED)
 
 

@@ -14,6 +14,7 @@ from tests.support.visibility.paths import BLOCKS, FOLLOWING, HEARD, MUTING, OWN
 from tests.support.visibility.sights import MEMBER, POSTS, PRIVATE_TALK, REPOSTS, WORDS, Cell, Kind
 
 TAKE_AWAY = {"unrepost", "deletePost", "hidePost", "unhidePost", "deleteComment", "deleteMessage", "leaveConversation"}
+MODERATED = {"deletePost", "deleteComment"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Write:
         return f"{self.mutation}(input: {{ {self.input} }}) {{ {self.selection} {USER_ERRORS} }}"
 
     def is_harmless(self, cell: Cell) -> bool:
-        """Return whether it leaves the entities in place; an author's own deletions don't."""
+        """Return whether it leaves the entities in place; deletions by an author or a moderator don't."""
+        if cell.relation == "moderator":
+            return self.mutation not in MODERATED
         return cell.relation != SELF or self.mutation not in TAKE_AWAY
 
 
@@ -98,6 +101,16 @@ def _of_members() -> Iterator[Write]:
         yield Write(mutation, "userIds: [$it]", "users { id }", "member", MEMBER, ends)
 
 
+def _reports() -> Iterator[Write]:
+    given, selection = "subjectId: $it, reason: SPAM", "report { id subject { ... on Node { id } } }"
+    yield Write("report", given, selection, "member", MEMBER)
+    yield Write("report", given, selection, "status quote_of_status pals_repost own_comment", POSTS)
+    yield Write("report", given, selection, "repost_of_status", REPOSTS)
+    yield Write("report", given, selection, "comment_on_status", WORDS)
+    for message, only in (("message", HEARD), ("pair_message", TOGETHER), ("pals_message", OWN)):
+        yield Write("report", given, selection, message, PRIVATE_TALK, only=only)
+
+
 INVITE = Write("inviteToGroup", "groupId: $friend_group, userIds: [$it]", "group { id }", "member", MEMBER)
 
 
@@ -121,6 +134,16 @@ def _of_messages() -> Iterator[Write]:
 
 
 MARK_READ = Write("markNotificationsRead", "upToId: $it", "viewer { user { id } }", "notification", MEMBER, only=OWN)
-WRITES = (*_of_posts(), *_of_comments(), *_of_members(), *_of_messages(), *_of_conversations(), INVITE, MARK_READ)
+# Reports come first, because later mutations leave conversations.
+WRITES = (
+    *_reports(),
+    *_of_posts(),
+    *_of_comments(),
+    *_of_members(),
+    *_of_messages(),
+    *_of_conversations(),
+    INVITE,
+    MARK_READ,
+)
 # Mentions name members by login, and an invisible member's login must match nobody.
 MENTION = Write("post", "text: $logins", "status { id mentions { id } }", "member", MEMBER)

@@ -1,0 +1,47 @@
+"""Objects by their global ids, of every type."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from resolvers.operation.context import Context
+from resolvers.reading import global_ids, groups, hydrate, messaging, moderation
+
+
+async def node(context: Context, global_id: str) -> object | None:
+    """Return the object that a global id names; None if it does not exist or the viewer does not see it."""
+    kind, number = global_ids.expect_argument(global_id, "id")
+    (found,) = await LOADERS[kind](context, [number])
+    return found if global_ids.is_of(global_id, found) else None
+
+
+async def nodes(context: Context, ids: Sequence[str]) -> list[object | None]:
+    """Return the objects that global ids name, in order; None for those that are missing or not seen."""
+    global_ids.at_most(context.settings, ids, "ids")
+    named = [global_ids.expect_argument(text, "ids") for text in ids]
+    found: dict[tuple[str, int], Any] = {}
+    for load in dict.fromkeys(LOADERS[kind] for kind, _ in named):
+        wanted = [name for name in named if LOADERS[name[0]] is load]
+        records = await load(context, [number for _, number in wanted])
+        found |= {name: record for name, record in zip(wanted, records, strict=True) if record is not None}
+    return [
+        record if (record := found.get(name)) is not None and global_ids.is_of(text, record) else None
+        for text, name in zip(ids, named, strict=True)
+    ]
+
+
+LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
+    "user": hydrate.users,
+    "status": hydrate.posts,
+    "repost": hydrate.posts,
+    "comment": hydrate.comments,
+    "group": groups.groups,
+    "promotion": hydrate.promotions,
+    "notification": hydrate.notifications,
+    "conversation": messaging.conversations,
+    "message": messaging.messages,
+    "report": moderation.reports,
+    "act": moderation.acts,
+    "viewer": hydrate.viewers,
+}

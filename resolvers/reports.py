@@ -1,0 +1,190 @@
+"""Reports: filing them, the moderators' list, and their decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers.jobs import dispatch
+from resolvers.operation.context import Context
+from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.inputs import checked_note
+from resolvers.operation.payloads import ReportPayload
+from resolvers.reading import global_ids as ids
+from resolvers.reading import hydrate, messaging, moderation, snapshots
+from resolvers.reading.moderation import MESSAGE, Subjective
+from resolvers.reading.paging import NodeEdge, Page
+from store import attempts, conversations
+from store.attempts import HOUR_SECONDS
+from store.conversations.records import Message
+from store.groups import reads as groups
+from store.groups.records import Group
+from store.moderation import reports
+from store.moderation.records import Report, ReportAction, ReportReason, ReportState, Subject, write_messages
+from store.moderation.reports import Decision, ReportDraft
+from store.records import Entry, Post, User, read_entries
+from store.timelines import Slice, read_slice
+
+FILED = "reports"  # the kind under which filed reports are counted
+MESSAGES_COPIED = 5  # the reported message and those just before it
+
+
+async def report(context: Context, *, subject_id: str, reason: ReportReason, note: str | None = "") -> ReportPayload:
+    """Report a member, post, comment, message or group that the viewer sees. A plain repost acts for its original."""
+    viewer = await context.member()
+    words = checked_note(note, context.settings.max_note)
+    found = await _reported(context, subject_id)
+    author = await _author(context, found)
+    if author == viewer:
+        raise refuse(UserErrorCode.SELF, "subjectId: this is you, or yours", "subjectId")
+    await _limit(context, viewer)
+    subject = Subject(ids.kind_of(found), found.id)
+    copy = await _copied(context, found) if isinstance(found, Message) else ""
+    is_new, made = await reports.file(context.db, ReportDraft(viewer, subject, author, reason, words, copy))
+    if not is_new:
+        raise refuse(UserErrorCode.CONFLICT, "subjectId: your report of this is still open", "subjectId")
+    context.forget()
+    return await _payload(context, made)
+
+
+async def _reported(context: Context, subject_id: str) -> Subjective:
+    """Return what the viewer reports; raises Refused if they do not see it."""
+    named = ids.read(subject_id)
+    if named is None:
+        raise refuse(UserErrorCode.INVALID, "subjectId: this is not an id of this API", "subjectId")
+    found = await moderation.seen(context, Subject(*named))
+    if found is None or not ids.is_of(subject_id, found):
+        raise refuse(UserErrorCode.NOT_FOUND, "subjectId: there is no such subject", "subjectId")
+    if not isinstance(found, Post):
+        return found
+    original = await hydrate.post(context, hydrate.acts_for(found))
+    if original is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "subjectId: there is no such subject", "subjectId")
+    return original
+
+
+async def _author(context: Context, found: Subjective) -> int:
+    """Return who answers for a subject: for a group, one of its owners, the viewer before others; 0 for nobody."""
+    if isinstance(found, User):
+        return found.id
+    if isinstance(found, Message):
+        return found.sender_id
+    if isinstance(found, Group):
+        (roles,) = await context.batcher.run([groups.all_roles_command(found.id)])
+        owners = groups.read_owners(roles)
+        return context.viewer if context.viewer in owners else min(owners, default=0)
+    return found.author
+
+
+async def _limit(context: Context, viewer: int) -> None:
+    if context.settings.rate_limit:
+        (count,) = await attempts.count(context.db, [(FILED, str(viewer))], HOUR_SECONDS)
+        most = context.settings.reports_per_hour
+        if count > most:
+            wait = attempts.rest_of_window(HOUR_SECONDS)
+            message = f"a member files at most {most} reports in an hour: try again in {wait} s"
+            raise refuse(UserErrorCode.LIMIT_REACHED, message)
+
+
+async def _copied(context: Context, message: Message) -> str:
+    """Return the copy of a message and those just before it, as far as the viewer sees them; oldest first."""
+    key = conversations.messages_list(message.conversation_id)
+    part = Slice(above=None, below=message.id + 1, newest_first=True, count=MESSAGES_COPIED)
+    (reply,) = await context.batcher.run([read_slice(key, part)])
+    found = await messaging.messages(context, [entry.entity for entry in read_entries(reply)])
+    return write_messages([one for one in reversed(found) if one])
+
+
+async def resolve_report(
+    context: Context, *, report_id: str, action: ReportAction, note: str | None = ""
+) -> ReportPayload:
+    """Resolve a report with all open ones of its subject; moderators only. Exactly one of two concurrent calls wins."""
+    moderator = await context.moderator()
+    words = checked_note(note, context.settings.max_note)
+    number = ids.expect(report_id, ("report",), "reportId")
+    (found,) = await moderation.reports(context, [number])
+    if found is None:
+        raise _gone()
+    if found.state is not ReportState.OPEN:
+        raise _resolved()
+    text = await _checked_decision(context, found, action)
+    decision = Decision(number, action, moderator, context.rank, words, text)
+    outcome, job = await reports.resolve(context.db, decision)
+    if outcome == "gone":
+        raise _gone()
+    if job is None:
+        raise _resolved()
+    await dispatch.finish(context.db, job, context.batcher)
+    context.forget()
+    return await _payload(context, number)
+
+
+async def _checked_decision(context: Context, found: Report, action: ReportAction) -> str:
+    """Return the text that a decision deletes, as the log keeps it; raises Refused if the decision is not possible."""
+    if found.author == context.viewer:
+        raise refuse(UserErrorCode.SELF, "reportId: this report is about you, or yours", "reportId")
+    if action is ReportAction.DISMISS:
+        return ""
+    if action is ReportAction.DELETE_CONTENT and found.about.kind == "user":
+        raise refuse(UserErrorCode.INVALID, "action: a member has no content to delete", "action")
+    await moderation.check_rank(context, found.author, "reportId")
+    if action is ReportAction.SUSPEND_AUTHOR:
+        if await context.load.user.load(found.author) is None:
+            raise refuse(UserErrorCode.NOT_FOUND, "action: the author's account is gone", "action")
+        return ""
+    if found.about.kind == MESSAGE:
+        # The log keeps no private messages: moderators read them in the report, which is kept as long.
+        there, text = await context.load.message.load(found.about.id) is not None, ""
+    else:
+        (subject,) = await moderation.subjects(context, [found.about])
+        there, text = subject is not None, moderation.text_of(subject)
+    if not there:
+        raise refuse(UserErrorCode.NOT_FOUND, "action: nothing is left to delete", "action")
+    return text
+
+
+async def _payload(context: Context, report: int) -> ReportPayload:
+    (found,) = await moderation.reports(context, [report])
+    return ReportPayload(report=found)
+
+
+def _gone() -> Exception:
+    return refuse(UserErrorCode.NOT_FOUND, "reportId: there is no such report", "reportId")
+
+
+def _resolved() -> Exception:
+    return refuse(UserErrorCode.CONFLICT, "reportId: this report is resolved already", "reportId")
+
+
+async def listed(context: Context, state: ReportState, first: int | None, after: str | None) -> Page[NodeEdge[Report]]:
+    """Return the reports in a state; moderators only. Open ones begin with the most reported subject."""
+    await context.moderator()
+
+    async def rank() -> list[int]:
+        (reply,) = await context.batcher.run([reports.list_command(state)])
+        return [int(one) for one in reply]
+
+    async def show(entries: Sequence[Entry]) -> list[NodeEdge[Report] | None]:
+        found = await moderation.reports(context, [entry.entity for entry in entries])
+        return [NodeEdge("", one, one.id) if one and one.state is state else None for one in found]
+
+    kind = f"reports-{state.value.lower()}"
+    return await snapshots.page(context, snapshots.Listing(kind, "", rank, show), first, after)
+
+
+async def reporters(context: Context, found: Sequence[Report]) -> list[User | None]:
+    """Return who filed each report, None where their account is gone."""
+    return await moderation.people(context, [one.reporter_id for one in found])
+
+
+async def resolvers(context: Context, found: Sequence[Report]) -> list[User | None]:
+    """Return who resolved each report, None while it is open."""
+    return await moderation.people(context, [one.resolver for one in found])
+
+
+async def subjects(context: Context, found: Sequence[Report]) -> list[Subjective | None]:
+    """Return what each report is about, None once it is gone. A message is read from the report, as `messages` does."""
+    others = [one for one in found if one.about.kind != MESSAGE]
+    about = iter(await moderation.subjects(context, [one.about for one in others]))
+    of_messages = [one for one in found if one.about.kind == MESSAGE]
+    said = iter(await moderation.reported_messages(context, of_messages))
+    return [next(said) if one.about.kind == MESSAGE else next(about) for one in found]

@@ -1,0 +1,103 @@
+"""The moderation log: acts of moderators and administrators, to which nothing but `append` ever writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.keys.fields import ModerationActField as Field
+from store.keys.moderation import PARTITION
+from store.moderation.records import Act, ModerationAct
+from store.records import Job, read_pairs
+
+
+def log_keys() -> dict[str, Any]:
+    """Return the keys of the log as scripts name them."""
+    return {"minted": keys.minted(PARTITION), "log": keys.moderation_log(), "head": keys.log_head()}
+
+
+def log_arguments(db: Database) -> dict[str, Any]:
+    """Return where a script writes acts and removed texts, and for how long it keeps the texts."""
+    return {
+        "partition": PARTITION,
+        "act_prefix": keys.prefix(keys.moderation_act, PARTITION),
+        "text_prefix": keys.prefix(keys.removed_text, PARTITION),
+        "text_seconds": kept_seconds(db),
+    }
+
+
+def kept_seconds(db: Database) -> int:
+    """Return for how long removed texts and resolved reports are kept, in seconds."""
+    return db.settings.moderation_log_days * keys.DAY
+
+
+async def append(db: Database, *acts: Act) -> None:
+    """Append acts to the log, each once under its name. One round trip."""
+    await db.ask(*(_append_command(db, act.fields()) for act in acts))
+
+
+async def append_carried(db: Database, job: Job) -> None:
+    """Append the act that a job carries, under the job's id unless it has a name. Repeating it appends nothing."""
+    carried = job.body["act"]
+    assert isinstance(carried, dict)
+    await append_fields(db, {**carried, "name": carried.get("name") or str(job.id)})
+
+
+async def append_fields(db: Database, act: Mapping[str, str]) -> None:
+    """Append an act that a job has as `Act.fields`. Repeating it appends nothing."""
+    await db.ask(_append_command(db, act))
+
+
+def _append_command(db: Database, fields: Mapping[str, str]) -> Command:
+    return script("append_act", **log_keys(), **log_arguments(db), **fields)
+
+
+async def intend(db: Database, act: Act, **about: int) -> Job:
+    """Commit the job that logs an act if it is done by then, before doing it in another slot."""
+    body = {**about, "intended": act.fields()}
+    job = await db.call(
+        "intend",
+        minted=keys.minted(PARTITION),
+        jobs=keys.jobs(PARTITION),
+        partition=PARTITION,
+        kind="intended_act",
+        body=json.dumps(body),
+    )
+    return Job(int(job), "intended_act", dict(body))
+
+
+def log_list() -> str:
+    """Return the key of all acts, sorted by id; its members are their names."""
+    return keys.moderation_log()
+
+
+def act_commands(acts: Sequence[int]) -> list[Command]:
+    """Return the commands that read acts with their removed texts, two for each."""
+    return [
+        command for act in acts for command in (("HGETALL", keys.moderation_act(act)), ("GET", keys.removed_text(act)))
+    ]
+
+
+def read_acts(acts: Sequence[int], replies: Sequence[Any]) -> list[ModerationAct | None]:
+    """Return acts from the replies to `act_commands`."""
+    pairs = zip(acts, replies[::2], replies[1::2], strict=True)
+    return [
+        ModerationAct.read(act, fields if isinstance(fields, dict) else read_pairs(fields), text)
+        for act, fields, text in pairs
+    ]
+
+
+def digest(text: str) -> str:
+    """Return a digest as scripts make it."""
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def chained(act: int, name: str, fields: Mapping[str, str]) -> str:
+    """Return the digest that an act must have, given its fields and the name under which it was logged."""
+    parts = (Field.ACTOR, Field.KIND, Field.SUBJECT, Field.REPORT)
+    words = (fields[Field.PREVIOUS], str(act), name, *(fields[part] for part in parts))
+    return digest("\n".join((*words, digest(fields[Field.NOTE]), fields[Field.TEXT_DIGEST])))

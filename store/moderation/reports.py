@@ -1,0 +1,158 @@
+"""Reports: filing, listing and resolving them. All reports of one subject make up a case until they are resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.ids import first_of, partition
+from store.keys.moderation import PARTITION
+from store.moderation.log import kept_seconds, log_arguments, log_keys
+from store.moderation.records import ACTS, Report, ReportAction, ReportReason, ReportState, Subject
+from store.records import Entry, Job, read_entries, read_job
+from store.scripts.mailboxes import mailboxes
+
+LISTED = 1_000  # reports that one list shows
+NOTIFIED_AT_ONCE = 500  # reporters notified per step
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDraft:
+    """A report to be filed. `messages` is the copy of the reported message and those before it, "" for others."""
+
+    reporter: int
+    subject: Subject
+    author: int
+    reason: ReportReason
+    note: str
+    messages: str = ""
+
+
+async def file(db: Database, draft: ReportDraft) -> tuple[bool, int]:
+    """File a report; returns its id, and False with the older one's id if the reporter has an open one."""
+    outcome, report = await db.call(
+        "file_report",
+        minted=keys.minted(PARTITION),
+        open_cases=keys.open_cases(),
+        cases=keys.cases(ReportState.OPEN.value),
+        partition=PARTITION,
+        subject=str(draft.subject),
+        author=draft.author,
+        reporter=draft.reporter,
+        reason=draft.reason.value,
+        note=draft.note,
+        messages=draft.messages,
+        report_prefix=keys.prefix(keys.report, PARTITION),
+        case_prefix=keys.prefix(keys.case, PARTITION),
+        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
+        messages_prefix=keys.prefix(keys.report_messages, PARTITION),
+    )
+    return outcome == "new", int(report)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A moderator's decision on a report; `text` is what it deletes, as the log keeps it."""
+
+    report: int
+    action: ReportAction
+    resolver: int
+    rank: int
+    note: str
+    text: str
+
+
+async def resolve(db: Database, decision: Decision) -> tuple[str, Job | None]:
+    """Resolve all reports of a case and log it; returns `new` with the job, `resolved` before, or `gone`.
+
+    Exactly one of several concurrent calls gets `new`.
+    """
+    oldest = datetime.now(UTC) - timedelta(seconds=kept_seconds(db))
+    state = decision.action.state.value
+    outcome, *job = await db.call(
+        "resolve_case",
+        **log_keys(),
+        jobs=keys.jobs(PARTITION),
+        report=keys.report(decision.report),
+        open_cases=keys.open_cases(),
+        cases=keys.cases(ReportState.OPEN.value),
+        resolved=keys.cases(state),
+        **log_arguments(db),
+        id=decision.report,
+        state=state,
+        action=decision.action.value,
+        rank=decision.rank,
+        oldest=first_of(oldest),
+        actor=decision.resolver,
+        kind=ACTS[decision.action].value,
+        note=decision.note,
+        text=decision.text,
+        case_prefix=keys.prefix(keys.case, PARTITION),
+    )
+    return outcome, read_job(job[0], "resolve", job[1]) if job else None
+
+
+def report_command(report: int) -> Command:
+    """Return the command that reads a report with its case, for `Report.read`."""
+    return script(
+        "read_report",
+        report=keys.report(report),
+        case_prefix=keys.prefix(keys.case, PARTITION),
+        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
+    )
+
+
+def messages_command(report: int) -> Command:
+    """Return the command that reads the copy of messages in a report, None without one."""
+    return ("GET", keys.report_messages(report))
+
+
+def read_reports(reports: Sequence[int], replies: Sequence[Any]) -> list[Report | None]:
+    """Return reports from the replies to `report_command`."""
+    return [Report.read(report, reply) for report, reply in zip(reports, replies, strict=True)]
+
+
+def list_command(state: ReportState) -> Command:
+    """Return the command that lists the reports in a state: the most reported subject first, or the last resolved."""
+    return script(
+        "list_reports",
+        cases=keys.cases(state.value),
+        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
+        limit=LISTED,
+    )
+
+
+async def reporters_after(db: Database, case: int, last: int) -> list[Entry]:
+    """Return reporters of a case with their reports above an id, oldest first; at most `NOTIFIED_AT_ONCE`."""
+    bounds = (f"({last}", "+inf", "BYSCORE", "LIMIT", 0, NOTIFIED_AT_ONCE, "WITHSCORES")
+    return read_entries(await db.one("ZRANGE", keys.case_reports(case), *bounds))
+
+
+async def notify_reporters(db: Database, reporters: Sequence[Entry]) -> None:
+    """Notify reporters that their reports were resolved, each once, and let the reports expire."""
+    seconds = kept_seconds(db)
+    commands: list[Command] = []
+    for reporter, report in ((entry.entity, entry.place) for entry in reporters):
+        p = partition(reporter)
+        commands += [
+            script(
+                "notify_resolved",
+                user=keys.user(reporter),
+                mailboxes=mailboxes(db, p),
+                member=reporter,
+                report=report,
+            ),
+            ("EXPIRE", keys.report(report), seconds, "NX"),
+            ("EXPIRE", keys.report_messages(report), seconds, "NX"),
+        ]
+    await db.ask(*commands)
+
+
+async def expire(db: Database, case: int) -> None:
+    """Let a resolved case expire."""
+    seconds = kept_seconds(db)
+    await db.ask(*(("EXPIRE", key(case), seconds, "NX") for key in (keys.case, keys.case_reports)))

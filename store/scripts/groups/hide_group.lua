@@ -1,0 +1,25 @@
+-- Hides a group from all but the site's moderators, or shows it again, with the job that updates the directory and
+-- tells live homes of its reposted posts.
+-- KEYS: minted, jobs, group.
+-- ARGV: partition, id (of the group), channel, wanted ('1' to hide it, '' to show it), act?.
+-- Returns {'gone'}, {'again'} without a change, or {'new', job, job body}.
+if redis.call('EXISTS', group) == 0 then
+  return {'gone'}
+end
+local is = redis.call('HEXISTS', group, GroupField.HIDDEN) == 1
+if is == (wanted == '1') then
+  return {'again'}
+end
+local text = redis.call('HGET', group, GroupField.NAME) .. '\n' .. redis.call('HGET', group, GroupField.DESCRIPTION)
+if is then
+  redis.call('HDEL', group, GroupField.HIDDEN)
+else
+  redis.call('HSET', group, GroupField.HIDDEN, '1')
+end
+redis.call('SPUBLISH', channel, '')
+local is_private = redis.call('HGET', group, GroupField.KIND) == 'PRIVATE'
+local shown = is_private and '' or is and 'unhide' or 'hide'
+local job = mint(minted, partition)
+local body = cjson.encode({group = id, members = '', shown = shown, act = carried(act, is and '' or text)})
+commit(jobs, job, 'group_members', body)
+return {'new', str(job), body}

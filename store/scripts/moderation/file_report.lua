@@ -1,0 +1,24 @@
+-- Files a report in the open case of its subject, which begins with the first report.
+-- KEYS: minted, open_cases, cases (the open ones).
+-- ARGV: partition, subject, author, reporter, reason, note, messages (JSON or ''), report_prefix, case_prefix,
+-- reports_prefix, messages_prefix.
+-- Returns {'new', report}, {'open', report} when the reporter has an open report of the subject.
+local case = redis.call('HGET', open_cases, subject)
+local mine = case and redis.call('ZSCORE', reports_prefix .. case, reporter)
+if mine then
+  return {'open', str(tonumber(mine))}
+end
+if not case then
+  case = str(mint(minted, partition))
+  redis.call('HSET', case_prefix .. case, CaseField.SUBJECT, subject, CaseField.AUTHOR, author, CaseField.STATE, 'OPEN')
+  redis.call('HSET', open_cases, subject, case)
+end
+local report = str(mint(minted, partition))
+redis.call('HSET', report_prefix .. report, ReportField.CASE, case, ReportField.REPORTER, reporter, ReportField.REASON,
+  reason, ReportField.NOTE, note)
+redis.call('ZADD', reports_prefix .. case, report, reporter)
+redis.call('ZADD', cases, redis.call('ZCARD', reports_prefix .. case), case)
+if messages ~= '' then
+  redis.call('SET', messages_prefix .. report, messages)
+end
+return {'new', report}

@@ -1,0 +1,32 @@
+-- Resolves the case of a report with all its reports, logs the decision, and commits the job that carries it out.
+-- KEYS: minted, jobs, report, open_cases, cases (the open ones), resolved (those in the new state), log, head.
+-- ARGV: partition, id (of the report), state, action, rank (of the resolver), oldest (act whose case is still listed),
+-- actor, kind, note, text, case_prefix, act_prefix, text_prefix, text_seconds.
+-- Returns {'new', job, job body}, {'resolved'} when somebody was faster, {'gone'} without the report.
+local case = redis.call('HGET', report, ReportField.CASE)
+if not case then
+  return {'gone'}
+end
+local record = case_prefix .. case
+local state_now, subject, author = unpack(redis.call(
+  'HMGET', record, CaseField.STATE, CaseField.SUBJECT, CaseField.AUTHOR
+))
+if state_now ~= 'OPEN' then
+  return {'resolved'}
+end
+local act = append_act(
+  {
+    minted = minted, log = log, head = head, partition = partition, act_prefix = act_prefix, text_prefix = text_prefix,
+    text_seconds = text_seconds,
+  },
+  {name = case, actor = actor, kind = kind, subject = subject, report = id, note = note, text = text}
+)
+redis.call('HSET', record, CaseField.STATE, state, CaseField.RESOLVER, actor)
+redis.call('HDEL', open_cases, subject)
+redis.call('ZREM', cases, case)
+redis.call('ZREMRANGEBYSCORE', resolved, '-inf', oldest)
+redis.call('ZADD', resolved, act, case)
+local job = mint(minted, partition)
+local body = cjson.encode({case = case, subject = subject, author = author, action = action, rank = rank})
+commit(jobs, job, 'resolve', body)
+return {'new', str(job), body}

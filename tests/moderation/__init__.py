@@ -1,0 +1,1 @@
+"""Reports, moderators and the log of their acts."""
