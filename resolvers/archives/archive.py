@@ -16,11 +16,13 @@ from resolvers.archives import account, browsing
 from resolvers.archives.naming import Written, moment
 from resolvers.archives.sections import SECTIONS, Section
 from resolvers.archives.viewing import Export
+from resolvers.operation.inputs import batches
 from store.client.database import MemberGone
 
 FORMAT, VERSION = "perch-export", 1
 MANIFEST = "export.json"
 ENTRIES_PER_FILE = 500  # some 300 KB of JSON; an export holds two files in memory
+RENDERED = 25  # entries made into HTML at a time, half a millisecond; then others have their turn
 COMPRESSION = 6  # of 9: more takes longer, and saves a few per cent
 
 
@@ -53,7 +55,7 @@ class _Pieces(io.RawIOBase):
 
 
 class _Archive:
-    """A ZIP under construction. Encoding and compression take place in a thread, so that nobody else waits."""
+    """A ZIP under construction. It is compressed in a thread, because zlib lets others work meanwhile."""
 
     def __init__(self) -> None:
         self._pieces = _Pieces()
@@ -65,12 +67,16 @@ class _Archive:
         """Add the files of up to ENTRIES_PER_FILE entries; returns the bytes to be sent."""
         _, before = self.counts.get(section.name, (0, 0))
         self.counts[section.name] = (number, before + len(entries))
-        return await _in_thread(self._add, section, number, entries, is_last)
+        articles: list[str] = []
+        for some in batches(entries, RENDERED):
+            articles.append(browsing.articles(some))
+            await asyncio.sleep(0)
+        page = browsing.page(section.title, section.name, number, "".join(articles), is_last=is_last)
+        return await _in_thread(self._add, section.name, number, msgspec.json.encode(entries), page.encode())
 
-    def _add(self, section: Section, number: int, entries: Sequence[Written], is_last: bool) -> bytes:
-        self._write(data_file(section.name, number), msgspec.json.encode(entries))
-        page = browsing.page(section.title, section.name, number, entries, is_last=is_last)
-        self._write(f"pages/{section.name}-{number}.html", page.encode())
+    def _add(self, name: str, number: int, data: bytes, page: bytes) -> bytes:
+        self._write(data_file(name, number), data)
+        self._write(f"pages/{name}-{number}.html", page)
         return self._pieces.take()
 
     async def finish(self, login: str) -> bytes:

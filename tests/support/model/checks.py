@@ -7,6 +7,7 @@ from typing import Any
 
 from resolvers.upkeep import verify
 from store import homes
+from tests.support.exports.archives import export
 from tests.support.home_pages import place
 from tests.support.model.facts import Comment, home
 from tests.support.model.life import TAGS
@@ -79,6 +80,7 @@ class Checks(Steps):
             await self.check_talks(login)
             await self.check_groups(login)
             await self._check_member(login, self.lot.choice([*self.people.values()]))
+        await self._check_export(self._someone())
         await self._check_site(self.anonymous)
         await self._check_site(self.lot.choice([*self.people.values()]))
         await self.check_pages(self.lot.choice(list(PAGED)), self.lot.randint(1, 5))
@@ -145,6 +147,32 @@ class Checks(Steps):
         self.same(f"profile of {login}", ids, wanted_ids)
         for edge in timeline:
             self.same("a post", edge["node"], self._facts(number(edge["node"]["id"]), viewer))
+
+    async def _check_export(self, member: Member) -> None:
+        if self.is_disturbed:
+            return  # a link is not asked for again
+        login, found = member.login, await export(member)
+        own, model = {entry["id"]: entry for entry in found.entries("posts")}, self.model
+        mine = sorted(post.id for post in model.posts.values() if post.author == login)
+        self.same(f"posts exported by {login}", [*own], [self.ids[post] for post in mine])
+        hidden = {post for post, entry in own.items() if entry["isHidden"]}
+        self.same(
+            f"hidden posts exported by {login}", hidden, {self.ids[post] for post in mine if post in model.hidden}
+        )
+        shown = {entry["original"]["id"] for entry in own.values() if "text" in (entry.get("original") or {})}
+        originals = {post.original for post in map(model.posts.__getitem__, mine) if post.original}
+        self.same(f"originals exported by {login}", shown, {self.ids[o] for o in originals if model.sees(login, o)})
+        for section, wanted in (
+            ("following", [other for other in model.following(login) if model.meets(login, other)]),
+            ("followers", [other for other in model.followers(login) if model.meets(login, other)]),
+            ("follow-requests", model.asking(login)),
+            ("blocked", model.blocked(login)),
+            ("muted", model.muted(login)),
+        ):
+            names = [entry["member"]["login"] for entry in found.entries(section)]
+            self.same(f"{section} exported by {login}", names, wanted[::-1])
+        kept = [entry["post"]["id"] for entry in found.entries("favourites")]
+        self.same(f"favourites exported by {login}", kept, [self.ids[post] for post in model.kept_by(login)][::-1])
 
     def _pinned(self, login: str, viewer: str) -> dict[str, str] | None:
         pinned = self.model.pins.get(login)
