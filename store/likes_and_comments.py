@@ -9,7 +9,7 @@ from typing import Any
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.limits.writes import Exceeded, Limit, count_command, read_exceeded
+from store.limits.writes import Exceeded, Limit, count_commands, read_exceeded
 from store.records import Comment, Job, read_job, read_pairs
 from store.scripts.mailboxes import mailboxes
 
@@ -32,8 +32,9 @@ async def like_within(db: Database, post: int, member: int, limit: Limit) -> tup
     if limit.exceeded:
         (reply,) = await db.ask(_like_command(db, post, member, refused=True))
         return (None if reply is None else False), limit.exceeded if reply == -1 else None
-    counted, reply = await db.ask(count_command(limit, keys.liked(member), post), _like_command(db, post, member))
-    exceeded = read_exceeded(counted)
+    index = ("ZADD", keys.liked(member), post, post)
+    _, reply, *counted = await db.ask(index, _like_command(db, post, member), *count_commands(limit))
+    exceeded = read_exceeded(limit, counted)
     if exceeded and reply == 1:
         await unlike(db, post, member)
         return False, exceeded
@@ -106,17 +107,14 @@ async def create_comment(db: Database, draft: CommentDraft) -> tuple[str, int, J
     The job notifies the mentioned members; it is None when there are none. As with a like, the member's index is
     written first.
     """
-    limit, indexed = draft.limit, keys.discussed(draft.author)
-    is_counted = limit is not None and limit.exceeded is None
-    index: Command = ("ZADD", indexed, draft.post, draft.post)
-    if limit and is_counted:
-        index = count_command(limit, indexed, draft.post)
-    counted, reply = await db.ask(index, create_comment_command(db, draft))
+    limit = draft.limit
+    counting = count_commands(limit) if limit and not limit.exceeded else []
+    index = ("ZADD", keys.discussed(draft.author), draft.post, draft.post)
+    _, reply, *counted = await db.ask(index, create_comment_command(db, draft), *counting)
     outcome, *rest = reply
-    if is_counted and outcome == "new" and counted:
-        outcome = counted
-    elif limit and limit.exceeded and outcome == "refused":
-        outcome = limit.exceeded.value
+    exceeded = limit and (limit.exceeded or read_exceeded(limit, counted))
+    if exceeded and outcome in {"new", "refused"}:
+        outcome = exceeded.value
     job = read_job(rest[0], "mentions", rest[1]) if len(rest) > 1 else None
     return outcome, int(rest[0]) if rest else 0, job
 

@@ -39,7 +39,7 @@ class Context:
     room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
     selection: object | None = None  # of the document, if other viewers may get the same answer
     fields: frozenset[str] | None = None  # names of all fields in the document, if known
-    written: tuple[str, asyncio.Future[list[Any]]] | None = None  # of write_limits: a text, and what was written before
+    written: tuple[str, str, asyncio.Future[list[Any]]] | None = None  # what `write_limits` reads ahead of a write
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ def read_ahead(context: Context, text: str | None) -> None:
     if context.written or context.viewer is None or not context.settings.rate_limit:
         return
     digest = fingerprint(text) if text and len(text) <= TEXT_MOST else ""
-    context.written = digest, context.batcher.ask(writes.made_commands(context.viewer, digest))
+    context.written = text or "", digest, context.batcher.ask(writes.made_commands(context.viewer, digest))
 
 
 async def limit(context: Context, kind: Kind, text: str = "", target: object = "") -> Limit | None:
@@ -42,11 +42,14 @@ async def limit(context: Context, kind: Kind, text: str = "", target: object = "
     if not context.settings.rate_limit:
         return None
     assert context.viewer is not None
-    digest = fingerprint(text) if text and target else ""
+    ahead = context.written
+    digest = ""
+    if text and target:
+        digest = ahead[1] if ahead and ahead[0] == text else fingerprint(text)
     found = writes.limit_of(context.settings, context.viewer, kind, digest, str(target))
-    if context.written is None or kind not in writes.AHEAD:
+    if ahead is None or kind not in writes.AHEAD:
         return found
-    made = await _made(*context.written)
+    made = await _made(*ahead[1:])
     return replace(found, exceeded=made.exceeds(found))
 
 

@@ -7,12 +7,11 @@ import re
 import unicodedata
 
 SHORT = 20  # letters and digits: shorter texts, such as thanks and wishes, may be sent to anybody
-_MENTION = re.compile(r"[@\uff20]\w+")
-_DECORATION = re.compile(r"[\W_]+")
+_LEFT_OUT = re.compile(r"@\w+|[\W_]+")
 _DIGEST_BYTES = 8
 
 
 def fingerprint(text: str) -> str:
     """Return a digest of a text's letters and digits, without mentions and in one case; "" for a short text."""
-    plain = _DECORATION.sub("", _MENTION.sub("", unicodedata.normalize("NFKC", text))).casefold()
+    plain = _LEFT_OUT.sub("", text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
     return hashlib.blake2b(plain.encode(), digest_size=_DIGEST_BYTES).hexdigest() if len(plain) >= SHORT else ""

@@ -15,7 +15,7 @@ from store.client.database import Command, Database, script
 from store.conversations.prefixes import prefixes
 from store.conversations.records import Change, Conversation, State, read_participants
 from store.ids import PARTITIONS, partition
-from store.limits.writes import Limit, count_command
+from store.limits.writes import Limit, count_commands, read_exceeded
 from store.records import Job, read_job
 
 DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind
@@ -123,9 +123,9 @@ async def _send(db: Database, command: Command, limit: Limit | None) -> Sent:
     if limit.exceeded:
         sent = read_sent(*await db.ask(command))
         return Sent(limit.exceeded.value) if sent.outcome == _REFUSED else sent
-    counted, reply = await db.ask(count_command(limit), command)
-    sent = read_sent(reply)
-    return replace(sent, outcome=counted) if counted and sent.outcome == WRITTEN else sent
+    reply, *counted = await db.ask(command, *count_commands(limit))
+    sent, exceeded = read_sent(reply), read_exceeded(limit, counted)
+    return replace(sent, outcome=exceeded.value) if exceeded and sent.outcome == WRITTEN else sent
 
 
 def read_sent(reply: Sequence[str]) -> Sent:

@@ -1,7 +1,7 @@
 """Limits on writes: how many of a kind in an hour, and one text to how many others in a day.
 
 Writes are counted in their author's partition, in hours and days of the clock. A script that commits in that partition
-counts with the same step. A write to another partition is counted by `count_command`, in the same round trip.
+counts with the same step. A write to another partition is counted by `count_commands`, in the same round trip.
 """
 
 from __future__ import annotations
@@ -95,14 +95,23 @@ def script_parameters(member: int, limit: Limit | None) -> dict[str, Any]:
     }
 
 
-def count_command(limit: Limit, index: str = "", entry: int | str = "") -> Command:
-    """Return the command that counts a write to another partition; `read_exceeded` reads its reply.
+def count_commands(limit: Limit) -> list[Command]:
+    """Return the commands that count a write to another partition; `read_exceeded` reads their replies.
 
-    The write is counted even if it exceeds a limit, until `uncount_command` takes that back. The command also adds an
-    entry to an index of such writes in the author's partition, if there is one.
+    The write is counted even if it exceeds a limit, until `uncount_command` takes that back.
     """
-    indexed = {"index": index} if index else {}
-    return script("count_write", **indexed, entry=entry, **script_parameters(limit.member, limit))
+    key = keys.writes(limit.member, _hour())
+    counting: list[Command] = [("HINCRBY", key, limit.kind.value, 1), ("EXPIRE", key, HOUR_SECONDS, "NX")]
+    if not limit.text:
+        return counting
+    noting = script(
+        "note_text",
+        texts=keys.texts(limit.member, _day()),
+        digest=limit.text,
+        target=limit.target,
+        most_targets=limit.targets,
+    )
+    return [*counting, noting]
 
 
 def uncount_command(limit: Limit) -> Command:
@@ -110,9 +119,12 @@ def uncount_command(limit: Limit) -> Command:
     return ("HINCRBY", keys.writes(limit.member, _hour()), limit.kind.value, -1)
 
 
-def read_exceeded(reply: str) -> Exceeded | None:
-    """Return the limit that a write exceeds, from the reply of a script."""
-    return Exceeded(reply) if reply else None
+def read_exceeded(limit: Limit, replies: Sequence[Any]) -> Exceeded | None:
+    """Return the limit that a write exceeds, from the replies to `count_commands`."""
+    count, _, *noted = replies
+    if count > limit.most:
+        return Exceeded.HOUR
+    return None if all(noted) else Exceeded.TEXT
 
 
 def made_commands(member: int, text: str) -> list[Command]:

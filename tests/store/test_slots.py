@@ -132,7 +132,7 @@ async def converse(db: Database, alice: Member, bob: Member) -> None:
     """Have a conversation, and follow it live."""
     await message_log.newest(db, number(bob.id))
     conversation = await conversations.start(alice, bob)
-    message = await conversations.write(alice, conversation)
+    message = await conversations.write(alice, conversation, "a text that is long enough to be remembered")
     await conversations.mark_read(bob, conversation)
     await conversations.delete(alice, message)
     await conversations.leave(alice, conversation)

@@ -14,27 +14,33 @@ local function count_write(writes, kind, most)
   return true
 end
 
+-- Notes where a text is sent. Returns false, and notes nothing, if it was sent to `most` others.
+local function sends(texts, digest, target, most)
+  local sent, targets = redis.call('HGET', texts, digest) or '', 0
+  for one in string.gmatch(sent, '%S+') do
+    if one == target then
+      return true
+    end
+    targets = targets + 1
+  end
+  if targets >= tonumber(most) then
+    return false
+  end
+  redis.call('HSET', texts, digest, sent .. ' ' .. target)
+  redis.call('EXPIRE', texts, 86400, 'NX')
+  return true
+end
+
 -- Counts a write with its limits, as `store/limits/writes.py` packs them; '' is none. Returns nil. Returns 'hour' or
 -- 'text', and counts nothing, if the limit of an hour or that of the same text would be exceeded.
 local function exceeds(writes, texts, limits)
   local kind, most, digest, target, most_targets = string.match(limits, '(%S+) (%d+) (%S+) (%S+) (%d+)')
   if not kind then
     return nil
-  end
-  local sent, is_new_target, targets = '', digest ~= '-', 0
-  if is_new_target then
-    sent = redis.call('HGET', texts, digest) or ''
-    for one in string.gmatch(sent, '%S+') do
-      targets, is_new_target = targets + 1, is_new_target and one ~= target
-    end
-  end
-  if is_new_target and targets >= tonumber(most_targets) then
-    return 'text'
   elseif not count_write(writes, kind, most) then
     return 'hour'
-  end
-  if is_new_target then
-    redis.call('HSET', texts, digest, sent .. ' ' .. target)
-    redis.call('EXPIRE', texts, 86400, 'NX')
+  elseif digest ~= '-' and not sends(texts, digest, target, most_targets) then
+    redis.call('HINCRBY', writes, kind, -1)
+    return 'text'
   end
 end
