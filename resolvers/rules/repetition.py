@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 SHORT = 20  # letters and digits: shorter texts, such as thanks and wishes, may be sent to anybody
-_LEFT_OUT = re.compile(r"@\w+|[\W_]+")
+_LEFT_OUT = re.compile(r"@\w*|[^\w@]+|_+")
 _DIGEST_BYTES = 8
 
 
