@@ -18,6 +18,7 @@ from resolvers.upkeep.invariants import (
     importance,
     lists,
     members,
+    moderation,
     names,
     notifications,
     orphans,
@@ -85,6 +86,12 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.GROUP_CHANGES: (groups.owned(Kind.GROUP_CHANGES), group_timelines.logs),
     Kind.MEMBERSHIPS: (groups.memberships,),
     Kind.INVITED: (groups.invited,),
+    Kind.REPORT: (moderation.reports,),
+    Kind.REPORT_MESSAGES: (moderation.messages,),
+    Kind.CASE: (moderation.cases,),
+    Kind.CASE_REPORTS: (moderation.case_reports,),
+    Kind.MODERATION_ACT: (moderation.acts,),
+    Kind.REMOVED_TEXT: (moderation.removed_texts,),
 }
 
 
@@ -196,5 +203,6 @@ async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     findings += await promotions.promotions(db, found)
     findings += await groups.directory(db, found)
     findings += await names.left_over(db, found)
+    findings += await moderation.lists(db, found)
     findings += await orphans.names(db, found.logins_and_emails)
     return findings

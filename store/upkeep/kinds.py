@@ -59,6 +59,12 @@ class Kind(Enum):
     GROUP_CHANGES = member(keys.group_changes)
     MEMBERSHIPS = member(keys.memberships)
     INVITED = member(keys.invited)
+    REPORT = member(keys.report)
+    REPORT_MESSAGES = member(keys.report_messages)
+    CASE = member(keys.case)
+    CASE_REPORTS = member(keys.case_reports)
+    MODERATION_ACT = member(keys.moderation_act)
+    REMOVED_TEXT = member(keys.removed_text)
 
     def key(self, owner: int) -> str:
         """Return the key of one owner."""

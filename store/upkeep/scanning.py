@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from store import keys, search
 from store.client.database import Database
 from store.ids import PARTITIONS
+from store.moderation.records import ReportState
 from store.upkeep.kinds import Kind
 from store.upkeep.timelines import Timeline
 
@@ -20,6 +21,12 @@ _SENT = re.compile(r"sent:\{\d+\}:(\d+):\d+")
 _HOLDERS = keys.conversation_of(0, "").partition("{")[0]
 _LOGINS_AND_EMAILS = tuple(key("").removesuffix("}") for key in (keys.login, keys.email))
 _MAGNITUDES = {keys.names(magnitude): magnitude for magnitude in range(search.MAGNITUDES)}
+_MODERATION = {
+    keys.open_cases(),
+    keys.moderation_log(),
+    keys.log_head(),
+    *(keys.cases(state.value) for state in ReportState),
+}
 
 
 @dataclass(slots=True)
@@ -37,6 +44,7 @@ class KeyBatch:
     conversation_holders: list[str] = field(default_factory=list)  # as keys
     magnitudes: list[int] = field(default_factory=list)  # of sets of names
     has_group_directory: bool = False
+    moderation: set[str] = field(default_factory=set)  # keys of moderation that have no single owner
     has_indexed: bool = False  # whether the states of members in the index of names are in the batch
 
     def of(self, *kinds: Kind) -> list[int]:
@@ -98,6 +106,8 @@ def _sort_other(batch: KeyBatch, key: str) -> None:
         batch.conversation_holders.append(key)
     elif key in _MAGNITUDES:
         batch.magnitudes.append(_MAGNITUDES[key])
+    elif key in _MODERATION:
+        batch.moderation.add(key)
     batch.has_running_promotions |= key == keys.promotions()
     batch.has_group_directory |= key == keys.group_directory()
     batch.has_indexed |= key == keys.indexed()

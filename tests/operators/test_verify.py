@@ -7,28 +7,34 @@ from dataclasses import replace
 
 import pytest
 
+from resolvers import accounts
 from resolvers.homes import build
 from resolvers.jobs import dispatch
 from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
 from store import homes, jobs, keys, posts
 from store.client.database import Database
+from store.keys.fields import ReportField
 from store.posts import Draft
+from store.records import Role
 from store.settings import Settings
 from store.upkeep import scanning
 from tests.support import conversations, groups
 from tests.support.damage.conversation_damages import CONVERSATIONS
 from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE
 from tests.support.damage.group_damages import GROUPS
+from tests.support.damage.moderation_damages import CHANGED_LOG, MODERATION
 from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
 from tests.support.damage.site import Damage, Site, look
 from tests.support.exports.damages import EXPORTS
+from tests.support.moderating import LOG, resolve
+from tests.support.moderating import report as file_report
 from tests.support.people import Member, sign_up
 from tests.support.stored import exist
 from tests.support.work import dump, number
 
-DAMAGES = [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS, *EXPORTS]
+DAMAGES = [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS, *EXPORTS, *MODERATION]
 ROUNDS = 4  # of repair: one may reveal another finding
 
 
@@ -64,7 +70,18 @@ async def site(anonymous: Member, db: Database) -> Site:
     note = await ben.post("a note", groupId=group)
     ids += [group, note, await cat.repost(note), club]
     await db.ask(*(homes.trim_home(db, number(member.id)) for member in (ann, ben)))
-    return Site(*map(number, ids))
+    return Site(*map(number, ids), *await _moderated(db, ann, ben, cat, dan))
+
+
+async def _moderated(db: Database, ann: Member, ben: Member, cat: Member, dan: Member) -> list[int]:
+    """Have reports filed and one dismissed, and a post deleted; return report, case, resolved case and both acts."""
+    assert await accounts.set_role(db, "dan", Role.MODERATOR)
+    open_one, settled = await file_report(ann, ben.id), await file_report(cat, ann.id)
+    await resolve(dan, settled, "DISMISS")
+    await dan.do("deletePost", postId=await ben.post("spam"))
+    cases = await db.ask(*(("HGET", keys.report(number(one)), ReportField.CASE) for one in (open_one, settled)))
+    removal, act = [number(one["id"]) for one in (await dan.ask(LOG, first=2))["nodes"]]
+    return [number(open_one), *map(int, cases), act, removal]
 
 
 async def mended(db: Database) -> Report:
@@ -111,7 +128,7 @@ async def test_repairs_notify_nobody(db: Database, site: Site, damage: Damage) -
     assert await notified(db) == before
 
 
-@pytest.mark.parametrize("damage", BEYOND_REPAIR, ids=lambda d: d.name)
+@pytest.mark.parametrize("damage", [*BEYOND_REPAIR, *CHANGED_LOG], ids=lambda d: d.name)
 async def test_what_cannot_be_mended(db: Database, site: Site, damage: Damage) -> None:
     """A finding names the damaged key; repair leaves cases that a person has to decide."""
     await db.ask(*damage.commands(site))

@@ -27,13 +27,17 @@ BOOKKEEPING = (
     "withdrawn-notifications:",
     "notification-state:",
     "unmerged:",
-)  # Keys of the job machinery, and keys whose contents may overcount or depend on the moment.
+    "moderation-act:",
+    "log-head:",
+    "removed-text:",
+)  # Keys of the job machinery, and keys whose names or contents depend on the moment.
 TIMED = (
     keys.event_ids(),
     "notifications:",
     "message-log:",
     "group-changes:",
     "memberships:",
+    "moderation-log:",
 )  # Keys sorted by the time of creation.
 EFFORT = int(os.environ.get("PERCH_TEST_EFFORT", "1"))  # 1 samples the calls at which work can die, 100 tries all.
 ROUNDS = 50  # Runs of the worker after which work counts as endless.

@@ -39,6 +39,11 @@ class Site:
     note: int  # ben's post there
     echo: int  # cat's repost of it
     club: int  # a private group of ben's; cat asks to join it, and dan is invited
+    report: int  # ann's of ben
+    case: int  # its case
+    settled: int  # the case of cat's report of ann, which dan has dismissed; he is a moderator
+    act: int  # that
+    removal: int  # dan's act of deleting a post of ben's
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,152 @@
+"""Invariants of moderation: reports and cases agree, and nobody has changed the moderation log.
+
+A changed log cannot be repaired: it would no longer say what was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resolvers.upkeep.invariants.findings import Finding
+from store.client.database import Database
+from store.keys.fields import ModerationActField
+from store.moderation.log import chained, digest
+from store.moderation.records import ReportState
+from store.upkeep import moderation as stored
+from store.upkeep.kinds import Kind, existing
+from store.upkeep.moderation import ActFacts, CaseFacts
+from store.upkeep.scanning import KeyBatch
+
+ACTS_READ = 250  # acts of the log read per step
+
+
+async def reports(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each report is listed by its case."""
+    return [
+        Finding(report.key, "belongs to no case", [stored.drop(Kind.REPORT, report.id)])
+        for report in await stored.reports(db, ids)
+        if report.exists and not report.is_listed
+    ]
+
+
+async def messages(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each copy of messages belongs to a report."""
+    exists = await existing(db, Kind.REPORT, ids)
+    return [
+        Finding(Kind.REPORT_MESSAGES.key(report), "belongs to no report", [stored.drop(Kind.REPORT_MESSAGES, report)])
+        for report in ids
+        if report not in exists
+    ]
+
+
+async def cases(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each open case is the one of its subject and listed with its reports; a resolved one is not, and expires."""
+    return [finding for case in await stored.cases(db, ids) for finding in _case(db, case)]
+
+
+def _case(db: Database, case: CaseFacts) -> list[Finding]:
+    if case.state is None:
+        return []
+    if case.state == ReportState.OPEN.value:
+        is_right = case.open_as == case.id and case.listed == case.reports
+        return [] if is_right else [Finding(case.key, "is open and not listed so", stored.open_case(case))]
+    is_right = case.open_as != case.id and case.listed is None and case.expires
+    return [] if is_right else [Finding(case.key, "is resolved and kept as if open", stored.close_case(db, case))]
+
+
+async def case_reports(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each list of reports belongs to a case, and each report in it exists."""
+    exists = await existing(db, Kind.CASE, ids)
+    found = [
+        Finding(Kind.CASE_REPORTS.key(case), "belongs to no case", [stored.drop(Kind.CASE_REPORTS, case)])
+        for case in ids
+        if case not in exists
+    ]
+    for case in exists:
+        entries = await stored.reports_of(db, case)
+        there = await existing(db, Kind.REPORT, [entry.place for entry in entries])
+        found += [
+            Finding(Kind.CASE_REPORTS.key(case), f"{entry.place} is gone", [stored.unlist_reporter(case, entry.entity)])
+            for entry in entries
+            if entry.place not in there
+        ]
+    return found
+
+
+async def acts(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each act is in the log, as it was written, after the one that was written before it."""
+    return [Finding(act.key, message) for act in await stored.acts(db, ids) if (message := _wrong(act))]
+
+
+def _wrong(act: ActFacts) -> str:
+    if not act.fields:
+        return "is logged and gone" if act.name else ""
+    if act.name is None:
+        return "is not in the log"
+    if act.fields.get(ModerationActField.PREVIOUS) != act.before:
+        return "does not follow the act before it"
+    try:
+        is_whole = chained(act.id, act.name, act.fields) == act.fields[ModerationActField.DIGEST]
+    except KeyError:
+        is_whole = False
+    return "" if is_whole else "was changed"
+
+
+async def removed_texts(db: Database, ids: Sequence[int]) -> list[Finding]:
+    """Each text that was removed is the one that its act names, and expires."""
+    found: list[Finding] = []
+    for act in await stored.acts(db, ids):
+        key = Kind.REMOVED_TEXT.key(act.id)
+        if act.removed is not None and act.fields.get(ModerationActField.TEXT_DIGEST) != digest(act.removed):
+            found.append(Finding(key, "is not the text of its act"))
+        elif act.removed is not None and not act.removed_expires:
+            found.append(Finding(key, "never expires", [stored.expire_text(db, act.id)]))
+    return found
+
+
+async def lists(db: Database, found: KeyBatch) -> list[Finding]:
+    """Each listed case exists in that state, each act in the log exists, and the log's head is its newest act."""
+    findings: list[Finding] = []
+    if stored.OPEN_CASES in found.moderation:
+        findings += await _open_subjects(db)
+    for cases_list in stored.LISTS:
+        if cases_list in found.moderation:
+            findings += await _listed(db, cases_list)
+    if {stored.LOG, stored.HEAD} & found.moderation:
+        findings += await _log(db)
+    return findings
+
+
+async def _open_subjects(db: Database) -> list[Finding]:
+    subjects = await stored.open_subjects(db)
+    facts = {case.id: case for case in await stored.cases(db, set(subjects.values()))}
+    return [
+        Finding(stored.OPEN_CASES, f"{subject} has no open case {case}", [stored.close_subject(subject)])
+        for subject, case in subjects.items()
+        if facts[case].state != ReportState.OPEN.value or facts[case].subject != subject
+    ]
+
+
+async def _listed(db: Database, cases_list: str) -> list[Finding]:
+    is_open = cases_list.endswith(ReportState.OPEN.value)
+    entries = [one for one in await stored.listed(db, cases_list) if is_open or one.place > stored.oldest_listed(db)]
+    facts = {case.id: case for case in await stored.cases(db, {entry.entity for entry in entries})}
+    return [
+        Finding(cases_list, f"has {entry.entity}, which is gone", [stored.unlist(cases_list, entry.entity)])
+        for entry in entries
+        if not cases_list.endswith(f":{facts[entry.entity].state}")
+    ]
+
+
+async def _log(db: Database) -> list[Finding]:
+    found: list[Finding] = []
+    last = count = 0
+    newest = ""
+    while some := await stored.logged_after(db, last, ACTS_READ):
+        facts = await stored.acts(db, some)
+        found += [Finding(act.key, "is logged and gone") for act in facts if not act.fields]
+        last, count = some[-1], count + len(some)
+        newest = facts[-1].fields.get(ModerationActField.DIGEST, "")
+    if (newest, count) != await stored.head(db):
+        found.append(Finding(stored.HEAD, "is not the newest act of the log, or not its number of acts"))
+    return found

@@ -1,0 +1,208 @@
+"""Reports, cases and the moderation log: what is stored of each, and the commands that repair it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Command, Database
+from store.ids import first_of
+from store.keys.fields import CaseField, LogHeadField, ReportField
+from store.moderation.log import kept_seconds
+from store.moderation.records import ReportState
+from store.records import Entry, read_entries, read_pairs
+from store.upkeep.kinds import Kind
+
+LOG, HEAD = keys.moderation_log(), keys.log_head()
+OPEN_CASES = keys.open_cases()
+LISTS = tuple(keys.cases(state.value) for state in ReportState)
+
+
+class CaseFacts(Struct, frozen=True):
+    """A case, its number of reports, where it is listed, and whether it expires."""
+
+    id: int
+    state: str | None  # None without the case
+    subject: str
+    reports: int
+    open_as: int | None  # the open case of its subject
+    listed: int | None  # its number of reports in the list of open cases
+    expires: bool
+
+    @property
+    def key(self) -> str:
+        """Return the key of the case."""
+        return keys.case(self.id)
+
+
+async def cases(db: Database, ids: Collection[int]) -> list[CaseFacts]:
+    """Return the facts about some cases, existing or not. Two round trips."""
+    replies = iter(
+        await db.ask(
+            *(
+                command
+                for case in ids
+                for command in (
+                    ("HMGET", keys.case(case), CaseField.STATE, CaseField.SUBJECT),
+                    ("ZCARD", keys.case_reports(case)),
+                    ("ZSCORE", keys.cases(ReportState.OPEN.value), case),
+                    ("TTL", keys.case(case)),
+                )
+            )
+        )
+    )
+    read = list(zip(ids, *[replies] * 4, strict=True))
+    subjects = await db.ask(*(("HGET", OPEN_CASES, record[1] or "") for _, record, *_ in read))
+    return [
+        CaseFacts(case, record[0], record[1] or "", int(count), _number(current), _number(listed), int(ttl) >= 0)
+        for (case, record, count, listed, ttl), current in zip(read, subjects, strict=True)
+    ]
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(float(text))
+
+
+def open_case(case: CaseFacts) -> list[Command]:
+    """Return the commands that list an open case."""
+    return [
+        ("HSET", OPEN_CASES, case.subject, case.id),
+        ("ZADD", keys.cases(ReportState.OPEN.value), case.reports, case.id),
+    ]
+
+
+def close_case(db: Database, case: CaseFacts) -> list[Command]:
+    """Return the commands that remove a resolved case from those that are open, and let it expire."""
+    ends = [("HDEL", OPEN_CASES, case.subject)] if case.open_as == case.id else []
+    expiring = [("EXPIRE", key(case.id), kept_seconds(db), "NX") for key in (keys.case, keys.case_reports)]
+    return [*ends, ("ZREM", keys.cases(ReportState.OPEN.value), case.id), *expiring]
+
+
+async def open_subjects(db: Database) -> dict[str, int]:
+    """Return all subjects with an open case. One round trip."""
+    return {subject: int(case) for subject, case in read_pairs(await db.one("HGETALL", OPEN_CASES)).items()}
+
+
+def close_subject(subject: str) -> Command:
+    """Return the command that forgets the open case of a subject."""
+    return ("HDEL", OPEN_CASES, subject)
+
+
+async def listed(db: Database, cases_list: str) -> list[Entry]:
+    """Return all cases in a list. One round trip."""
+    return read_entries(await db.one("ZRANGE", cases_list, 0, -1, "WITHSCORES"))
+
+
+def oldest_listed(db: Database) -> int:
+    """Return the act that resolved the oldest case that still has to be there."""
+    return first_of(datetime.now(UTC) - timedelta(seconds=kept_seconds(db)))
+
+
+def unlist(cases_list: str, case: int) -> Command:
+    """Return the command that removes a case from a list."""
+    return ("ZREM", cases_list, case)
+
+
+class ReportFacts(Struct, frozen=True):
+    """A report, and whether its case lists it."""
+
+    id: int
+    exists: bool
+    is_listed: bool
+
+    @property
+    def key(self) -> str:
+        """Return the key of the report."""
+        return keys.report(self.id)
+
+
+async def reports(db: Database, ids: Sequence[int]) -> list[ReportFacts]:
+    """Return the facts about some reports, existing or not. Two round trips."""
+    found = await db.ask(*(("HMGET", keys.report(report), ReportField.CASE, ReportField.REPORTER) for report in ids))
+    scores = await db.ask(*(("ZSCORE", keys.case_reports(int(case or 0)), reporter or 0) for case, reporter in found))
+    return [
+        ReportFacts(report, case is not None, score is not None and int(score) == report)
+        for report, (case, _), score in zip(ids, found, scores, strict=True)
+    ]
+
+
+async def reports_of(db: Database, case: int) -> list[Entry]:
+    """Return the reporters of a case with their reports. One round trip."""
+    return read_entries(await db.one("ZRANGE", keys.case_reports(case), 0, -1, "WITHSCORES"))
+
+
+def drop(kind: Kind, owner: int) -> Command:
+    """Return the command that removes a key."""
+    return ("DEL", kind.key(owner))
+
+
+def unlist_reporter(case: int, reporter: int) -> Command:
+    """Return the command that removes a reporter from a case."""
+    return ("ZREM", keys.case_reports(case), reporter)
+
+
+class ActFacts(Struct, frozen=True):
+    """An act, the name under which it is logged, and the digest of the act before it in the log."""
+
+    id: int
+    fields: dict[str, str]
+    name: str | None
+    before: str
+    removed: str | None
+    removed_expires: bool
+
+    @property
+    def key(self) -> str:
+        """Return the key of the act."""
+        return keys.moderation_act(self.id)
+
+
+async def acts(db: Database, ids: Sequence[int]) -> list[ActFacts]:
+    """Return the facts about some acts, existing or not. Two round trips."""
+    replies = iter(
+        await db.ask(
+            *(
+                command
+                for act in ids
+                for command in (
+                    ("HGETALL", keys.moderation_act(act)),
+                    ("ZRANGE", LOG, act, act, "BYSCORE"),
+                    ("ZRANGE", LOG, f"({act}", "-inf", "BYSCORE", "REV", "LIMIT", 0, 1, "WITHSCORES"),
+                    ("GET", keys.removed_text(act)),
+                    ("TTL", keys.removed_text(act)),
+                )
+            )
+        )
+    )
+    read = list(zip(ids, *[replies] * 5, strict=True))
+    earlier = [read_entries_by_score(last) for _, _, _, last, _, _ in read]
+    digests = await db.ask(*(("HGET", keys.moderation_act(act), LogHeadField.DIGEST) for act in earlier))
+    return [
+        ActFacts(act, read_pairs(fields), next(iter(names), None), digest or "", text, int(ttl) >= 0)
+        for (act, fields, names, _, text, ttl), digest in zip(read, digests, strict=True)
+    ]
+
+
+def read_entries_by_score(reply: Sequence[str]) -> int:
+    """Return the score of the one entry of a reply WITHSCORES, 0 without one."""
+    return int(reply[1]) if reply else 0
+
+
+async def head(db: Database) -> tuple[str, int]:
+    """Return the digest of the newest act and the number of acts, as the log's head has them. One round trip."""
+    digest, count = await db.one("HMGET", HEAD, LogHeadField.DIGEST, LogHeadField.COUNT)
+    return digest or "", int(count or 0)
+
+
+async def logged_after(db: Database, last: int, count: int) -> list[int]:
+    """Return acts in the log after one, oldest first. One round trip."""
+    bounds = (f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
+    return [int(act) for act in (await db.one("ZRANGE", LOG, *bounds))[1::2]]
+
+
+def expire_text(db: Database, act: int) -> Command:
+    """Return the command that lets a removed text expire."""
+    return ("EXPIRE", keys.removed_text(act), kept_seconds(db), "NX")
