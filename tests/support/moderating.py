@@ -57,13 +57,14 @@ async def listed(moderator: Member, state: str = "OPEN") -> list[dict[str, Any]]
     return found
 
 
-async def logged(moderator: Member) -> list[dict[str, Any]]:
-    """Return all acts in the moderation log, oldest first, without those of operators."""
-    found: list[dict[str, Any]] = (await moderator.ask(LOG, first=100))["nodes"]
+async def logged(moderator: Member, first: int = 100) -> list[dict[str, Any]]:
+    """Return the newest acts in the moderation log, oldest first, without those of operators."""
+    found: list[dict[str, Any]] = (await moderator.ask(LOG, first=first))["nodes"]
     return [act for act in reversed(found) if act["actor"]]
 
 
-async def notified(member: Member) -> list[str]:
+async def notified(member: Member, first: int = 20) -> list[str]:
     """Return the kinds of a member's notifications, newest first."""
-    page = await member.ask("{ viewer { notifications { nodes { kind actor { login } } } } }")
+    query = "query($first: Int) { viewer { notifications(first: $first) { nodes { kind actor { login } } } } }"
+    page = await member.ask(query, first=first)
     return [node["kind"] for node in page["notifications"]["nodes"]]

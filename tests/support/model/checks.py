@@ -81,6 +81,7 @@ class Checks(Steps):
             await self.check_groups(login)
             await self._check_member(login, self.lot.choice([*self.people.values()]))
         await self._check_export(self._someone())
+        await self.check_moderation()
         await self._check_site(self.anonymous)
         await self._check_site(self.lot.choice([*self.people.values()]))
         await self.check_pages(self.lot.choice(list(PAGED)), self.lot.randint(1, 5))

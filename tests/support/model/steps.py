@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from store import homes, jobs, posts
 from store.posts import Draft
 from tests.support.model.facts import Post
-from tests.support.model.groups import Groups
 from tests.support.model.life import tags_of
+from tests.support.model.moderation import Moderation
 from tests.support.work import number, waiting
 
 WEIGHTS = {
@@ -65,11 +65,18 @@ WEIGHTS = {
     "expel": 2,
     "promote": 4,
     "post_in_group": 16,
+    "report": 10,
+    "resolve": 6,
+    "moderate": 2,
+    "clean": 2,
+    "judge": 4,
+    "appoint": 1,
 }
+MODERATION = {"report", "resolve", "moderate", "clean", "judge", "appoint"}
 
 
 @dataclass
-class Steps(Groups):
+class Steps(Moderation):
     """All steps. Each is applied to the model too. `crash` is the share of writes that die midway."""
 
     weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
@@ -79,6 +86,8 @@ class Steps(Groups):
         (name,) = self.lot.choices(list(self.weights), list(self.weights.values()))
         if len(self.people) < 3:
             name = "sign_up"
+        if self.is_disturbed and name in MODERATION:
+            name = "work"  # a repeated request would be refused as a second report, decision or deletion
         await getattr(self, f"_{name}")()
         instant = time.time_ns() // 1_000_000
         while time.time_ns() // 1_000_000 == instant:
