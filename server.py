@@ -225,7 +225,7 @@ async def _work(settings: Settings, _: argparse.Namespace) -> int:
     async with endpoint.opened(settings) as services:
         await requirements.warn(services.db)
         print("Perch works; Ctrl-C ends it.", flush=True)
-        await endpoint.run_until_stopped(Worker(services.db).run(services.pubsub))
+        await endpoint.run_until_stopped(endpoint.work(services))
     return 0
 
 

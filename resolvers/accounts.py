@@ -1,11 +1,13 @@
-"""Accounts: sign-up, logins and names, profile, e-mail address, roles, suspension, deletion."""
+"""Accounts: sign-up, logins and names, profile, roles, suspension, deletion."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from resolvers import credentials
 from resolvers.jobs import dispatch
+from resolvers.mail import links
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
     RateLimited,
@@ -24,7 +26,8 @@ from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store import accounts, attempts
 from store.attempts import HOUR_SECONDS
 from store.client.database import Database
-from store.keys.fields import CredentialsField, UserField
+from store.keys.fields import UserField
+from store.mail.letters import Link, MailKind
 from store.moderation.records import ModerationActKind
 from store.records import Credentials, Job, MessageAudience, Role, User
 from store.secret import Secret
@@ -80,31 +83,13 @@ async def sign_up(context: Context, *, login: str, name: str, email: str, passwo
         name=fields["name"],
         email=fields["email"],
         password_hash=lambda: _hash(context, password),
+        link=partial(links.make, context.services.tokens, context.settings, MailKind.VERIFICATION),
     )
     return await credentials.sign_in(context, member)
 
 
 async def _hash(context: Context, password: Secret) -> Secret:
     return await context.services.passwords.hash(password, context.address)
-
-
-async def change_email(context: Context, *, email: str, current_password: Secret) -> ViewerPayload:
-    """Set a new e-mail address. The old one is available to others at once."""
-    member = await context.member()
-    errors: list[UserError] = []
-    address = credentials.checked_email(email, errors)
-    refuse_all(errors)
-    found = await credentials.confirm(context, member, current_password)
-    if address == found.email:
-        return ViewerPayload(viewer=context.claims)
-    if address.lower() != found.email.lower() and not await accounts.reserve(
-        context.db, accounts.email_reservation(address), member
-    ):
-        raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
-    changed = {CredentialsField.EMAIL: address}
-    await _finish(context, await accounts.update(context.db, member, credentials=changed, names={"email": address}))
-    context.forget()
-    return ViewerPayload(viewer=context.claims)
 
 
 async def update_profile(
@@ -220,12 +205,19 @@ async def delete_account(context: Context, *, password: Secret) -> DeleteAccount
 
 
 async def create_member(
-    db: Database, *, login: str, name: str, email: str, password_hash: Callable[[], Awaitable[Secret]]
+    db: Database,
+    *,
+    login: str,
+    name: str,
+    email: str,
+    password_hash: Callable[[], Awaitable[Secret]],
+    link: Callable[[int], Link] | None = None,
 ) -> int:
     """Create a member. If several sign-ups want the same login or e-mail address, only one gets it.
 
     The names are reserved first, each by one command, for as long as a sign-up may take. The password is hashed only
     after both reservations succeeded. A crash in between leaves reservations that expire.
+    `link` makes the link that is sent to verify the address. Without it, the address counts as verified.
     Raises Refused for names that are taken.
     """
     member = await db.mint()
@@ -233,7 +225,8 @@ async def create_member(
     await _reserve(db, member, wanted)
     password = await password_hash()
     await _reserve(db, member, wanted)  # again, because reservations may expire while many passwords wait to be hashed
-    job = await accounts.create(db, member, login=login, name=name, email=email, password=password)
+    sent = link(member) if link else None
+    job = await accounts.create(db, member, login=login, name=name, email=email, password=password, link=sent)
     if job:
         await dispatch.finish(db, job)
     return member

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from resolvers import credentials
 from resolvers.credentials import EMAIL_MOST, NOTHING, UNKNOWN
+from resolvers.mail import links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
@@ -11,6 +12,7 @@ from resolvers.operation.payloads import LogOutPayload, SessionPayload, ViewerPa
 from resolvers.operation.tokens import Claims, digest
 from store import accounts
 from store import sessions as stored
+from store.mail.letters import MailKind
 from store.secret import Secret
 from store.sessions import Session
 
@@ -124,6 +126,7 @@ async def change_password(context: Context, *, current_password: Secret, new_pas
         password=password,
         session=session,
         token=digest(token.reveal()),
+        letter=links.notice(MailKind.PASSWORD_CHANGED, member),
     ):
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, "currentPassword: it was changed meanwhile", "currentPassword")
     return credentials.session_answer(context, member, session, token)

@@ -51,6 +51,23 @@ def mutation(
     return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
 
 
+def mutation_without_input(
+    act: Callable[[Context], Awaitable[Payload]], gives: type, *, description: str, suspended: bool = False
+) -> Any:
+    """Declare a mutation that takes nothing; otherwise like `mutation`."""
+    result = _result(act, gives)
+
+    async def resolve(info: strawberry.Info[Context, None]) -> Any:
+        try:
+            if not suspended:
+                await info.context.active()
+            return await act(info.context)
+        except Refused as refused:
+            return result(user_errors=refused.errors)
+
+    return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+
+
 def _take(resolve: Any, taken: Any, *, optional: bool) -> None:
     """Set the type of a resolver's argument `input`."""
     argument = strawberry.argument(description="The input of the mutation.")

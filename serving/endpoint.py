@@ -15,6 +15,7 @@ from aiohttp import web
 
 import schema
 from resolvers.jobs.worker import Worker
+from resolvers.mail.mailer import Mailer
 from resolvers.operation.context import Context
 from resolvers.operation.services import Services
 from serving.http.admission import Admission
@@ -85,7 +86,7 @@ async def serve(services: Services, sockets: Sockets, ready: Callable[[], None],
     settings, stopped = services.settings, stopping(lifeline)
     most = most_connections(settings, BACKLOG)
     app = create_app(schema.build(settings), services, Context, most)
-    working = asyncio.create_task(Worker(services.db).run(services.pubsub)) if settings.run_worker else None
+    working = asyncio.create_task(work(services)) if settings.run_worker else None
     try:
         async with answering(app, settings, sockets, most):
             spare_the_collector()
@@ -95,6 +96,13 @@ async def serve(services: Services, sockets: Sockets, ready: Callable[[], None],
     finally:
         if working:
             await stop(working)
+
+
+async def work(services: Services) -> None:
+    """Do the deferred work and send mails until cancelled. A slow mail server holds no other work up."""
+    async with asyncio.TaskGroup() as group:
+        group.create_task(Worker(services.db).run(services.pubsub))
+        group.create_task(Mailer(services.db, services.settings, services.tokens).run())
 
 
 @contextlib.asynccontextmanager

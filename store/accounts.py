@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from store import keys
 from store.client.database import Command, Database, script
 from store.ids import partition
 from store.keys.fields import CredentialsField, UserField
 from store.limits.writes import member_keys
+from store.mail.letters import Link
+from store.mail.tokens import sign_up_mail
 from store.moderation.records import Acting, Outranked
 from store.records import Credentials, Job, Role, User, read_job, read_pairs
 from store.secret import Secret
@@ -42,18 +44,19 @@ async def release(db: Database, key: str, member: int) -> None:
 
 
 async def create(
-    db: Database, member: int, *, login: str, name: str, email: str, password: Secret, role: Role = Role.MEMBER
+    db: Database, member: int, *, login: str, name: str, email: str, password: Secret, link: Link | None = None
 ) -> Job | None:
     """Create a member whose login and e-mail are reserved; returns the job that makes these names permanent.
 
+    `link` is sent to the member to verify the address. Without it, the address counts as verified.
     Returns None when the member exists already.
     """
-    (job,) = await db.ask(create_command(member, login=login, name=name, email=email, password=password, role=role))
+    (job,) = await db.ask(create_command(member, login=login, name=name, email=email, password=password, link=link))
     return Job(int(job), "names", {"member": str(member), "login": login, "email": email}) if job else None
 
 
 def create_command(
-    member: int, *, login: str, name: str, email: str, password: Secret, role: Role = Role.MEMBER
+    member: int, *, login: str, name: str, email: str, password: Secret, link: Link | None = None
 ) -> Command:
     """Return the command that creates a member; its reply is the job's id. `password` is a hash."""
     p = partition(member)
@@ -71,8 +74,9 @@ def create_command(
         name=name,
         email=email,
         password_hash=password.reveal(),
-        role=role.value,
+        role=Role.MEMBER.value,
         day=int(time.time()) // keys.DAY,
+        **sign_up_mail(member, link),
     )
 
 
@@ -215,6 +219,7 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
         user=keys.user(member),
         credentials=keys.credentials(member),
         sessions=keys.sessions(member),
+        tokens=keys.mail_tokens(member),
         **keys.home_keys(member),
         partition=p,
         member=member,
@@ -227,10 +232,10 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
     return read_job(job, "delete_account", body)
 
 
-async def free_names(db: Database, member: int, login: str, email: str) -> None:
-    """Release every name of a deleted member, including logins given up."""
+async def free_names(db: Database, member: int, login: str, emails: Iterable[str]) -> None:
+    """Release every name of a deleted member, including logins given up and an address that waited to be verified."""
     former = await db.one("ZRANGE", keys.former_logins(member), 0, -1)
-    names = [*(keys.login(name) for name in {login.lower(), *former}), keys.email(email.lower())]
+    names = [*(keys.login(name) for name in {login.lower(), *former}), *(keys.email(one.lower()) for one in emails)]
     await db.ask(*(script("release_reservation", reservation=name, holder=member) for name in names))
 
 
@@ -251,7 +256,7 @@ async def forget(db: Database, member: int) -> None:
     # A read that began before the delete may have built the home again.
     homes = (keys.home, keys.home_state, keys.sources, keys.newest, keys.home_read)
     boxes = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
-    rest = (keys.former_logins, keys.known_addresses, keys.exports, keys.export_stream)
+    rest = (keys.former_logins, keys.known_addresses, keys.exports, keys.export_stream, keys.mail_tokens)
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, *rest))),
         ("DEL", *member_keys(member)),

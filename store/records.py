@@ -83,6 +83,7 @@ class Credentials(Struct, frozen=True):
     totp_pending: str = ""  # salt of a secret that is not confirmed yet
     totp_step: int = 0
     recovery_codes: tuple[str, ...] = ()  # digests
+    is_verified: bool = False  # the address is theirs, which a link sent to it has shown
 
     @classmethod
     def read(cls, fields: Fields) -> Credentials | None:
@@ -96,6 +97,7 @@ class Credentials(Struct, frozen=True):
             totp_pending=fields.get(CredentialsField.TOTP_PENDING, ""),
             totp_step=int(fields.get(CredentialsField.TOTP_STEP, 0)),
             recovery_codes=tuple(fields.get(CredentialsField.RECOVERY_CODES, "").split()),
+            is_verified=CredentialsField.VERIFIED in fields,
         )
 
 

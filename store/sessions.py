@@ -12,13 +12,20 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database
 from store.credentials.two_factor import NO_PROOF, Proof
+from store.ids import partition
 from store.keys.fields import CredentialsField, UserField
+from store.mail.letters import Letter, outbox_keys
 from store.records import Credentials, read_pairs
 from store.secret import Secret
 
 SESSIONS = keys.sessions_channel()  # `member session` of a session that has ended
 NO_TOKEN = Secret("")
-_CHECKED = CredentialsField.ROLE, CredentialsField.SUSPENDED, CredentialsField.TOTP_SALT
+_CHECKED = (
+    CredentialsField.ROLE,
+    CredentialsField.SUSPENDED,
+    CredentialsField.TOTP_SALT,
+    CredentialsField.VERIFIED,
+)
 
 
 class Session(Struct, frozen=True):
@@ -130,11 +137,8 @@ def _known_address_seconds(db: Database) -> int:
 
 
 def session_commands(member: int, session: str) -> list[Command]:
-    """Return the commands that read a session's text, then its member's role, suspension and second factor's salt."""
-    return [
-        ("HGET", keys.sessions(member), session),
-        ("HMGET", keys.credentials(member), *_CHECKED),
-    ]
+    """Return the commands that read a session's text, then what is checked of its member's credentials."""
+    return [("HGET", keys.sessions(member), session), ("HMGET", keys.credentials(member), *_CHECKED)]
 
 
 async def session_text(db: Database, member: int, session: str) -> str | None:
@@ -168,23 +172,54 @@ async def rotate(
 
 
 async def change_password(
-    db: Database, member: int, *, checked_hash: Secret, password: Secret, session: str, token: str
+    db: Database, member: int, *, checked_hash: Secret, password: Secret, session: str, token: str, letter: Letter
 ) -> bool:
-    """Set a password's hash and end every session but one.
+    """Set a password's hash and end every session but one. `letter` tells the member.
 
     Returns False when that session has ended, or when the password's hash is no longer `checked_hash`.
     """
     now = _now()
+    p = partition(member)
     ended = await db.call(
         "change_password",
         credentials=keys.credentials(member),
         sessions=keys.sessions(member),
+        tokens=keys.mail_tokens(member),
+        minted=keys.minted(p),
+        **outbox_keys(p),
         checked_hash=checked_hash.reveal(),
         new_hash=password.reveal(),
         session=session,
         token=token,
         now=now,
         expires=now + db.settings.session_days * 86_400_000,
+        partition=p,
+        mail=letter.text(),
+    )
+    if ended is None:
+        return False
+    await announce(db, member, ended)
+    return True
+
+
+async def reset_password(
+    db: Database, member: int, *, digest: str, password: Secret, session: Session, letter: Letter
+) -> bool:
+    """Set a password's hash by a token, end every session and begin a new one; False when the token is not valid."""
+    p = partition(member)
+    ended = await db.call(
+        "reset_password",
+        credentials=keys.credentials(member),
+        sessions=keys.sessions(member),
+        tokens=keys.mail_tokens(member),
+        minted=keys.minted(p),
+        **outbox_keys(p),
+        partition=p,
+        digest=digest,
+        new_hash=password.reveal(),
+        session=session.id,
+        record=session.text(),
+        mail=letter.text(),
     )
     if ended is None:
         return False

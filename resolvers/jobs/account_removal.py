@@ -10,6 +10,7 @@ from store import accounts, big_authors, blocks, favourites, follows, jobs, like
 from store.client.database import Database
 from store.conversations import entries
 from store.groups import membership
+from store.mail import outbox
 from store.records import Job
 
 EDGES_BATCH = 100  # Follows ended per step. Each costs a look through a home.
@@ -32,7 +33,8 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     again.
     """
     member = int(cast("str", job.body["member"]))
-    await accounts.free_names(db, member, str(job.body["login"]), str(job.body["email"]))
+    emails = {str(job.body[field]) for field in ("email", "pending_email") if job.body.get(field)}
+    await accounts.free_names(db, member, str(job.body["login"]), emails)
     await name_index.index(db, [member])
     for part in (_follows, _posts, _groups):
         async for step in part(db, member):
@@ -49,6 +51,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     if job.cursor == AGAIN:
         await accounts.forget(db, member)
         await entries.forget(db, member)
+        await outbox.forget(db, member)
     else:
         await jobs.checkpoint(db, job, AGAIN)
 

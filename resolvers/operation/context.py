@@ -165,12 +165,17 @@ class Context:
         return self.claims.member
 
     async def active(self) -> None:
-        """Refuse a suspended member with NOT_ALLOWED: they may only manage their own account."""
+        """Refuse a suspended member with NOT_ALLOWED: they may only manage their own account.
+
+        While REQUIRE_VERIFIED_EMAIL is on, the same holds for a member whose address is not verified.
+        """
         if self.claims is None:
             return
         await self.authenticate()
         if self._session_check.is_suspended:
             raise refuse(UserErrorCode.NOT_ALLOWED, "this account is suspended")
+        if self.settings.require_verified_email and not self._session_check.is_verified:
+            raise refuse(UserErrorCode.NOT_ALLOWED, "verify your e-mail address first: until then you may only read")
 
     async def moderator(self) -> int:
         """Return the authenticated moderator or administrator; raises Unauthenticated, or Forbidden for others."""

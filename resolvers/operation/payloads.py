@@ -36,6 +36,10 @@ class LogOutPayload(Payload, frozen=True, kw_only=True):
     """Whether sessions ended."""
 
 
+class RequestPasswordResetPayload(Payload, frozen=True, kw_only=True):
+    """Always the same, whether or not the address has an account."""
+
+
 class ViewerPayload(Payload, frozen=True, kw_only=True):
     """The viewer after a change."""
 

@@ -21,7 +21,7 @@ ROLES = {role.value: role for role in Role}  # By name, without the cost of an e
 
 
 class SessionState(Struct, frozen=True):
-    """A session's expiry, and its member's role and suspension.
+    """A session's expiry, its member's role and suspension, and whether their address is verified.
 
     Where moderators need a second factor, one without it has the role of a member, and `lacks_two_factor`.
     """
@@ -30,6 +30,7 @@ class SessionState(Struct, frozen=True):
     role: Role = Role.MEMBER
     is_suspended: bool = False
     lacks_two_factor: bool = False
+    is_verified: bool = False
 
 
 class SessionCheck:
@@ -53,6 +54,7 @@ class SessionCheck:
         self.is_suspended = False
         self.lacks_two_factor = False
         self._needs_two_factor = needs_two_factor  # Whether more than a member's role needs a second factor.
+        self.is_verified = False
         self._claims = claims
         self._address = address
         self._rate_limit = rate_limit  # Requests in a minute, 0 if they are not counted.
@@ -95,7 +97,7 @@ class SessionCheck:
             raise found
         if found.expires <= _now():
             raise Unauthenticated("the session has ended: log in again")
-        self.role, self.is_suspended = found.role, found.is_suspended
+        self.role, self.is_suspended, self.is_verified = found.role, found.is_suspended, found.is_verified
         self.lacks_two_factor = found.lacks_two_factor
         return True
 
@@ -143,12 +145,17 @@ def _session_state(session: str, text: Any, credentials: Any, *, needs_two_facto
     for reply in (text, credentials):
         if isinstance(reply, Exception):
             raise reply
-    role, suspended, two_factor = credentials
+    role, suspended, two_factor, verified = credentials
     if text is None or role is None:
         return SessionState()
     lacks = needs_two_factor and two_factor is None and role != Role.MEMBER.value
-    given = Role.MEMBER if lacks else ROLES[role]
-    return SessionState(Session.read(session, text).expires, given, suspended is not None, lacks)
+    return SessionState(
+        expires=Session.read(session, text).expires,
+        role=Role.MEMBER if lacks else ROLES[role],
+        is_suspended=suspended is not None,
+        lacks_two_factor=lacks,
+        is_verified=verified is not None,
+    )
 
 
 def lives(session: str, text: str | None) -> bool:

@@ -38,6 +38,8 @@ _RANDOM_BYTES = 32  # Bytes of a refresh token, and of its signature: 43 charact
 _REFRESH_TOKEN = re.compile(r"([0-9]{1,16})\.([\w-]{12})\.([\w-]{43})([\w-]{43})?", re.ASCII)
 # The purpose of a signature is part of the signed text, so none serves another. Access tokens begin with `eyJ` instead.
 _ISSUED, _NEXT, _DEVICE, _ADDRESS = "refresh token:", "next refresh token:", "device token:", "address:"
+_MAIL = "mail token:"
+_MAIL_TOKEN = re.compile(r"([0-9]{1,16})\.[\w-]{43}", re.ASCII)  # Member, and 256 bits.
 
 
 class Claims(Struct, frozen=True):
@@ -126,6 +128,13 @@ class Tokens:
         session = (token.reveal().split(".")[1:2] or [""])[0]
         return session if self.device_token(member, session) == token else None
 
+    def mail_token(self, purpose: str, member: int, nonce: str) -> Secret:
+        """Return the token of a link in a mail. It is made of 256 random bits, and nobody without the key can make it.
+
+        So the store, where the mail waits with its nonce, holds no token that could be used.
+        """
+        return Secret(f"{member}.{self._signature(f'{_MAIL}{purpose} {member} {nonce}')}")
+
     def address_digest(self, member: int, address: str) -> str:
         """Return the keyed digest under which a log-in's address is stored. Without the key nobody can guess it."""
         return self._signature(f"{_ADDRESS}{member} {address}")
@@ -138,8 +147,19 @@ class Tokens:
         return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
 
 
+def mail_nonce() -> str:
+    """Return the 256 random bits that the token of a link is made of."""
+    return secrets.token_urlsafe(_RANDOM_BYTES)
+
+
+def mail_token_member(token: Secret) -> int | None:
+    """Return the member whom a token that came by mail names; None if it is malformed."""
+    found = _MAIL_TOKEN.fullmatch(token.reveal().strip())
+    return int(found[1]) if found else None
+
+
 def digest(text: str) -> str:
-    """Return the SHA-256 digest under which a refresh token or an idempotent input is stored."""
+    """Return the SHA-256 digest under which a token or an idempotent input is stored."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

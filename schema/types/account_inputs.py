@@ -5,7 +5,7 @@ from __future__ import annotations
 import strawberry
 
 from resolvers.credentials import EMAIL_MOST, PASSWORD_LEAST, PASSWORD_MOST
-from schema.types.descriptions import limit
+from schema.types.descriptions import enum, limit
 from store import records
 from store.secret import Secret
 
@@ -16,7 +16,16 @@ NEW_PASSWORD = (
     f"{PASSWORD_LEAST} to {PASSWORD_MOST:,} characters. Common passwords, one character repeated, and the login, name "
     "or e-mail address are refused with WEAK_PASSWORD."
 )
+OF_A_LINK = "The token that the link in a mail ends with. It works once."
 CONFIRMATION = "The viewer's password, as a confirmation."
+
+MessageAudience = enum(
+    records.MessageAudience,
+    "Who may begin a conversation with a member, add them to one, or write to them in one of two.",
+    EVERYONE="Every member.",
+    FOLLOWED="Members whom they follow.",
+    NOBODY="Nobody.",
+)
 
 
 @strawberry.input(description="A new account.")
@@ -116,3 +125,19 @@ class UsersInput:
         description=f"The ids of the members, at least one and at most {limit('max_ids')}. More are refused with "
         "BAD_USER_INPUT."
     )
+
+
+@strawberry.input(description="The token of a link in a mail.")
+class TokenInput:
+    token: Secret = strawberry.field(description=OF_A_LINK)
+
+
+@strawberry.input(description="A member who cannot log in any more.")
+class RequestPasswordResetInput:
+    email: str = strawberry.field(description="The e-mail address of the account.")
+
+
+@strawberry.input(description="A new password, by a link in a mail.")
+class ResetPasswordInput:
+    token: Secret = strawberry.field(description=OF_A_LINK)
+    new_password: Secret = strawberry.field(description=NEW_PASSWORD)

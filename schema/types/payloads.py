@@ -80,6 +80,11 @@ class LogOutPayload:
     user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 
+@strawberry.type(description="The same answer for every address, whether or not it has an account.")
+class RequestPasswordResetPayload:
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
 @strawberry.type(description="The viewer after a change.")
 class ViewerPayload:
     viewer: Viewer | None = strawberry.field(description=f"{VIEWER} Null when it was refused.")

@@ -11,6 +11,7 @@ import strawberry
 from resolvers import accounts, blocks, conversations, favourites, follows, groups, notifications, sessions, timelines
 from resolvers.credentials import USER_AGENT_MOST
 from resolvers.operation.tokens import Claims
+from schema.types.account_inputs import MessageAudience
 from schema.types.descriptions import enum, limit
 from schema.types.nodes import After, Before, First, Info, Last, Node, TimelineFirst, is_a, later
 from schema.types.users import User, UserConnection
@@ -24,13 +25,6 @@ Role = enum(
     MODERATOR="May also see suspended members and hidden posts, and act on reports and on what members wrote.",
     ADMIN="May do what moderators may, give roles, and create and end promotions.",
 )
-MessageAudience = enum(
-    records.MessageAudience,
-    "Who may begin a conversation with a member, add them to one, or write to them in one of two.",
-    EVERYONE="Every member.",
-    FOLLOWED="Members whom they follow.",
-    NOBODY="Nobody.",
-)
 
 
 def _user(root: Claims, info: Info) -> Awaitable[Any]:
@@ -39,6 +33,10 @@ def _user(root: Claims, info: Info) -> Awaitable[Any]:
 
 async def _email(root: Claims, info: Info) -> str:
     return (await accounts.viewer_credentials(info.context, root)).email
+
+
+async def _is_email_verified(root: Claims, info: Info) -> bool:
+    return (await accounts.viewer_credentials(info.context, root)).is_verified
 
 
 async def _role(root: Claims, info: Info) -> records.Role:
@@ -180,6 +178,10 @@ def _unread_message_count(root: Claims, info: Info) -> Awaitable[int]:
 class Viewer(Node):
     user = strawberry.field(resolver=_user, graphql_type=User, description="The member as others see them.")
     email = strawberry.field(resolver=_email, description="The e-mail address, with which the viewer can log in.")
+    is_email_verified = strawberry.field(
+        resolver=_is_email_verified,
+        description="Whether the address was proved to be theirs by following a link sent to it.",
+    )
     role = strawberry.field(resolver=_role, graphql_type=Role, description="The viewer's role on the whole site.")
     is_two_factor_enabled = strawberry.field(
         resolver=_is_two_factor_enabled,

@@ -14,6 +14,7 @@ from serving import graphiql
 from serving.http.exports import Exports
 from serving.http.headers import Origins
 from serving.http.middleware import observe
+from serving.http.pages.mail_links import MailLinkPages
 from serving.http.view import View
 from serving.streaming.connections import Connections
 
@@ -47,6 +48,7 @@ def create_app(
     app.router.add_get("/healthz", _lives)
     app.router.add_get("/readyz", _is_ready)
     graphiql.add_routes(app)
+    MailLinkPages(schema, services, new_context).add_routes(app)
     app.on_response_prepare.append(Origins(settings.cors_origins).add_headers)
     app.on_shutdown.append(_shut_down)
     return app

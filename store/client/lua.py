@@ -37,6 +37,7 @@ SHARED = (
     "two_factor",
     "limits",
     "moderation",
+    "mail",
 )  # files of shared declarations, in this order
 
 _COMMENT = re.compile(r"--.*")

@@ -30,6 +30,7 @@ class CredentialsField:
     PASSWORD = "password"  # noqa: S105  the field's name; it holds a hash
     ROLE = "role"
     SUSPENDED = "suspended"  # flag
+    VERIFIED = "verified"  # flag: the address is theirs, which a link sent to it has shown
     TOTP_SALT = "totp_salt"  # of the second factor's secret; absent without a second factor
     TOTP_PENDING = "totp_pending"  # salt of a secret that the member has not confirmed yet
     TOTP_STEP = "totp_step"  # time step of the newest code that was accepted
@@ -40,6 +41,13 @@ class ExportsField:
     """Fields of `exports:` beside one for each session."""
 
     MADE = "made"  # day since 1970, and how many links were made on it
+
+
+class MailTokenField:
+    """Fields of `mail-tokens:`. Each holds a digest, an address, and when the token expires."""
+
+    VERIFICATION = "verification"
+    RESET = "reset"
 
 
 class StatusField:

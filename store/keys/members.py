@@ -31,8 +31,28 @@ def user(member: int) -> str:
 
 
 def credentials(member: int) -> str:
-    """hash: e-mail, password hash, role, suspension, second factor"""
+    """hash: e-mail and whether it is verified, password hash, role, suspension, second factor"""
     return f"credentials:{{{partition(member)}}}:{member}"
+
+
+def mail_tokens(member: int) -> str:
+    """hash: purpose → digest of the one token sent for it by mail, address, and expiry (ms); expires with the last"""
+    return f"mail-tokens:{{{partition(member)}}}:{member}"
+
+
+def outbox(p: int) -> str:
+    """zset: mail of the partition that is not sent yet → when it is due, or when its lease ends (ms since 1970)"""
+    return f"outbox:{{{p}}}"
+
+
+def mails(p: int) -> str:
+    """hash: mail in `outbox` → its kind, member, address, what its link is made of, and how often it was put off"""
+    return f"mails:{{{p}}}"
+
+
+def reset_mail(address: str) -> str:
+    """string: a password reset was requested for an address, which a member may have or not; expires in an hour"""
+    return f"reset-mail:{{{address}}}"
 
 
 def sessions(member: int) -> str:
@@ -61,7 +81,7 @@ def address_rate(address: str, minute: int) -> str:
 
 
 def attempts(kind: str, subject: str, window: int) -> str:
-    """string: log-ins tried for an identifier, from an address or by a device; codes by a member; sign-ups; expires"""
+    """string: log-ins tried for an identifier, by an address or device; codes, sign-ups, resets, mails; expires"""
     return f"attempts:{kind}:{{{subject}}}:{window}"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from email.utils import getaddresses
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from store.settings import urls
+from store.settings import smtp, urls
 from store.settings.declaring import SettingError, read, setting
 
 
@@ -69,6 +70,32 @@ class Settings:
     former_logins: int = setting(20, "logins given up that stay reserved for one member at a time", least=1)
     password_memory_kib: int = setting(65_536, "memory of one argon2id hash, KiB", least=8)
     password_passes: int = setting(3, "passes of one argon2id hash", least=1)
+
+    # Mail
+    smtp_url: str = setting(
+        "",
+        "the server that takes mails: `smtp://user:password@host:port`, or `smtps://`; unset: mails are files in "
+        "`DATA_DIR/mail`",
+        is_secret=True,
+    )
+    mail_from: str = setting("Perch <perch@localhost>", "the sender of mails, a name and an address or an address")
+    public_url: str = setting(
+        "", "what links in mails begin with, such as https://example.org; unset: `HOST` and `PORT`"
+    )
+    require_verified_email: bool = setting(
+        False, "whether members whose address is not verified may only read and manage their account"
+    )
+    verification_hours: int = setting(
+        24, "life of a link that verifies an address, and of the wait for a new address, h", least=1, most=720
+    )
+    reset_minutes: int = setting(60, "life of a link that resets a password, min", least=5, most=1440)
+    verification_mails_per_hour: int = setting(5, "links to verify an address sent per hour and member", least=1)
+    reset_requests_per_hour: int = setting(30, "requests to reset a password per hour and client address", least=1)
+    mail_connections: int = setting(4, "mails that a process sends at a time", least=1, most=100)
+    smtp_seconds: int = setting(
+        60, "how long an SMTP server may take to answer a command, s; ten times as long after a mail's end", least=1
+    )
+    mail_retry_days: int = setting(4, "how long a mail that was put off is tried again, days", least=1, most=30)
 
     # Limits on what one member can do
     rate_limit: int = setting(600, "requests per minute per member or address; 0 turns every such limit off", least=0)
@@ -223,6 +250,7 @@ class Settings:
                 urls.check(self.redis_url)
             except urls.UrlRefused as rule:
                 raise SettingError(f"REDIS_URL {rule}") from None
+        self._check_mail()
         if self.redis_url and not self.secret_key:
             raise SettingError("SECRET_KEY must be set when REDIS_URL is, the same for every process")
         for network in self.trusted_proxies:
@@ -235,6 +263,26 @@ class Settings:
             whole = f"{parts.scheme}://{parts.netloc}"
             if origin != "*" and (parts.scheme not in {"http", "https"} or not parts.netloc or origin != whole):
                 raise SettingError(f"CORS_ORIGINS: {origin!r} is no origin such as https://example.org")
+
+    def _check_mail(self) -> None:
+        if self.smtp_url:
+            try:
+                smtp.read(self.smtp_url)
+            except smtp.SmtpUrlRefused as rule:
+                raise SettingError(f"SMTP_URL {rule}") from None
+        (_, sender), *others = getaddresses([self.mail_from])
+        if others or "@" not in sender.strip("@") or not self.mail_from.isprintable():
+            raise SettingError("MAIL_FROM must be one address, such as Perch <perch@example.org>")
+        parts = urlsplit(self.public_url)
+        if self.public_url and (
+            parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment
+        ):
+            raise SettingError("PUBLIC_URL must be a URL such as https://example.org, without ? and #")
+
+    @property
+    def link_base(self) -> str:
+        """The URL that links in mails begin with, without a slash at its end."""
+        return self.public_url.rstrip("/") or f"http://{self.host or 'localhost'}:{self.port}"
 
 
 MOST_WITHOUT_REPLICAS = 5  # nodes of an embedded cluster; of more, half are replicas

@@ -15,7 +15,7 @@ import pytest
 from store import keys
 from store.client.database import Database
 from store.settings import Settings
-from tests.support.people import INPUTS, PASSWORD, SECRET, USER_ERRORS, Member, contents
+from tests.support.people import PASSWORD, SECRET, USER_ERRORS, Member, contents, mutation_text
 from tests.support.probes.members import number
 from tests.support.probes.sessions import (
     NEW_PASSWORD,
@@ -160,7 +160,7 @@ async def test_mutations_write_nothing_before_the_check(
     else:
         alice.token = signed(jwt.decode(alice.token or "", options={"verify_signature": False}), "x" * 40)
     before = await contents(db)
-    query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ {USER_ERRORS} }} }}"
+    query = mutation_text(mutation, USER_ERRORS)
     assert_unauthenticated(*await raw(alice, query, input=fields))
     assert await contents(db) == before
 

@@ -18,7 +18,7 @@ from store.client.database import Database, MemberGone
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
 from store.posts import Draft
-from tests.support.people import INPUTS, PASSWORD, Member, contents, sign_up
+from tests.support.people import PASSWORD, Member, contents, mutation_text, sign_up
 from tests.support.probes.accounts import traces
 from tests.support.probes.posts import counts
 from tests.support.scene import assert_agreed
@@ -102,7 +102,7 @@ async def test_a_request_that_is_overtaken(
 
     monkeypatch.setattr(Context, "member", overtaken)
     fields = OVERTAKEN[mutation] | ({"userIds": [bob.id]} if mutation == "follow" else {})
-    query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ userErrors {{ code }} }} }}"
+    query = mutation_text(mutation, "userErrors { code }")
     assert await alice.fail(query, input=fields) == "UNAUTHENTICATED"
     assert not await exist(services.db, keys.profile(number(alice.id)), keys.user(number(alice.id)))
 

@@ -6,7 +6,7 @@ import pytest
 
 from store.client.database import Database
 from store.settings import Settings
-from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk
+from tests.support.people import PASSWORD, USER_ERRORS, Member, contents, mutation_text, shrunk
 from tests.support.probes.log_ins import LIMITS, attempt, stranger
 from tests.support.probes.members import expire, life, refusals
 from tests.support.probes.sessions import NEW_PASSWORD, VIEWER, WRONG_LOG_IN, log_in
@@ -84,7 +84,7 @@ class TestLogInLimits:
         for _ in range(3):
             payload = await alice.do(mutation, currentPassword="wrong password", **fields)
             assert refusals(payload) == [("currentPassword", "WRONG_CREDENTIALS")]
-        query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ {USER_ERRORS} }} }}"
+        query = mutation_text(mutation, USER_ERRORS)
         assert await alice.fail(query, input={"currentPassword": PASSWORD, **fields}) == "RATE_LIMITED"
         assert await attempt(Member(alice.client), "alice", PASSWORD) == "OK"
         phone = await log_in(Member(alice.client), "alice")

@@ -96,7 +96,7 @@ async def test_the_schema_shows_secrets_to_their_owner_alone(anonymous: Member) 
     words = ("mail", "password", "session", "token", "role", "credential")
     secret = {f"{kind}.{field['name']}" for kind, field in fields if any(w in field["name"].lower() for w in words)}
     secret -= {"Group.viewerRole", "GroupMemberEdge.role"}  # roles in a group, visible to its members
-    own = {"Viewer.email", "Viewer.role", "Viewer.sessions"}
+    own = {"Viewer.email", "Viewer.isEmailVerified", "Viewer.role", "Viewer.sessions"}
     assert secret == own | {f"SessionPayload.{name}Token" for name in ("access", "refresh", "device")}
     leading = [(kind, field) for kind, field in fields if _named(field["type"]) == "Viewer"]
     assert ("Query", "viewer") in {(kind, field["name"]) for kind, field in leading}

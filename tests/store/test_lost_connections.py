@@ -15,7 +15,7 @@ from store.client.database import Database, Unavailable
 from store.client.lua import GUARDED
 from store.client.lua import SCRIPTS as LOADED
 from store.settings import Settings
-from tests.support.people import INPUTS, USER_ERRORS, Member, shrunk
+from tests.support.people import USER_ERRORS, Member, mutation_text, shrunk
 from tests.support.servers.cutting import Proxy
 from tests.support.servers.processes import until
 from tests.support.work import waiting
@@ -120,7 +120,7 @@ async def test_each_script_lost(
         }
         fields = inputs[mutation]
         proxy.cut("EVALSHA", passing=passing, after=after)
-        query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ {USER_ERRORS} }} }}"
+        query = mutation_text(mutation, USER_ERRORS)
         answer = await alice.send(query, input=fields)
         lost += proxy.has_cut
         proxy.cancel()

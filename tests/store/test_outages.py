@@ -20,7 +20,7 @@ from store.client.connection import connect
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.outages import Redirected
 from store.settings import Settings
-from tests.support.people import INPUTS, PASSWORD, USER_ERRORS, Member, contents, shrunk, sign_up
+from tests.support.people import PASSWORD, USER_ERRORS, Member, contents, mutation_text, shrunk, sign_up
 from tests.support.servers.outages import REFUSING, SILENCED, outage
 from tests.support.servers.processes import Redis, own_store, process
 from tests.support.transport.live import watching
@@ -112,7 +112,7 @@ async def test_refused_writes(
     before = await contents(db)
     async with outage(state, settings.redis_url):
         for mutation, fields in inputs.items():
-            query = f"mutation($input: {INPUTS[mutation]}!) {{ {mutation}(input: $input) {{ {USER_ERRORS} }} }}"
+            query = mutation_text(mutation, USER_ERRORS)
             status, retry_after, body = await answer(alice, query, input=fields)
             assert (mutation, status, retry_after) == (mutation, 503, "10"), body
             assert [error["extensions"]["code"] for error in body["errors"]] == ["SERVICE_UNAVAILABLE"]

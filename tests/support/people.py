@@ -55,9 +55,7 @@ class Member:
 
     async def do(self, mutation: str, selection: str = "", **fields: Any) -> Any:
         """Run a mutation and return its payload, user errors included."""
-        kind = INPUTS[mutation]
-        query = f"mutation($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} {USER_ERRORS} }} }}"
-        return await self.ask(query, input=fields)
+        return await self.ask(mutation_text(mutation, f"{selection} {USER_ERRORS}"), input=fields)
 
     async def refused(self, mutation: str, **fields: Any) -> tuple[str, list[str] | None]:
         """Return code and field of the one user error that a mutation must have."""
@@ -109,6 +107,10 @@ INPUTS = {
     "updateProfile": "UpdateProfileInput",
     "changeEmail": "ChangeEmailInput",
     "exportData": "ExportDataInput",
+    "resendVerification": "",  # takes nothing
+    "verifyEmail": "TokenInput",
+    "requestPasswordReset": "RequestPasswordResetInput",
+    "resetPassword": "ResetPasswordInput",
     "deleteAccount": "DeleteAccountInput",
     "follow": "UsersInput",
     "unfollow": "UsersInput",
@@ -159,6 +161,13 @@ INPUTS = {
     "hideGroup": "HideGroupInput",
     "unhideGroup": "HideGroupInput",
 }
+
+
+def mutation_text(name: str, selection: str) -> str:
+    """Return the text of a mutation with the variable `input`, if it takes any."""
+    if not INPUTS[name]:
+        return f"mutation {{ {name} {{ {selection} }} }}"
+    return f"mutation($input: {INPUTS[name]}!) {{ {name}(input: $input) {{ {selection} }} }}"
 
 
 SIGN_UP = "accessToken refreshToken deviceToken viewer { user { id login } }"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from tests.support.people import INPUTS, Member
+from tests.support.people import Member, mutation_text
 
 CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
 CODE = "mnbv-cxyz-lkjh-gfds"
@@ -15,6 +15,7 @@ CODE = "mnbv-cxyz-lkjh-gfds"
 KINDS = ("status", "user", "comment", "promotion", "group", "conversation", "message", "report")
 POST, USER, COMMENT, PROMOTION, GROUP, CONVERSATION, MESSAGE, REPORT = (f"{kind}_00000000000001" for kind in KINDS)
 
+LINK = "1.the-token-of-a-link-has-43-characters-in-it"  # of a token that came by mail, and that no member has
 
 OF_MEMBERS = ["follow", "unfollow", "approveFollowRequests", "rejectFollowRequests", "removeFollowers"]
 
@@ -50,6 +51,10 @@ FIELDS: dict[str, dict[str, Any]] = {
     "changePassword": {"currentPassword": CURRENT, "newPassword": NEXT},
     "updateProfile": {"name": "Alice the second", "login": "alice2", "isPrivate": True},
     "changeEmail": {"email": "other@example.org", "currentPassword": CURRENT},
+    "resendVerification": {},
+    "verifyEmail": {"token": LINK},
+    "requestPasswordReset": {"email": "alice@example.org"},
+    "resetPassword": {"token": LINK, "newPassword": NEXT},
     **{name: {"userIds": [USER]} for name in OF_MEMBERS},
     "post": {"text": "hello"},
     "repost": {"postId": POST},
@@ -87,7 +92,7 @@ def shown(secrets: Iterable[str], text: str) -> list[str]:
 
 def mutation(name: str) -> str:
     """Return the text of a mutation."""
-    return f"mutation M($input: {INPUTS[name]}!) {{ {name}(input: $input) {{ userErrors {{ code }} }} }}"
+    return mutation_text(name, "userErrors { code }")
 
 
 def fields_of(name: str, alice: Member) -> dict[str, Any]:

@@ -1,6 +1,9 @@
--- Creates a member whose names are reserved, with the job that makes the names permanent.
--- KEYS: minted, jobs, user, credentials, home_state, active.
--- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970).
+-- Creates a member whose names are reserved, with the job that makes the names permanent and the mail that verifies the
+-- address.
+-- KEYS: minted, jobs, user, credentials, home_state, active, tokens, outbox, mails.
+-- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970), digest, lifetime (s),
+--       mail (JSON).
+-- `digest` is that of the token in the mail. It is '' for an address that counts as verified.
 -- Returns the job's id; '' when the member exists already, because the step is repeated.
 if redis.call('EXISTS', user) == 1 then
   return ''
@@ -15,4 +18,10 @@ redis.call('ZADD', active, day, member)
 -- already have newer jobs.
 local id = mint(minted, partition)
 commit(jobs, id, 'names', cjson.encode({member = member, login = login, email = email}))
+if digest == '' then
+  redis.call('HSET', credentials, CredentialsField.VERIFIED, '1')
+else
+  keep_token(tokens, MailTokenField.VERIFICATION, digest, email, lifetime)
+  queue_mail(outbox, mails, mint(minted, partition), mail, email)
+end
 return str(id)

@@ -1,0 +1,87 @@
+"""Password resets by a link in a mail. Neither an answer nor its time reveals whether an address has an account."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from resolvers import credentials
+from resolvers.credentials import DAY_MS, USER_AGENT_MOST
+from resolvers.mail import links
+from resolvers.mail.links import HOUR_SECONDS
+from resolvers.operation.context import Context
+from resolvers.operation.errors import RateLimited, UserError, refuse_all
+from resolvers.operation.payloads import RequestPasswordResetPayload, SessionPayload
+from resolvers.operation.tokens import digest, new_session
+from store import accounts, attempts, sessions
+from store.keys.fields import MailTokenField
+from store.mail import tokens
+from store.mail.letters import MailKind
+from store.secret import Secret
+from store.sessions import Session
+
+REQUESTS = "password-reset"  # the kind under which requests are counted
+NOBODY = 0  # an id that no member has, for an unknown address
+DELAY_MS = (1_000, 4_000)  # Random wait of the mail, so that sending it does not slow down the requests just after.
+
+
+async def request_password_reset(context: Context, *, email: str) -> RequestPasswordResetPayload:
+    """Send a link that resets the password, if a member has the address; two round trips in both cases.
+
+    Raises RateLimited for a client address that asks too often.
+    """
+    await context.authenticate()
+    errors: list[UserError] = []
+    address = credentials.checked_email(email, errors)
+    refuse_all(errors)
+    await _limit(context)
+    holder = await accounts.holder(context.db, accounts.email_reservation(address))
+    wanted = digest(address.lower())
+    if context.settings.rate_limit and not await tokens.may_request_reset(context.db, wanted):
+        return RequestPasswordResetPayload()
+    link = links.make(context.services.tokens, context.settings, MailKind.RESET, holder or NOBODY)
+    await tokens.request_reset(context.db, holder or NOBODY, address, link, random.randint(*DELAY_MS))  # noqa: S311
+    return RequestPasswordResetPayload()
+
+
+async def reset_password(context: Context, *, token: Secret, new_password: Secret) -> SessionPayload:
+    """Set a new password by the token of a link. Every session ends, and a new one begins."""
+    await context.authenticate()
+    member, _ = await links.checked(context, token, MailTokenField.RESET)
+    profile, found = await accounts.user(context.db, member), await accounts.credentials(context.db, member)
+    if profile is None or found is None:
+        raise links.stale()
+    names = (profile.login, profile.name, found.email)
+    refuse_all(await credentials.password_errors(context, new_password, names, "newPassword"))
+    password = await context.services.passwords.hash(new_password, context.address)
+    session = new_session()
+    refresh_token = context.services.tokens.first_refresh_token(member, session)
+    if not await sessions.reset_password(
+        context.db,
+        member,
+        digest=digest(token.reveal().strip()),
+        password=password,
+        session=_opened(context, session, refresh_token),
+        letter=links.notice(MailKind.PASSWORD_CHANGED, member),
+    ):
+        raise links.stale()
+    return credentials.session_answer(context, member, session, refresh_token)
+
+
+def _opened(context: Context, session: str, refresh_token: Secret) -> Session:
+    now = time.time_ns() // 1_000_000
+    return Session(
+        id=session,
+        token=Secret(digest(refresh_token.reveal())),
+        created=now,
+        expires=now + context.settings.session_days * DAY_MS,
+        user_agent=context.user_agent[:USER_AGENT_MOST],
+    )
+
+
+async def _limit(context: Context) -> None:
+    if context.settings.rate_limit:
+        (count,) = await attempts.count(context.db, [(REQUESTS, context.address)], HOUR_SECONDS)
+        if count > context.settings.reset_requests_per_hour:
+            wait = attempts.rest_of_window(HOUR_SECONDS)
+            raise RateLimited(f"too many requests to reset a password: try again in {wait} s", wait)

@@ -1,0 +1,106 @@
+"""Verified addresses: the link that shows that an address is the member's, and the change to a new address."""
+
+from __future__ import annotations
+
+from resolvers import credentials
+from resolvers.jobs import dispatch
+from resolvers.mail import links
+from resolvers.mail.links import HOUR_SECONDS
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Unauthenticated, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.payloads import ViewerPayload
+from resolvers.operation.tokens import digest
+from store import accounts, attempts
+from store.keys.fields import MailTokenField
+from store.mail import tokens
+from store.mail.letters import MailKind
+from store.secret import Secret
+
+MAILS = "verification-mail"  # the kind under which these mails are counted
+
+
+async def change_email(context: Context, *, email: str, current_password: Secret) -> ViewerPayload:
+    """Send a link to a new e-mail address, which takes effect when the link is followed.
+
+    The address is the member's alone until the link expires. Asking for the present address drops one that waits.
+    """
+    member = await context.member()
+    errors: list[UserError] = []
+    address = credentials.checked_email(email, errors)
+    refuse_all(errors)
+    found = await credentials.confirm(context, member, current_password)
+    waiting = await tokens.token(context.db, member, MailTokenField.VERIFICATION)
+    if address == found.email and (found.is_verified or waiting is None or waiting.address == address):
+        await _drop(context, member, "" if waiting is None or waiting.address == address else waiting.address)
+        return ViewerPayload(viewer=context.claims)
+    await _limit(context, member)
+    await _send(context, member, address, found.email)
+    return ViewerPayload(viewer=context.claims)
+
+
+async def resend_verification(context: Context) -> ViewerPayload:
+    """Send the link again, with a new token. Without an address to verify, it changes nothing."""
+    member = await context.member()
+    found = await accounts.credentials(context.db, member)
+    if found is None:
+        raise Unauthenticated("this member is gone")
+    waiting = await tokens.token(context.db, member, MailTokenField.VERIFICATION)
+    if waiting is None and found.is_verified:
+        return ViewerPayload(viewer=context.claims)
+    await _limit(context, member)
+    await _send(context, member, waiting.address if waiting else found.email, found.email)
+    return ViewerPayload(viewer=context.claims)
+
+
+async def verify_email(context: Context, *, token: Secret) -> ViewerPayload:
+    """Verify an address by the token of a link, with or without a session. A new address takes effect."""
+    await context.authenticate()
+    member, stored = await links.checked(context, token, MailTokenField.VERIFICATION)
+    if not await _hold(context, member, stored.address, context.settings.reservation_seconds):
+        raise links.stale()
+    letter = links.notice(MailKind.ADDRESS_CHANGED, member)
+    is_valid, job = await tokens.verify_email(context.db, member, digest(token.reveal().strip()), letter)
+    if not is_valid:
+        raise links.stale()
+    if job:
+        await dispatch.finish(context.db, job)
+    context.forget()
+    return ViewerPayload(viewer=context.claims)
+
+
+async def _send(context: Context, member: int, address: str, current: str) -> None:
+    kind = MailKind.VERIFICATION if address == current else MailKind.NEW_ADDRESS
+    link = links.make(context.services.tokens, context.settings, kind, member)
+    # The reservation outlives the token, so a valid token always finds the address free or its member's own.
+    if not await _hold(context, member, address, link.lifetime + context.settings.reservation_seconds):
+        raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
+    replaced = await tokens.send_verification(context.db, member, address, link)
+    if replaced is None:
+        await accounts.release(context.db, accounts.email_reservation(address), member)
+        raise Unauthenticated("this member is gone")
+    # Race: when changes to the same address overlap, it may wait without a reservation. `verify_email` asks for one.
+    if replaced.lower() not in {"", address.lower(), current.lower()}:
+        await accounts.release(context.db, accounts.email_reservation(replaced), member)
+    context.forget()
+
+
+async def _drop(context: Context, member: int, waiting: str) -> None:
+    """Drop an address that waits to be verified, if there is one."""
+    if waiting:
+        await tokens.drop(context.db, member, MailTokenField.VERIFICATION)
+        await accounts.release(context.db, accounts.email_reservation(waiting), member)
+
+
+async def _hold(context: Context, member: int, address: str, seconds: int) -> bool:
+    return await tokens.hold(context.db, accounts.email_reservation(address), member, seconds)
+
+
+async def _limit(context: Context, member: int) -> None:
+    settings = context.settings
+    if settings.rate_limit:
+        (count,) = await attempts.count(context.db, [(MAILS, str(member))], HOUR_SECONDS)
+        if count > settings.verification_mails_per_hour:
+            minutes = -(-attempts.rest_of_window(HOUR_SECONDS) // links.MINUTE_SECONDS)
+            most = settings.verification_mails_per_hour
+            message = f"at most {most} links to verify an address are sent in an hour: try again in {minutes} min"
+            raise refuse(UserErrorCode.LIMIT_REACHED, message)

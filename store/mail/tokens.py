@@ -1,0 +1,134 @@
+"""Tokens that were sent by mail: they verify an address or reset a password, once, and are stored as digests."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Command, Database
+from store.ids import partition
+from store.mail.letters import Letter, Link, outbox_keys
+from store.records import Job, read_job
+
+RESET_WAIT_SECONDS = 3600  # between two mails to one address
+
+
+class MailToken(Struct, frozen=True):
+    """A token as it is stored. `expires` is in ms since 1970."""
+
+    digest: str
+    address: str
+    expires: float
+
+    @property
+    def is_valid(self) -> bool:
+        return self.expires > time.time() * 1000
+
+
+def read_token(text: str | None) -> MailToken | None:
+    """Return a stored token that has not expired."""
+    found = msgspec.json.decode(text, type=MailToken) if text else None
+    return found if found and found.is_valid else None
+
+
+def token_command(member: int, purpose: str) -> Command:
+    """Return the command that reads a member's token of a purpose."""
+    return ("HGET", keys.mail_tokens(member), purpose)
+
+
+async def token(db: Database, member: int, purpose: str) -> MailToken | None:
+    """Return a member's unexpired token of a purpose."""
+    return read_token(await db.one(*token_command(member, purpose)))
+
+
+def sign_up_mail(member: int, link: Link | None) -> dict[str, object]:
+    """Return the parameters of `create_member` that send a link to a new member, if they get one."""
+    return {
+        "tokens": keys.mail_tokens(member),
+        **outbox_keys(partition(member)),
+        "digest": link.digest if link else "",
+        "lifetime": link.lifetime if link else 0,
+        "mail": link.letter.text() if link else "",
+    }
+
+
+async def hold(db: Database, key: str, member: int, seconds: int) -> bool:
+    """Hold an address for a member at least so long; False when another member has it. `key` is its reservation."""
+    holder, _ = await db.ask(("SET", key, member, "NX", "GET", "EX", seconds), ("EXPIRE", key, seconds, "GT"))
+    return holder is None or int(holder) == member
+
+
+async def send_verification(db: Database, member: int, address: str, link: Link) -> str | None:
+    """Send a link that verifies an address; returns the address that waited until now, or "".
+
+    Returns None when the member is gone.
+    """
+    p = partition(member)
+    replaced: str | None = await db.call(
+        "send_verification",
+        credentials=keys.credentials(member),
+        tokens=keys.mail_tokens(member),
+        minted=keys.minted(p),
+        **outbox_keys(p),
+        partition=p,
+        address=address,
+        digest=link.digest,
+        lifetime=link.lifetime,
+        mail=link.letter.text(),
+    )
+    return replaced
+
+
+async def drop(db: Database, member: int, purpose: str) -> None:
+    """Make a member's token of a purpose invalid."""
+    await db.one("HDEL", keys.mail_tokens(member), purpose)
+
+
+async def verify_email(db: Database, member: int, digest: str, letter: Letter) -> tuple[bool, Job | None]:
+    """Use a token that verifies an address; False when it is not valid.
+
+    Also returns the job that makes a new address permanent. `letter` tells the old address of it.
+    """
+    p = partition(member)
+    reply = await db.call(
+        "verify_email",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        credentials=keys.credentials(member),
+        tokens=keys.mail_tokens(member),
+        **outbox_keys(p),
+        partition=p,
+        member=member,
+        digest=digest,
+        mail=letter.text(),
+    )
+    return reply is not None, read_job(reply[0], "names", reply[1]) if reply else None
+
+
+async def may_request_reset(db: Database, address: str) -> bool:
+    """Return whether no reset was requested for an address within the last hour, and note this one.
+
+    `address` is a digest, whether or not a member has it.
+    """
+    return bool(await db.one("SET", keys.reset_mail(address), "", "NX", "EX", RESET_WAIT_SECONDS))
+
+
+async def request_reset(db: Database, member: int, address: str, link: Link, delay_ms: int) -> None:
+    """Send a link that resets a password. For a member who does not exist, it costs the same and sends nothing."""
+    p = partition(member)
+    await db.call(
+        "request_reset",
+        credentials=keys.credentials(member),
+        tokens=keys.mail_tokens(member),
+        minted=keys.minted(p),
+        **outbox_keys(p),
+        partition=p,
+        address=address,
+        digest=link.digest,
+        lifetime=link.lifetime,
+        delay=delay_ms,
+        mail=link.letter.text(),
+    )

@@ -1,0 +1,19 @@
+-- Uses a token that verifies an address. A new address takes effect, with the job that makes it permanent and a mail to
+-- the old one.
+-- KEYS: minted, jobs, credentials, tokens, outbox, mails.
+-- ARGV: partition, member, digest, mail (JSON).
+-- Returns the job's id and body, {} when the address stays; false when the token is forged, used, replaced or expired.
+local token = redis.call('EXISTS', credentials) == 1 and use_token(tokens, MailTokenField.VERIFICATION, digest)
+if not token then
+  return false
+end
+local old = redis.call('HGET', credentials, CredentialsField.EMAIL)
+redis.call('HSET', credentials, CredentialsField.EMAIL, token.address, CredentialsField.VERIFIED, '1')
+if token.address == old then
+  return {}
+end
+redis.call('HDEL', tokens, MailTokenField.RESET)
+queue_mail(outbox, mails, mint(minted, partition), mail, old)
+local id, body = mint(minted, partition), cjson.encode({member = member, email = token.address, old_email = old})
+commit(jobs, id, 'names', body)
+return {str(id), body}
