@@ -25,13 +25,13 @@ from store.client.tasks import stop
 from store.ids import made_at
 from store.mail import outbox
 from store.mail.letters import MailKind
-from store.mail.outbox import LEASE_SECONDS, Addressee, Mail
+from store.mail.outbox import Addressee, Mail
 from store.settings import Settings
 
 LOOK_SECONDS = 1.0  # between two looks into the outbox
 TAKEN = 8  # mails leased at a time for each connection
 AWAY_SECONDS = (1.0, 60.0)  # first and longest pause while the server is away
-PUT_OFF_SECONDS = (30.0, 3600.0)  # first and longest wait of a mail that was put off
+PUT_OFF_SECONDS = (5.0, 3600.0)  # first and longest wait of a mail that was put off
 SPREAD = 0.25  # share by which waits vary, so that mails that failed together do not come again together
 RENEWALS = 3  # renewals per lease while a server takes its time
 DAY_SECONDS = 86_400
@@ -64,7 +64,7 @@ class _Lease:
 
     async def _renew(self) -> None:
         while self.mail:
-            await asyncio.sleep(LEASE_SECONDS / RENEWALS)
+            await asyncio.sleep(self._db.settings.job_lease_seconds / RENEWALS)
             with contextlib.suppress(Unavailable):
                 self.mail = await outbox.renew(self._db, self.mail)
 

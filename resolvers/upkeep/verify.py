@@ -17,6 +17,7 @@ from resolvers.upkeep.invariants import (
     groups,
     importance,
     lists,
+    mails,
     members,
     moderation,
     names,
@@ -92,6 +93,7 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.CASE_REPORTS: (moderation.case_reports,),
     Kind.MODERATION_ACT: (moderation.acts,),
     Kind.REMOVED_TEXT: (moderation.removed_texts,),
+    Kind.MAIL_TOKENS: (mails.tokens,),
 }
 
 
@@ -204,5 +206,6 @@ async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     findings += await groups.directory(db, found)
     findings += await names.left_over(db, found)
     findings += await moderation.lists(db, found)
+    findings += await mails.waiting(db, sorted(found.partitions_with_mail))
     findings += await orphans.names(db, found.logins_and_emails)
     return findings

@@ -15,8 +15,6 @@ from store.mail.letters import Letter, outbox_keys
 from store.mail.tokens import MailToken, read_token, token_command
 from store.records import read_pairs
 
-LEASE_SECONDS = 60  # after which another sender may take over; a sender renews its lease three times as often
-
 _SCANNED = 500  # mails looked through at a time
 
 log = structlog.get_logger(__name__)
@@ -50,7 +48,10 @@ async def take(db: Database, most: int) -> list[Mail]:
     due = sorted((int(reply[1]), p) for p, reply in enumerate(first) if reply and int(reply[1]) <= now)[:most]
     limit = -(-most // len(due)) if due else 0
     replies = await db.ask(
-        *(script("take_mails", **outbox_keys(p), limit=limit, lease_time=LEASE_SECONDS * 1000) for _, p in due)
+        *(
+            script("take_mails", **outbox_keys(p), limit=limit, lease_time=db.settings.job_lease_seconds * 1000)
+            for _, p in due
+        )
     )
     found: list[Mail] = []
     for taken in replies:
@@ -64,7 +65,7 @@ async def take(db: Database, most: int) -> list[Mail]:
 
 async def renew(db: Database, mail: Mail) -> Mail | None:
     """Renew a lease; None when it was lost to another sender."""
-    due = await db.call("release_mail", **_release(mail, LEASE_SECONDS * 1000))
+    due = await db.call("release_mail", **_release(mail, db.settings.job_lease_seconds * 1000))
     return replace(mail, lease=str(due)) if due else None
 
 
@@ -75,7 +76,7 @@ async def begin(db: Database, mail: Mail, purpose: str) -> tuple[Mail | None, Ad
     """
     member = int(mail.letter.member)
     due, login, email, token = await db.ask(
-        script("release_mail", **_release(mail, LEASE_SECONDS * 1000)),
+        script("release_mail", **_release(mail, db.settings.job_lease_seconds * 1000)),
         ("HGET", keys.user(member), UserField.LOGIN),
         ("HGET", keys.credentials(member), CredentialsField.EMAIL),
         token_command(member, purpose),

@@ -65,6 +65,7 @@ class Kind(Enum):
     CASE_REPORTS = member(keys.case_reports)
     MODERATION_ACT = member(keys.moderation_act)
     REMOVED_TEXT = member(keys.removed_text)
+    MAIL_TOKENS = member(keys.mail_tokens)
 
     def key(self, owner: int) -> str:
         """Return the key of one owner."""

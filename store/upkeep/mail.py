@@ -20,7 +20,7 @@ PURPOSES = (MailTokenField.VERIFICATION, MailTokenField.RESET)
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A mail that the outbox or the records have alone or spoilt, and the commands that remove it."""
+    """A mail that the outbox or the records have alone or spoilt, and the commands that mend that."""
 
     key: str
     mail: str
@@ -35,10 +35,12 @@ async def strays(db: Database, partitions: Sequence[int]) -> list[Stray]:
     found: list[Stray] = []
     for p, due, texts in zip(partitions, replies[::2], replies[1::2], strict=True):
         records = read_pairs(texts)
-        whole = {mail for mail, text in records.items() if _is_readable(text) and mail.isdigit()} & set(due)
-        for mail in sorted(({*due} | {*records}) - whole):
-            removal: list[Command] = [("ZREM", keys.outbox(p), mail), ("HDEL", keys.mails(p), mail)]
-            found.append(Stray(keys.outbox(p), mail, removal))
+        readable = {mail for mail, text in records.items() if mail.isdigit() and _is_readable(text)}
+        found += [Stray(keys.outbox(p), mail, [("ZADD", keys.outbox(p), 0, mail)]) for mail in readable - set(due)]
+        found += [
+            Stray(keys.outbox(p), mail, [("ZREM", keys.outbox(p), mail), ("HDEL", keys.mails(p), mail)])
+            for mail in ({*due} | {*records}) - readable
+        ]
     return found
 
 

@@ -15,6 +15,8 @@ from store import accounts, blocks, follows, keys, likes_and_comments, posts
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
+from store.mail import tokens
+from store.mail.letters import Letter, Link, MailKind
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
@@ -40,6 +42,17 @@ async def _names(db: Database, s: Scene) -> Job | None:
 
 async def _name(db: Database, s: Scene) -> Job | None:
     return await accounts.update(db, s.ann, profile={UserField.NAME: "Anna"}, names={"name": "Anna"})
+
+
+async def _address(db: Database, s: Scene) -> Job | None:
+    address, digest, letter = (
+        "anna@example.org",
+        "the digest of a token",
+        Letter(kind=MailKind.VERIFICATION, member=str(s.ann)),
+    )
+    await tokens.hold(db, keys.email(address), s.ann, 3600)
+    await tokens.send_verification(db, s.ann, address, Link(letter, digest, 3600))
+    return (await tokens.verify_email(db, s.ann, digest, letter))[1]
 
 
 async def _status(_: Database, s: Scene) -> Job | None:
@@ -197,6 +210,7 @@ Commit = Callable[[Database, Scene], Awaitable[Job | None]]
 KINDS: dict[str, Commit] = {
     "new login": _names,
     "new name": _name,
+    "new address": _address,
     "status": _status,
     "repost": _repost,
     "quote": _quote,

@@ -23,6 +23,7 @@ from tests.support import conversations, groups
 from tests.support.damage.conversation_damages import CONVERSATIONS
 from tests.support.damage.damages import BEYOND_REPAIR, MENDABLE
 from tests.support.damage.group_damages import GROUPS
+from tests.support.damage.mail_damages import MAILS
 from tests.support.damage.moderation_damages import CHANGED_LOG, MODERATION
 from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
@@ -34,7 +35,7 @@ from tests.support.people import Member, sign_up
 from tests.support.stored import exist
 from tests.support.work import dump, number
 
-DAMAGES = [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS, *EXPORTS, *MODERATION]
+DAMAGES = [*MENDABLE, *POSTS, *RELATIONSHIPS, *CONVERSATIONS, *GROUPS, *EXPORTS, *MODERATION, *MAILS]
 ROUNDS = 4  # of repair: one may reveal another finding
 
 
