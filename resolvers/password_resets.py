@@ -26,7 +26,7 @@ DELAY_MS = (1_000, 4_000)  # Random wait of the mail, so that sending it does no
 
 
 async def request_password_reset(context: Context, *, email: str) -> RequestPasswordResetPayload:
-    """Send a link that resets the password, if a member has the address; two round trips in both cases.
+    """Send a link that resets the password, if a member has the address; the same round trips in both cases.
 
     Raises RateLimited for a client address that asks too often.
     """

@@ -44,19 +44,35 @@ async def release(db: Database, key: str, member: int) -> None:
 
 
 async def create(
-    db: Database, member: int, *, login: str, name: str, email: str, password: Secret, link: Link | None = None
+    db: Database,
+    member: int,
+    *,
+    login: str,
+    name: str,
+    email: str,
+    password: Secret,
+    role: Role = Role.MEMBER,
+    link: Link | None = None,
 ) -> Job | None:
     """Create a member whose login and e-mail are reserved; returns the job that makes these names permanent.
 
     `link` is sent to the member to verify the address. Without it, the address counts as verified.
     Returns None when the member exists already.
     """
-    (job,) = await db.ask(create_command(member, login=login, name=name, email=email, password=password, link=link))
+    names = {"login": login, "name": name, "email": email}
+    (job,) = await db.ask(create_command(member, **names, password=password, role=role, link=link))
     return Job(int(job), "names", {"member": str(member), "login": login, "email": email}) if job else None
 
 
 def create_command(
-    member: int, *, login: str, name: str, email: str, password: Secret, link: Link | None = None
+    member: int,
+    *,
+    login: str,
+    name: str,
+    email: str,
+    password: Secret,
+    role: Role = Role.MEMBER,
+    link: Link | None = None,
 ) -> Command:
     """Return the command that creates a member; its reply is the job's id. `password` is a hash."""
     p = partition(member)
@@ -74,7 +90,7 @@ def create_command(
         name=name,
         email=email,
         password_hash=password.reveal(),
-        role=Role.MEMBER.value,
+        role=role.value,
         day=int(time.time()) // keys.DAY,
         **sign_up_mail(member, link),
     )

@@ -91,8 +91,10 @@ async def put_off(db: Database, mail: Mail, wait_ms: int, letter: Letter | None 
 
 def finish(mail: int) -> list[Command]:
     """Return the commands that remove a mail that was sent, or is not wanted any more."""
+    # The record goes first. A process that dies in between leaves an entry that `take_mails` removes. The other way round,
+    # `repair` would take the record for a mail that was not sent yet.
     p = partition(mail)
-    return [("ZREM", keys.outbox(p), mail), ("HDEL", keys.mails(p), mail)]
+    return [("HDEL", keys.mails(p), mail), ("ZREM", keys.outbox(p), mail)]
 
 
 async def forget(db: Database, member: int) -> None:
