@@ -119,13 +119,15 @@ class ReportConnection:
     page_info: PageInfo = strawberry.field(description=PAGE_INFO)
 
 
-State = Annotated[records.ReportState, strawberry.argument(description="The state of the reports to list.")]
+State = Annotated[
+    records.ReportState | None, strawberry.argument(description="The state of the reports to list. Null means OPEN.")
+]
 
 
 def listed(
     info: Info, state: State = records.ReportState.OPEN, first: First = 20, after: After = None
 ) -> Awaitable[Any]:
-    return reports.listed(info.context, state, first, after)
+    return reports.listed(info.context, state or records.ReportState.OPEN, first, after)
 
 
 def _actor(roots: list[records.ModerationAct], info: Info) -> Awaitable[Any]:
