@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from resolvers.archives.naming import Written, moment
 from resolvers.archives.viewing import Export
 from resolvers.reading import global_ids
-from store import accounts, sessions
+from store import accounts, homes, sessions
 from store.client.database import MemberGone
 from store.exports import lists
+from store.ids import instant
 from store.records import read_pairs
 
 
@@ -20,12 +21,15 @@ async def profile(export: Export) -> AsyncIterator[list[Written]]:
     user, credentials = await view.load.user.load(export.member), await view.load.credentials.load(export.member)
     if user is None or credentials is None:
         raise MemberGone
+    (mark,) = await view.batcher.run([homes.read_up_to_command(export.member)])
     entry = {
         "id": global_ids.of(user),
         "login": user.login,
         "name": user.name,
         "bio": user.bio,
         "email": credentials.email,
+        "isEmailVerified": credentials.is_verified,
+        "isTwoFactorEnabled": bool(credentials.totp_salt),
         "role": credentials.role.value,
         "createdAt": moment(user.created_at),
         "isPrivate": user.is_private,
@@ -35,6 +39,7 @@ async def profile(export: Export) -> AsyncIterator[list[Written]]:
         "followerCount": user.follower_count,
         "followingCount": user.following_count,
         "postCount": user.post_count,
+        "homeReadUpTo": moment(instant(int(mark))) if mark else None,
     }
     yield [entry]
 
@@ -46,7 +51,9 @@ async def open_sessions(export: Export) -> AsyncIterator[list[Written]]:
         {
             "createdAt": moment(session.created_at),
             "expiresAt": moment(session.expires_at),
+            "lastUsedAt": moment(session.last_used_at),
             "userAgent": session.user_agent,
+            "address": session.address,
         }
         for session in await sessions.unexpired(export.services.db, export.member)
     ]

@@ -27,7 +27,7 @@ class Section:
 PROFILE, POSTS = "profile", "posts"  # sections that are read back
 
 SECTIONS = (
-    Section(PROFILE, "Profile", account.profile, ("user", "credentials")),
+    Section(PROFILE, "Profile", account.profile, ("user", "credentials", "home_read")),
     Section("sessions", "Sessions", account.open_sessions, ("sessions",)),
     Section("former-logins", "Logins given up", account.former_logins, ("former_logins",)),
     Section(POSTS, "Posts", posts.posts, ("profile", "reposted", "hidden")),
@@ -51,6 +51,9 @@ NOT_EXPORTED = {
     "exports": "a digest of a link that is about to expire",
     "export_stream": "only while an export is sent",
     "rate": "a count that expires in two minutes",
+    "writes": "counts that expire in an hour",
+    "texts": "digests of texts, which expire in a day",
+    "mail_tokens": "digests of tokens in mails, which expire",
     "known_addresses": "keyed hashes, from which nobody can read an address",
     "blocked_by": "others' blocks, which the member cannot see",
     "unblocked": "a marker of an ended block, which expires in a day",
