@@ -91,8 +91,8 @@ async def put_off(db: Database, mail: Mail, wait_ms: int, letter: Letter | None 
 
 def finish(mail: int) -> list[Command]:
     """Return the commands that remove a mail that was sent, or is not wanted any more."""
-    # The record goes first. A process that dies in between leaves an entry that `take_mails` removes. The other way round,
-    # `repair` would take the record for a mail that was not sent yet.
+    # The record goes first. A process that dies in between leaves an entry, which `take_mails` removes. Otherwise
+    # `repair` would take a record that is left for a mail that was not sent yet.
     p = partition(mail)
     return [("HDEL", keys.mails(p), mail), ("ZREM", keys.outbox(p), mail)]
 
