@@ -29,6 +29,7 @@ class Model:
     groups: dict[int, Group] = field(default_factory=dict)
 
     # ---- changes
+    addresses: dict[str, str] = field(default_factory=dict)  # verified address of a member who has one
 
     def follow(self, follower: str, member: str) -> None:
         """Follow a member, or request to follow a private one."""

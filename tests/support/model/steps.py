@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from store import homes, jobs, posts
 from store.posts import Draft
+from tests.support.model.addresses import Addresses
 from tests.support.model.facts import Post
 from tests.support.model.life import tags_of
 from tests.support.model.moderation import Moderation
@@ -71,12 +72,14 @@ WEIGHTS = {
     "clean": 2,
     "judge": 4,
     "appoint": 1,
+    "address": 3,
+    "forget_password": 2,
 }
 MODERATION = {"report", "resolve", "moderate", "clean", "judge", "appoint"}
 
 
 @dataclass
-class Steps(Moderation):
+class Steps(Moderation, Addresses):
     """All steps. Each is applied to the model too. `crash` is the share of writes that die midway."""
 
     weights: Mapping[str, int] = field(default_factory=lambda: WEIGHTS)
