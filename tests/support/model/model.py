@@ -27,9 +27,9 @@ class Model:
     mutes: dict[tuple[str, str], None] = field(default_factory=dict)  # muter, muted; oldest first
 
     groups: dict[int, Group] = field(default_factory=dict)
+    addresses: dict[str, str] = field(default_factory=dict)  # verified address of a member who has one
 
     # ---- changes
-    addresses: dict[str, str] = field(default_factory=dict)  # verified address of a member who has one
 
     def follow(self, follower: str, member: str) -> None:
         """Follow a member, or request to follow a private one."""
