@@ -44,8 +44,13 @@ async def request_password_reset(context: Context, *, email: str) -> RequestPass
     return RequestPasswordResetPayload()
 
 
-async def reset_password(context: Context, *, token: Secret, new_password: Secret) -> SessionPayload:
-    """Set a new password by the token of a link. Every session ends, and a new one begins."""
+async def reset_password(
+    context: Context, *, token: Secret, new_password: Secret, code: Secret | None = None
+) -> SessionPayload:
+    """Set a new password by the token of a link. Every session ends, and a new one begins.
+
+    A member with a second factor also needs a code: who can read their mail has one factor only.
+    """
     await context.authenticate()
     member, _ = await links.checked(context, token, MailTokenField.RESET)
     profile, found = await accounts.user(context.db, member), await accounts.credentials(context.db, member)
@@ -53,17 +58,22 @@ async def reset_password(context: Context, *, token: Secret, new_password: Secre
         raise links.stale()
     names = (profile.login, profile.name, found.email)
     refuse_all(await credentials.password_errors(context, new_password, names, "newPassword"))
+    proof = await credentials.second_factor(context, member, found, code)
     password = await context.services.passwords.hash(new_password, context.address)
     session = new_session()
     refresh_token = context.services.tokens.first_refresh_token(member, session)
-    if not await sessions.reset_password(
+    outcome = await sessions.reset_password(
         context.db,
         member,
         digest=digest(token.reveal().strip()),
         password=password,
         session=_opened(context, session, refresh_token),
         letter=links.notice(MailKind.PASSWORD_CHANGED, member),
-    ):
+        proof=proof,
+    )
+    if outcome == "code":
+        raise credentials.wrong_code()
+    if outcome != "ok":
         raise links.stale()
     return credentials.session_answer(context, member, session, refresh_token)
 
@@ -76,6 +86,7 @@ def _opened(context: Context, session: str, refresh_token: Secret) -> Session:
         created=now,
         expires=now + context.settings.session_days * DAY_MS,
         user_agent=context.user_agent[:USER_AGENT_MOST],
+        address=context.address,
     )
 
 

@@ -203,9 +203,12 @@ async def change_password(
 
 
 async def reset_password(
-    db: Database, member: int, *, digest: str, password: Secret, session: Session, letter: Letter
-) -> bool:
-    """Set a password's hash by a token, end every session and begin a new one; False when the token is not valid."""
+    db: Database, member: int, *, digest: str, password: Secret, session: Session, letter: Letter, proof: Proof
+) -> str:
+    """Set a password's hash by a token, end every session and begin a new one.
+
+    Returns `ok`, `stale` when the token is not valid, or `code` when `proof`, of the second factor, is not.
+    """
     p = partition(member)
     ended = await db.call(
         "reset_password",
@@ -220,11 +223,14 @@ async def reset_password(
         session=session.id,
         record=session.text(),
         mail=letter.text(),
+        **proof.arguments(),
     )
     if ended is None:
-        return False
+        return "stale"
+    if ended == "code":
+        return "code"
     await announce(db, member, ended)
-    return True
+    return "ok"
 
 
 async def unexpired(db: Database, member: int) -> list[Session]:

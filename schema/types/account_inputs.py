@@ -141,3 +141,8 @@ class RequestPasswordResetInput:
 class ResetPasswordInput:
     token: Secret = strawberry.field(description=OF_A_LINK)
     new_password: Secret = strawberry.field(description=NEW_PASSWORD)
+    code: Secret | None = strawberry.field(
+        default=None,
+        description="A code of the member's authenticator app, or a recovery code, which members with a second factor "
+        "need.",
+    )

@@ -6,10 +6,12 @@ import re
 from typing import Any
 
 from resolvers.operation.services import Services
+from store.client.database import Database
 from store.settings import Settings
 from tests.mail.test_password_resets import NEXT, request
 from tests.support.mails import sent, token_in
 from tests.support.people import PASSWORD, Member
+from tests.support.probes import two_factor
 
 
 async def page(anonymous: Member, path: str, **form: str) -> tuple[int, str, dict[str, str]]:
@@ -79,3 +81,15 @@ async def test_forms_only(anonymous: Member) -> None:
     for path in ("/verify", "/reset"):
         async with client.post(path, json={"token": "x"}) as response:
             assert response.status == 415
+
+
+async def test_a_second_factor_on_the_page(
+    anonymous: Member, alice: Member, services: Services, settings: Settings, db: Database
+) -> None:
+    """The page asks for a code where the member has a second factor."""
+    app = await two_factor.enabled(alice, db)
+    token = await request(anonymous, services, settings)
+    status, html, _ = await page(anonymous, "/reset", token=token, password=NEXT)
+    assert (status, 'name="code"' in html) == (422, True)
+    status, html, _ = await page(anonymous, "/reset", token=token, password=NEXT, code=app.recovery_codes[0])
+    assert (status, "Thank you" in html) == (200, True)

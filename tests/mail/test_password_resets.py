@@ -13,6 +13,7 @@ from store.settings import Settings
 from tests.mail.test_verification import STALE, age
 from tests.support.mails import sent, to, token_in
 from tests.support.people import PASSWORD, Member, contents, log_in, shrunk
+from tests.support.probes import two_factor
 from tests.support.probes.members import number
 
 NEXT = "quite another password"
@@ -105,6 +106,20 @@ async def test_a_changed_password_ends_the_link(
     token = await request(anonymous, services, settings)
     await alice.do("changePassword", currentPassword=PASSWORD, newPassword="yet another password")
     assert await anonymous.refused("resetPassword", token=token, newPassword=NEXT) == STALE
+
+
+async def test_a_second_factor(
+    anonymous: Member, alice: Member, services: Services, settings: Settings, db: Database
+) -> None:
+    """A member with a second factor needs a code, too; without a right one, the token works on."""
+    app = await two_factor.enabled(alice, db)
+    token = await request(anonymous, services, settings)
+    fields = {"token": token, "newPassword": NEXT}
+    assert await anonymous.refused("resetPassword", **fields) == two_factor.NO_CODE
+    assert await anonymous.refused("resetPassword", **fields, code="000000") == two_factor.WRONG_CODE
+    answers = await asyncio.gather(*(anonymous.do("resetPassword", **fields, code=app.code()) for _ in range(4)))
+    assert sorted(len(answer["userErrors"]) for answer in answers) == [0, 1, 1, 1]
+    assert await anonymous.refused("resetPassword", **fields, code=app.recovery_codes[0]) == STALE
 
 
 class TestLimits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -33,6 +34,7 @@ _FORWARDED_FOR = "X-Forwarded-For"
 _REFUSED = 422
 _TROUBLE = "This did not work just now. Please try again in a while."
 _NEW_PASSWORD = entry("password", "New password", "password", "new-password")
+_CODE = entry("code", "Code of your authenticator app, or a recovery code", "text", "one-time-code")
 _ADDRESS = entry("email", "Your e-mail address", "email", "email")
 
 
@@ -82,14 +84,16 @@ class MailLinkPages:
         if "email" in fields:
             return await self._request_reset(request, fields["email"])
         token = fields.get("token", "")
-        asked = {"token": token, "newPassword": fields.get("password", "")}
+        asked = {"token": token, "newPassword": fields.get("password", ""), "code": fields.get("code")}
         errors = await self._run(request, RESETTING, asked)
         if not errors:
             done = "Your password is changed, and all your sessions have ended. You can log in with it now."
             return page("Thank you", paragraph(done))
         shown = [alert(_sentence(error)) for error in errors]
-        if any(error.get("field") == ["newPassword"] for error in errors):
-            return page("A new password", *shown, *_password_form(token), status=_REFUSED)
+        wrong = [error.get("field") for error in errors]
+        if ["newPassword"] in wrong or ["code"] in wrong:
+            needs_code = "code" in fields or ["code"] in wrong
+            return page("A new password", *shown, *_password_form(token, needs_code=needs_code), status=_REFUSED)
         return page("A new password", *shown, link(RESET, "Ask for a new link"), status=_REFUSED)
 
     async def _request_reset(self, request: web.Request, email: str) -> web.Response:
@@ -100,7 +104,7 @@ class MailLinkPages:
         sent = "If this address has an account, a link is on its way. At most one is sent in an hour."
         return page("Please look into your mail", paragraph(sent))
 
-    async def _run(self, request: web.Request, document: str, asked: dict[str, str]) -> list[dict[str, Any]]:
+    async def _run(self, request: web.Request, document: str, asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
         """Run a mutation for an anonymous client; returns its user errors."""
         context = self._new_context(
             self._services,
@@ -124,10 +128,11 @@ class MailLinkPages:
         return found
 
 
-def _password_form(token: str) -> tuple[str, ...]:
+def _password_form(token: str, *, needs_code: bool = False) -> tuple[str, ...]:
+    asked = (_NEW_PASSWORD, _CODE) if needs_code else (_NEW_PASSWORD,)
     return (
         paragraph("Please choose a new password of at least ten characters. Every session of your account ends."),
-        form(RESET, "Set the password", hidden("token", token), _NEW_PASSWORD),
+        form(RESET, "Set the password", hidden("token", token), *asked),
     )
 
 
@@ -148,4 +153,5 @@ async def _fields(request: web.Request) -> dict[str, str]:
 def _sentence(error: dict[str, Any]) -> str:
     """Return an error's message for people: without the name of the field."""
     text = str(error["message"]).removeprefix("token: ").removeprefix("newPassword: ").removeprefix("email: ")
+    text = text.removeprefix("code: ")
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

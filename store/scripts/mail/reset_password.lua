@@ -1,13 +1,20 @@
 -- Uses a token that resets a password: sets the new one, ends every session and begins a new one, all or nothing.
 -- The member has followed a link sent to their address, so it is verified, too.
 -- KEYS: credentials, sessions, tokens, minted, outbox, mails.
--- ARGV: partition, digest, new_hash, session, record (JSON of the session), mail (JSON).
--- Returns the sessions ended; false when the token is forged, used, replaced or expired, or belongs to an old address.
+-- ARGV: partition, digest, new_hash, session, record (JSON of the session), mail (JSON), code_salt, code_step,
+--       recovery_code.
+-- The last three arguments are those of `use_code`.
+-- Returns the sessions ended; false when the token is forged, used, replaced or expired, or belongs to an old address;
+-- 'code' when the second factor is missing, or may not be used any more. The token then works on.
 local email = redis.call('HGET', credentials, CredentialsField.EMAIL)
-local token = email and use_token(tokens, MailTokenField.RESET, digest)
-if not token or token.address ~= email then
+local token = email and unexpired_token(tokens, MailTokenField.RESET)
+if not token or token.digest ~= digest or token.address ~= email then
   return false
 end
+if not use_code(credentials, code_salt, code_step, recovery_code) then
+  return 'code'
+end
+redis.call('HDEL', tokens, MailTokenField.RESET)
 redis.call('HSET', credentials, CredentialsField.PASSWORD, new_hash, CredentialsField.VERIFIED, '1')
 local ended = redis.call('HKEYS', sessions)
 redis.call('DEL', sessions)
