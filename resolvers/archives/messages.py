@@ -16,13 +16,15 @@ async def conversations(export: Export) -> AsyncIterator[list[Written]]:
     """Yield the conversations that the member sees. Four round trips a page."""
     async for view, found in _conversations(export):
         named = await naming.people(view, [member for one in found for member in one.present])
+        marks = await view.load.read_mark.load_many([one.id for one in found])
         yield [
             {
                 "id": global_ids.of(one),
                 "createdAt": moment(one.created_at),
                 "participants": [named[member] for member in one.present if named[member]],
+                "readUpToId": global_ids.message_id(mark) if mark else None,
             }
-            for one in found
+            for one, mark in zip(found, marks, strict=True)
         ]
 
 

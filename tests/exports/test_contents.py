@@ -103,10 +103,14 @@ async def test_everything(db: Database, worker: Worker, alice: Member, bob: Memb
     assert [[one["login"] for one in entry["participants"]] for entry in found.entries("conversations")] == [
         sorted(["alice_a", "bob"], key=lambda login: {"alice_a": alice.id, "bob": bob.id}[login])
     ]
-    assert [(entry["sender"]["login"], entry["text"]) for entry in found.entries("messages")] == [
+    first, second = found.entries("messages")
+    assert [(one["sender"]["login"], one["text"]) for one in (first, second)] == [
         ("alice_a", "hello bob"),
         ("bob", "hello alice"),
     ]
+    assert found.entries("conversations")[0]["readUpToId"] is None
+    await alice.do("markConversationRead", conversationId=talk, upToId=first["id"])
+    assert (await export(alice)).entries("conversations")[0]["readUpToId"] == first["id"]
     assert {entry["kind"] for entry in found.entries("notifications")} == {"MENTION"}
     asked = await export(bob)
     assert logins(asked, "asked-to-follow") == ["carol"]

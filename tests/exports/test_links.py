@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 
+from resolvers import exports
 from resolvers.archives import archive, viewing
 from resolvers.jobs.worker import Worker
+from resolvers.operation.services import Services
 from resolvers.operation.tokens import digest
 from store import keys
 from store.client.database import Database
@@ -160,6 +163,18 @@ async def test_interrupted(db: Database, slow: Slow, alice: Member) -> None:
         while (answer := await fetch(alice, url))[0] == BUSY:
             pass
     assert len(Archive(answer[1]).entries("profile")) == 1
+
+
+async def test_killed(db: Database, services: Services, alice: Member) -> None:
+    """When a process dies in the middle of an export, the link works again as soon as the lease has run out."""
+    url = await link(alice)
+    sending = await exports.opened(services, url.removeprefix(exports.PATH), address="127.0.0.1", request_id="one")
+    assert sending
+    async with contextlib.aclosing(sending.pieces()) as pieces:
+        assert await anext(pieces)
+    assert (await fetch(alice, url))[0] == BUSY  # nobody has noted the end
+    await db.one("DEL", keys.export_stream(number(alice.id)))  # as it expires
+    assert (await fetch(alice, url))[0] == 200
 
 
 async def test_one_at_a_time(slow: Slow, anonymous: Member, alice: Member, bob: Member) -> None:
