@@ -58,7 +58,7 @@ def _restore_command(post: RestoredPost) -> Command:
         status_prefix=keys.prefix(keys.status, partition(post.id)),
         text=post.text,
         mentions=" ".join(map(str, post.mentions)),
-        hashtags=" ".join(post.hashtags),
+        hashtags="".join(f"#{tag}" for tag in post.hashtags),
         original=post.original or "",
         original_author=post.original_author or "",
         of_quote="1" if post.of_quote else "",
