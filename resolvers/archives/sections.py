@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
-from resolvers.archives import account, messages, posts, relationships
+from resolvers.archives import account, messages, posts, relationships, reports
 from resolvers.archives.naming import Written
 from resolvers.archives.relationships import members_in
 from resolvers.archives.viewing import Export
@@ -44,12 +44,16 @@ SECTIONS = (
     Section("conversations", "Conversations", messages.conversations, ("conversations", "conversation_state")),
     Section("messages", "Messages", messages.messages, ("sent",)),
     Section("notifications", "Notifications", messages.notifications, ("notifications", "notification_state")),
+    Section("reports", "Reports", reports.reports, ()),
 )
 
 # Why the other kinds of a member's keys are in no section.
 NOT_EXPORTED = {
     "exports": "a digest of a link that is about to expire",
     "export_stream": "only while an export is sent",
+    "writes": "counts that expire in an hour",
+    "texts": "digests of texts that are in the export, which expire in a day",
+    "home_read": "a place in the home",
     "rate": "a count that expires in two minutes",
     "writes": "counts that expire in an hour",
     "texts": "digests of texts, which expire in a day",

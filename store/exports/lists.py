@@ -51,3 +51,13 @@ def former_logins_command(member: int) -> Command:
 def comments_by_command(post: int, member: int) -> Command:
     """Return the command that reads the comments of one member on a post."""
     return ("ZRANGE", keys.commenters(post), member, member, "BYSCORE")
+
+
+def scan_cases_command(state: str, cursor: str, count: int) -> Command:
+    """Return the command that reads some of the cases in a state; its reply has the next cursor, "0" at the end."""
+    return ("ZSCAN", keys.cases(state), cursor, "COUNT", count)
+
+
+def report_in_case_command(case: int, member: int) -> Command:
+    """Return the command that reads a member's report in a case, None without one."""
+    return ("ZSCORE", keys.case_reports(case), member)

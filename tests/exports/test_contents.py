@@ -14,6 +14,7 @@ from store.client.database import Database
 from store.keys import groups, members, messaging, posts
 from store.records import Role
 from tests.support.exports.archives import Archive, export
+from tests.support.moderating import appoint, report, resolve
 from tests.support.people import PASSWORD, Member, make_private
 from tests.support.work import work_off
 
@@ -171,6 +172,25 @@ async def test_deleted_members(db: Database, worker: Worker, alice: Member, bob:
     assert [(entry["sender"], entry["text"]) for entry in (await export(alice)).entries("messages")] == [
         (None, "good bye")
     ]
+
+
+async def test_reports(
+    db: Database, worker: Worker, anonymous: Member, alice: Member, bob: Member, carol: Member
+) -> None:
+    """An export has the reports that the member made, and whether they are resolved, but no decision."""
+    mona = await appoint(db, anonymous, "mona")
+    post = await bob.post("spam")
+    await report(alice, post, note="my very own note")
+    await report(alice, bob.id, "ABUSE")
+    resolved = await report(carol, post, note="carol's own note")
+    await resolve(mona, resolved, "DELETE_CONTENT", note="the moderator's note")
+    await work_off(db, worker)
+    found = await export(alice)
+    assert [
+        (entry["subjectId"], entry["reason"], entry["note"], entry["isResolved"]) for entry in found.entries("reports")
+    ] == [(bob.id, "ABUSE", "", False), (post, "SPAM", "my very own note", True)]
+    assert [text for text in ("carol's own note", "the moderator's note", "DELETE") if text in found.whole()] == []
+    assert (await export(bob)).entries("reports") == []
 
 
 async def test_pages(alice: Member) -> None:

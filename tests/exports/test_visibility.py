@@ -19,7 +19,7 @@ from tests.support.visibility.sights import CELLS, Cell
 from tests.support.work import number
 
 WAYS = [(entity, path) for path in PATHS for entity in path.entities.split()]
-SEEN_BY_ALL = {"friend_group", "group", "pal"}  # that a group exists, and a public member
+SEEN_BY_ALL = {"friend_group", "group", "friend", "pal"}  # that a group exists, and public members
 
 
 @pytest.fixture

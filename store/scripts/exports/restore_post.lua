@@ -2,7 +2,8 @@
 -- KEYS: user, status, profile, hidden, reposted.
 -- ARGV: author, post, status_prefix, text, mentions, hashtags, original, original_author, of_quote, reply_to,
 --       reply_to_author, root, latitude, longitude, is_hidden ('1' or '').
--- An argument without a value is ''. `hashtags` has each after a #. A plain repost is written only if its original is a post of the same author.
+-- An argument without a value is ''. `hashtags` has each after a #. A plain repost is written only if its original is a
+-- post of the same author.
 -- Returns 'new', 'again' for a post that is there, 'taken' for one of somebody else, or 'gone' for a plain repost whose
 -- original is not there.
 if redis.call('EXISTS', user) == 0 then
