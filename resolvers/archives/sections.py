@@ -51,9 +51,6 @@ SECTIONS = (
 NOT_EXPORTED = {
     "exports": "a digest of a link that is about to expire",
     "export_stream": "only while an export is sent",
-    "writes": "counts that expire in an hour",
-    "texts": "digests of texts that are in the export, which expire in a day",
-    "home_read": "a place in the home",
     "rate": "a count that expires in two minutes",
     "writes": "counts that expire in an hour",
     "texts": "digests of texts, which expire in a day",
