@@ -49,7 +49,8 @@ async def export_data(context: Context, *, password: Secret) -> ExportDataPayloa
     if outcome == "limit":
         message = f"at most {most} exports a day: try again in {links.rest_of_day()} s"
         raise refuse(UserErrorCode.LIMIT_REACHED, message)
-    return ExportDataPayload(url=Secret(PATH + token), expires_at=datetime.fromtimestamp(expires / 1000, UTC))
+    url = Secret(settings.public_url.rstrip("/") + PATH + token)
+    return ExportDataPayload(url=url, expires_at=datetime.fromtimestamp(expires / 1000, UTC))
 
 
 class Sending:
