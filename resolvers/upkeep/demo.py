@@ -17,8 +17,9 @@ from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
 from resolvers.operation.services import Services
 from resolvers.rules.text import hashtags, mentions
-from resolvers.upkeep import demo_groups
+from resolvers.upkeep import demo_groups, demo_moderation
 from resolvers.upkeep.demo_groups import Club
+from resolvers.upkeep.demo_moderation import Complaint
 from store import accounts, conversations, follows, likes_and_comments, posts
 from store.client.database import Database
 from store.conversations import entries
@@ -85,6 +86,8 @@ class Community:
     posts: tuple[DemoText, ...]
     talks: tuple[Talk, ...]
     groups: tuple[Club, ...]
+    moderator: str
+    complaints: tuple[Complaint, ...]
 
 
 async def fill(services: Services) -> Login | None:
@@ -106,6 +109,7 @@ async def fill(services: Services) -> Login | None:
         await crowd.talk(talk, community.login.login)
     for club in community.groups:
         await demo_groups.gather(services.db, ids, club)
+    await demo_moderation.moderate(services.db, ids, community.moderator, community.complaints)
     return community.login
 
 
@@ -117,7 +121,16 @@ def read() -> Community:
     words += [_words(thread) for thread in raw["threads"]]
     talks = [Talk(**talk) for talk in raw["talks"]]
     groups = [Club(**group) for group in raw["groups"]]
-    return Community(Login(raw["guide"], raw["password"]), tuple(people), tuple(words), tuple(talks), tuple(groups))
+    complaints = [Complaint(**complaint) for complaint in raw["complaints"]]
+    return Community(
+        Login(raw["guide"], raw["password"]),
+        tuple(people),
+        tuple(words),
+        tuple(talks),
+        tuple(groups),
+        raw["moderator"],
+        tuple(complaints),
+    )
 
 
 def _words(raw: Mapping[str, Any]) -> DemoText:

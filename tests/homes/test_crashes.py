@@ -22,6 +22,7 @@ from store.records import Job
 from store.settings import Settings
 from tests.support.conversation_jobs import CONVERSATION_KINDS
 from tests.support.group_jobs import GROUP_KINDS
+from tests.support.moderation_jobs import MODERATION_KINDS
 from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
@@ -237,7 +238,7 @@ KINDS: dict[str, Commit] = {
     "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
-} | {**CONVERSATION_KINDS, **GROUP_KINDS}
+} | {**CONVERSATION_KINDS, **GROUP_KINDS, **MODERATION_KINDS}
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 

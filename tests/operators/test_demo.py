@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from resolvers import accounts
 from resolvers.operation.services import Services
 from resolvers.rules.text import is_login, mentions, normalise
 from resolvers.upkeep import demo
 from store import jobs
+from store.records import Role
 from store.settings import Settings
 from tests.support import conversations
+from tests.support.moderating import listed, logged
 from tests.support.people import Member
 from tests.support.work import photograph
 
@@ -55,6 +58,17 @@ async def test_there_is_something_to_see_everywhere(services: Services, anonymou
     assert any(comment["replyTo"] for post in posts for comment in post["comments"]["nodes"])
     likers = [user for post in posts for user in post["likedBy"]["nodes"]]
     assert all(user["bio"] and user["followingCount"] >= demo.FOLLOWED_LEAST for user in likers)
+
+
+async def test_there_are_reports(services: Services, anonymous: Member) -> None:
+    """An administrator finds open reports, the most reported subject first, and a moderator's decision."""
+    member = await _member(services, anonymous)
+    assert await accounts.set_role(services.db, "robin", Role.ADMIN)
+    found = await listed(member)
+    assert [one["reportCount"] for one in found] == [2, 2, 1]
+    assert all(one["subject"] and one["reporter"] for one in found)
+    (act,) = await logged(member)
+    assert act["kind"] == "REPORT_DISMISSED"
 
 
 async def test_there_is_a_conversation(services: Services, anonymous: Member) -> None:
