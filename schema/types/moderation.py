@@ -120,7 +120,7 @@ class ReportConnection:
 
 
 State = Annotated[
-    records.ReportState | None, strawberry.argument(description="The state of the reports to list. Null means OPEN.")
+    records.ReportState | None, strawberry.argument(description="The state of the reports to list. Null is OPEN.")
 ]
 
 

@@ -66,8 +66,8 @@ class SessionPayload:
 class ExportDataPayload:
     url: str | None = strawberry.field(
         resolver=_url,
-        description="Where the file is, a path on this server after `PUBLIC_URL`; for an hour, and for this session only. "
-        "A GET of it needs no token, and works until the whole file was sent once.",
+        description="Where the file is, a path on this server after `PUBLIC_URL`; for an hour, and for this session "
+        "only. A GET of it needs no token, and works until the whole file was sent once.",
     )
     expires_at: datetime | None = strawberry.field(
         description=f"When the link stops working: {limit('export_link_seconds')} seconds after the mutation."
