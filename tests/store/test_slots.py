@@ -28,6 +28,7 @@ from tests.support import conversations, groups
 from tests.support.exports.archives import Archive, export
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
+from tests.support.moderating import appoint, listed, logged, report, resolve
 from tests.support.people import PASSWORD, Member, shrunk, sign_up
 from tests.support.probes import two_factor
 from tests.support.promoting import administrator, instant
@@ -138,6 +139,20 @@ async def converse(db: Database, alice: Member, bob: Member) -> None:
     await conversations.leave(alice, conversation)
 
 
+async def moderate(db: Database, anonymous: Member, alice: Member, bob: Member) -> None:
+    """Have a post, comment, message and group reported; decide and act on each, and read the lists and the log."""
+    moderator = await appoint(db, anonymous, "moderator")
+    await moderator.do("deletePost", postId=await bob.post("spam"))
+    post = await bob.post("hello")
+    comment = (await bob.do("comment", "comment { id }", postId=post, text="so"))["comment"]["id"]
+    sent = await bob.do("startConversation", "message { id }", userIds=[alice.id], text="psst")
+    for subject in (post, comment, sent["message"]["id"], await groups.create(bob)):
+        mine = await report(alice, subject)
+        await listed(moderator)
+        await resolve(moderator, mine, "DISMISS" if subject == post else "DELETE_CONTENT")
+    await logged(moderator)
+
+
 async def read(db: Database, bob: Member) -> None:
     """Build a home, and read it and the notifications in every way."""
     me = number(bob.id)
@@ -186,6 +201,7 @@ async def test_one_slot(
         await gather(alice, bob)
         found = await write(db, alice, bob)
         await converse(db, alice, bob)
+        await moderate(db, anonymous, alice, bob)
         await work_off(db, worker)
         await read(db, bob)
         await keep_up(db, worker, alice)
