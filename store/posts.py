@@ -97,12 +97,11 @@ def _content(draft: Draft) -> dict[str, int | str]:
 
 
 async def delete(db: Database, post: int, author: int, acting: Acting | None = None) -> Job | None:
-    """Delete an author's post; returns the job that removes it everywhere, None when the post is gone.
+    """Delete an author's post; returns the job for that everywhere, None when it is gone. The job logs an act.
 
-    A moderator's act is logged by the job. Raises Outranked for an equal or superior of who acts.
+    Raises Outranked for an equal or superior of who acts.
     """
-    (reply,) = await db.ask(delete_command(db, post, author, acting))
-    if reply == []:
+    if (reply := (await db.ask(delete_command(db, post, author, acting)))[0]) == []:
         raise Outranked
     return read_job(reply[0], "delete", reply[1]) if reply else None
 

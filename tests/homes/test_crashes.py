@@ -22,7 +22,7 @@ from store.records import Job
 from store.settings import Settings
 from tests.support.conversation_jobs import CONVERSATION_KINDS
 from tests.support.group_jobs import GROUP_KINDS
-from tests.support.moderation_jobs import MODERATION_KINDS
+from tests.support.moderation.jobs import MODERATION_KINDS
 from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off

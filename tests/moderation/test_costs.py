@@ -6,7 +6,7 @@ import pytest
 
 from resolvers.operation.services import Services
 from store.settings import Settings
-from tests.support.moderating import LOG, REPORTS, appoint, report
+from tests.support.moderation.acts import LOG, REPORTS, appoint, report
 from tests.support.people import Member, crowd, shrunk
 
 

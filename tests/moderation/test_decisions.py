@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.operation.services import Services
 from store.records import Role
-from tests.support.moderating import NODE, appoint, listed, logged, notified, report, resolve
+from tests.support.moderation.acts import NODE, appoint, listed, logged, notified, report, resolve
 from tests.support.people import Member, log_in
 
 

@@ -9,7 +9,7 @@ from store import keys
 from store.client.database import Database
 from store.keys.fields import LogHeadField
 from tests.support.damage.site import look
-from tests.support.moderating import appoint, logged
+from tests.support.moderation.acts import appoint, logged
 from tests.support.people import Member
 from tests.support.work import number
 

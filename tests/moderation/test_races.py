@@ -10,7 +10,7 @@ from resolvers.operation.services import Services
 from store.client.database import Database
 from store.records import Role
 from tests.support.damage.site import look
-from tests.support.moderating import RESOLVE, appoint, listed, logged, report
+from tests.support.moderation.acts import RESOLVE, appoint, listed, logged, report
 from tests.support.people import Member
 
 ROUNDS = 8  # each race is run so often

@@ -12,7 +12,7 @@ from store import jobs
 from store.records import Role
 from store.settings import Settings
 from tests.support import conversations
-from tests.support.moderating import listed, logged
+from tests.support.moderation.acts import listed, logged
 from tests.support.people import Member
 from tests.support.work import photograph
 

@@ -29,8 +29,8 @@ from tests.support.damage.post_damages import POSTS
 from tests.support.damage.relationship_damages import RELATIONSHIPS
 from tests.support.damage.site import Damage, Site, look
 from tests.support.exports.damages import EXPORTS
-from tests.support.moderating import LOG, resolve
-from tests.support.moderating import report as file_report
+from tests.support.moderation.acts import LOG, resolve
+from tests.support.moderation.acts import report as file_report
 from tests.support.people import Member, sign_up
 from tests.support.stored import exist
 from tests.support.work import dump, number

@@ -28,7 +28,7 @@ from tests.support import conversations, groups
 from tests.support.exports.archives import Archive, export
 from tests.support.grouping import Grouping
 from tests.support.model.steps import Steps
-from tests.support.moderating import appoint, listed, logged, report, resolve
+from tests.support.moderation.acts import appoint, listed, logged, report, resolve
 from tests.support.people import PASSWORD, Member, shrunk, sign_up
 from tests.support.probes import two_factor
 from tests.support.promoting import administrator, instant

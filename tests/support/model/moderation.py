@@ -15,7 +15,7 @@ from store.moderation.reports import Decision
 from store.records import Role
 from tests.support.model.groups import Groups
 from tests.support.model.relationships import MOST_SUSPENDED
-from tests.support.moderating import REPORTS, logged, notified
+from tests.support.moderation.acts import REPORTS, logged, notified
 from tests.support.people import PASSWORD, SIGN_UP, Member, sign_up
 from tests.support.work import number
 

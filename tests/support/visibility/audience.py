@@ -16,7 +16,7 @@ from store.records import Role
 from store.settings import Settings
 from tests.support import conversations
 from tests.support.groups import create, give, join, let_in
-from tests.support.moderating import report, resolve
+from tests.support.moderation.acts import report, resolve
 from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
 from tests.support.promoting import administrator, promote
 from tests.support.visibility.sights import CELLS, RELATIONS, STATES, Cell, State
