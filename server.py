@@ -33,9 +33,9 @@ from serving.endpoint import StartError
 from serving.tables import tables
 from store.client import requirements
 from store.client.database import Unavailable, UnsupportedServer
+from store.credentials.records import Role
 from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
-from store.records import Role
 from store.secret import Secret
 from store.settings import Settings
 from store.settings.declaring import SettingError
@@ -135,10 +135,8 @@ def _add_checks(known: Commands) -> None:
         ("verify", commands.check, "check every invariant of the store; exit status 1 names what does not hold"),
         ("repair", commands.repair, "mend what verify finds"),
     ):
-        check = known.upkeep(name, task, text)
-        check.add_argument(
-            "--homes", type=arguments.count, default=1000, metavar="N", help="homes computed anew (default 1000)"
-        )
+        check, homes = known.upkeep(name, task, text), "homes computed anew (default 1000)"
+        check.add_argument("--homes", type=arguments.count, default=1000, metavar="N", help=homes)
         check.add_argument("--all-homes", action="store_true", help="compute every home anew")
         check.add_argument("--seed", type=int, default=1, metavar="N", help="chooses other homes (default 1)")
     rebuild = known.upkeep("rebuild-home", commands.rebuild_home, "compute a member's home anew")
@@ -170,9 +168,8 @@ def _add_tail(known: Commands) -> None:
 
 
 def _add_move(known: Commands) -> None:
-    moving = known.upkeep(
-        "move", move.run, "copy a running single server into an empty cluster; then it refuses writes"
-    )
+    what = "copy a running single server into an empty cluster; then it refuses writes"
+    moving = known.upkeep("move", move.run, what)
     moving.add_argument("target", nargs="?", metavar="TARGET_URL", help="a REDIS_URL of the cluster")
     for option, text in move.OPTIONS.items():
         moving.add_argument(option, action="store_true", help=text)

@@ -30,8 +30,8 @@ from store.ids import instant
 from store.posts import Draft, create_command
 from store.records import Job
 from store.settings import Settings
-from store.upkeep import imports as stored
-from store.upkeep.imports import NewPost
+from store.upkeep.copying import imports as stored
+from store.upkeep.copying.imports import NewPost
 
 POSTS = 100_000
 PASSWORD = "correct horse battery"  # noqa: S105  of a member who is removed

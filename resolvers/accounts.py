@@ -23,13 +23,15 @@ from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, V
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, moderation
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
-from store import accounts, attempts
-from store.attempts import HOUR_SECONDS
+from store import account_names, accounts
 from store.client.database import Database
+from store.credentials.records import Credentials, Role
 from store.keys.fields import UserField
+from store.limits import attempts
+from store.limits.attempts import HOUR_SECONDS
 from store.mail.letters import Link, MailKind
 from store.moderation.records import ModerationActKind
-from store.records import Credentials, Job, MessageAudience, Role, User
+from store.records import Job, MessageAudience, User
 from store.secret import Secret
 
 SIGN_UP = "sign-up"  # the kind under which these attempts are counted
@@ -148,13 +150,13 @@ def _check_profile(context: Context, login: str | None, name: str | None, bio: s
 async def _reserve_login(context: Context, current: User, wanted: str) -> None:
     """Reserve another login for a member; raises Refused if it is taken, or too many that they gave up are reserved."""
     await _limit_former_logins(context, current.id, current.login.lower(), wanted.lower())
-    if not await accounts.reserve(context.db, accounts.login_reservation(wanted), current.id):
+    if not await account_names.reserve(context.db, account_names.login_reservation(wanted), current.id):
         raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
 
 
 async def _limit_former_logins(context: Context, member: int, current: str, wanted: str) -> None:
     # Race: concurrent changes by one member may exceed the limit, each by one login.
-    reserved = await accounts.former_logins(context.db, member)
+    reserved = await account_names.former_logins(context.db, member)
     most = context.settings.former_logins
     if context.settings.login_release_days and len((reserved | {current}) - {wanted}) > most:
         message = f"login: at most {most} logins that you gave up stay reserved: try again when the oldest is free"
@@ -163,7 +165,7 @@ async def _limit_former_logins(context: Context, member: int, current: str, want
 
 async def find(db: Database, login: str) -> int | None:
     """Return the member who has a login now; None if nobody has it, or the holder has given it up."""
-    member = await accounts.holder(db, accounts.login_reservation(login))
+    member = await account_names.holder(db, account_names.login_reservation(login))
     found = await accounts.user(db, member) if member else None
     return found.id if found and found.login.lower() == login.lower() else None
 
@@ -221,7 +223,7 @@ async def create_member(
     Raises Refused for names that are taken.
     """
     member = await db.mint()
-    wanted = {"login": accounts.login_reservation(login), "email": accounts.email_reservation(email)}
+    wanted = {"login": account_names.login_reservation(login), "email": account_names.email_reservation(email)}
     await _reserve(db, member, wanted)
     password = await password_hash()
     await _reserve(db, member, wanted)  # again, because reservations may expire while many passwords wait to be hashed
@@ -236,12 +238,12 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
     taken: list[str] = []
     for field, key in wanted.items():
         # After a refusal, only look the other name up. Otherwise two equal sign-ups could get one name each.
-        free = await accounts.holder(db, key) is None if taken else await accounts.reserve(db, key, member)
+        free = await account_names.holder(db, key) is None if taken else await account_names.reserve(db, key, member)
         if not free:
             taken.append(field)
     if taken:
         for key in wanted.values():
-            await accounts.release(db, key, member)
+            await account_names.release(db, key, member)
         raise Refused(*(field_error(UserErrorCode.TAKEN, f"{field}: another member has it", field) for field in taken))
 
 

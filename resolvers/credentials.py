@@ -14,8 +14,8 @@ from resolvers.operation.errors import Refused, UserError, UserErrorCode, field_
 from resolvers.operation.payloads import SessionPayload
 from resolvers.operation.tokens import Claims, digest, new_session
 from store import accounts, sessions
+from store.credentials.records import Credentials
 from store.credentials.two_factor import NO_PROOF, Proof
-from store.records import Credentials
 from store.secret import Secret
 from store.sessions import Session
 

@@ -13,11 +13,12 @@ from resolvers.operation.inputs import checked_key, checked_text, input_digest, 
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging
 from resolvers.reading.paging import NodeEdge, Page
-from store import attempts, conversations, idempotency
-from store.attempts import HOUR_SECONDS
+from store import conversations, idempotency
 from store.conversations import Draft, Sent
 from store.conversations.records import Conversation, Message
 from store.idempotency import Claim
+from store.limits import attempts
+from store.limits.attempts import HOUR_SECONDS
 from store.limits.writes import Exceeded, Kind
 from store.records import Entry, User
 from store.timelines import Slice

@@ -13,12 +13,13 @@ from resolvers.reading import global_ids, groups, moderation, paging
 from resolvers.reading.moderation import Subjective
 from resolvers.reading.paging import NodeEdge, Page
 from store import accounts
+from store.credentials.records import Role
 from store.groups import changes
 from store.groups import reads as group_reads
 from store.keys.fields import UserField
 from store.moderation import log
 from store.moderation.records import Act, Acting, ModerationAct, ModerationActKind, Outranked, Report, Subject
-from store.records import Job, Role, User
+from store.records import Job, User
 
 
 async def suspend_user(context: Context, *, user_id: str, suspended: bool, note: str | None = "") -> UserPayload:

@@ -13,11 +13,12 @@ from resolvers.reading import global_ids as ids
 from resolvers.reading import hydrate, messaging, moderation, snapshots
 from resolvers.reading.moderation import MESSAGE, Subjective
 from resolvers.reading.paging import NodeEdge, Page
-from store import attempts, conversations
-from store.attempts import HOUR_SECONDS
+from store import conversations
 from store.conversations.records import Message
 from store.groups import reads as groups
 from store.groups.records import Group
+from store.limits import attempts
+from store.limits.attempts import HOUR_SECONDS
 from store.moderation import reports
 from store.moderation.records import Report, ReportAction, ReportReason, ReportState, Subject, write_messages
 from store.moderation.reports import Decision, ReportDraft

@@ -10,7 +10,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserErrorCode, refuse, refuse_all
 from resolvers.operation.payloads import LogOutPayload, SessionPayload, ViewerPayload
 from resolvers.operation.tokens import Claims, digest
-from store import accounts
+from store import account_names, accounts
 from store import sessions as stored
 from store.mail.letters import MailKind
 from store.secret import Secret
@@ -41,7 +41,7 @@ async def log_in(
     wanted = (
         credentials.checked_email(identifier, []) or identifier.strip()
     ).lower()  # an address in the form in which it is stored
-    holder = await accounts.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
+    holder = await account_names.holder(context.db, _name_key(wanted)) if len(wanted) <= EMAIL_MOST else None
     member = holder or NOBODY
     tokens = context.services.tokens
     facts = await stored.log_in_facts(context.db, member, tokens.address_digest(member, context.address))
@@ -139,4 +139,4 @@ def _is_named(facts: stored.LogInFacts, wanted: str) -> bool:
 
 
 def _name_key(wanted: str) -> str:
-    return accounts.email_reservation(wanted) if "@" in wanted else accounts.login_reservation(wanted)
+    return account_names.email_reservation(wanted) if "@" in wanted else account_names.login_reservation(wanted)

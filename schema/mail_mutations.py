@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
-from resolvers import password_resets, verification
+from resolvers.mail import password_resets, verification
 from schema.mutation import mutation, mutation_without_input
 from schema.types import account_inputs as i
 from schema.types import payloads as p

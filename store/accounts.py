@@ -1,46 +1,22 @@
-"""Members: names, profiles, credentials."""
+"""Members: profiles, credentials, and what happens to a whole account."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from store import keys
+from store import account_names, keys
 from store.client.database import Command, Database, script
+from store.credentials.records import Credentials, Role
 from store.ids import partition
-from store.keys.fields import CredentialsField, UserField
 from store.limits.writes import member_keys
 from store.mail.letters import Link
 from store.mail.tokens import sign_up_mail
 from store.moderation.records import Acting, Outranked
-from store.records import Credentials, Job, Role, User, read_job, read_pairs
+from store.records import Job, User, read_job, read_pairs
 from store.secret import Secret
 from store.sessions import announce
-
-
-def login_reservation(login: str) -> str:
-    """Return the key under which a login is reserved and held, the same in upper and lower case."""
-    return keys.login(login.lower())
-
-
-def email_reservation(address: str) -> str:
-    """Return the key under which an e-mail address is reserved and held, the same in upper and lower case."""
-    return keys.email(address.lower())
-
-
-async def reserve(db: Database, key: str, member: int) -> bool:
-    """Reserve a login or e-mail for a while; False when another member holds it.
-
-    The reservation is one command, so exactly one of several concurrent callers gets it.
-    """
-    holder = await db.one("SET", key, member, "NX", "GET", "EX", db.settings.reservation_seconds)
-    return holder is None or int(holder) == member
-
-
-async def release(db: Database, key: str, member: int) -> None:
-    """Give up a reservation at once instead of letting it expire."""
-    await db.call("release_reservation", reservation=key, holder=member)
 
 
 async def create(
@@ -120,7 +96,7 @@ async def update(
         former_logins=keys.former_logins(member),
         partition=p,
         names=json.dumps(body) if body else "",
-        release_seconds=_release_seconds(db),
+        release_seconds=account_names.release_seconds(db),
         profile_count=len(profile or {}),
         changes=[part for change in changes for part in change],
     )
@@ -179,48 +155,6 @@ async def set_role(db: Database, member: int, role: Role, acting: Acting) -> Job
     return read_job(job[0], "act", job[1]) if job else None
 
 
-async def apply_names(db: Database, job: Job) -> None:
-    """Make a member's current login and e-mail permanent, and release those given up.
-
-    A login given up stays reserved for `LOGIN_RELEASE_DAYS`. An e-mail address is released at once.
-    The step reads the current names again. So when two changes follow each other quickly, the later one wins, whichever
-    job runs first.
-    """
-    member = int(str(job.body["member"]))
-    login, email = await db.ask(
-        ("HGET", keys.user(member), UserField.LOGIN), ("HGET", keys.credentials(member), CredentialsField.EMAIL)
-    )
-    steps: list[Command] = []
-    for key, current, field in ((keys.login, login, "login"), (keys.email, email, "email")):
-        life = _release_seconds(db) if field == "login" else 0
-        for name in {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}:
-            lasts = current is not None and name == current.lower()
-            if lasts or life:
-                steps.append(keep_name(key(name), member, 0 if lasts else life))
-            else:
-                steps.append(script("release_reservation", reservation=key(name), holder=member))
-    await db.ask(*steps)
-
-
-def keep_name(name: str, member: int, ttl: int = 0) -> Command:
-    """Return the command that makes a login or e-mail permanent, or lets it expire.
-
-    `name` is its key, and `ttl` is in seconds. The command does nothing, and replies 0, when the name belongs to
-    another member.
-    """
-    return script("keep_name", name=name, member=member, ttl=ttl)
-
-
-def _release_seconds(db: Database) -> int:
-    return db.settings.login_release_days * 86_400
-
-
-async def former_logins(db: Database, member: int) -> set[str]:
-    """Return the logins that a member gave up and that nobody else can take yet."""
-    oldest = int(time.time()) - _release_seconds(db)
-    return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
-
-
 async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
     """Delete a member and end their sessions; returns the job that removes the rest.
 
@@ -246,13 +180,6 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
     job, body, ended = reply
     await announce(db, member, ended)
     return read_job(job, "delete_account", body)
-
-
-async def free_names(db: Database, member: int, login: str, emails: Iterable[str]) -> None:
-    """Release every name of a deleted member, including logins given up and an address that waited to be verified."""
-    former = await db.one("ZRANGE", keys.former_logins(member), 0, -1)
-    names = [*(keys.login(name) for name in {login.lower(), *former}), *(keys.email(one.lower()) for one in emails)]
-    await db.ask(*(script("release_reservation", reservation=name, holder=member) for name in names))
 
 
 async def forget(db: Database, member: int) -> None:
@@ -290,11 +217,6 @@ def credentials_command(member: int) -> Command:
     return ("HGETALL", keys.credentials(member))
 
 
-def holder_command(login: str) -> Command:
-    """Return the command that reads the id of the member who has a login, in lower case; None without one."""
-    return ("GET", keys.login(login))
-
-
 async def user(db: Database, member: int) -> User | None:
     """Return one member."""
     return User.read(member, read_pairs(await db.one("HGETALL", keys.user(member))))
@@ -303,9 +225,3 @@ async def user(db: Database, member: int) -> User | None:
 async def credentials(db: Database, member: int) -> Credentials | None:
     """Return a member's credentials, None without the member."""
     return Credentials.read(read_pairs(await db.one("HGETALL", keys.credentials(member))))
-
-
-async def holder(db: Database, key: str) -> int | None:
-    """Return the member who holds or has reserved a login or e-mail."""
-    found = await db.one("GET", key)
-    return int(found) if found else None

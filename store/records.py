@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from store.ids import instant
-from store.keys.fields import CommentField, CredentialsField, StatusField, UserField
-from store.secret import Secret
+from store.keys.fields import CommentField, StatusField, UserField
 
 Fields = Mapping[str, str]
 
@@ -62,42 +61,6 @@ class User(Struct, frozen=True):
             is_suspended=UserField.SUSPENDED in fields,
             pinned=int(fields[UserField.PINNED]) if UserField.PINNED in fields else None,
             messages_from=MessageAudience(fields.get(UserField.MESSAGES_FROM, "EVERYONE")),
-        )
-
-
-class Role(Enum):
-    """A member's role on the whole site."""
-
-    MEMBER = "MEMBER"
-    MODERATOR = "MODERATOR"
-    ADMIN = "ADMIN"
-
-
-class Credentials(Struct, frozen=True):
-    """A member's private e-mail address, password, role and second factor."""
-
-    email: str
-    password: Secret  # its hash
-    role: Role
-    totp_salt: str = ""  # "" without a second factor
-    totp_pending: str = ""  # salt of a secret that is not confirmed yet
-    totp_step: int = 0
-    recovery_codes: tuple[str, ...] = ()  # digests
-    is_verified: bool = False  # the address is theirs, which a link sent to it has shown
-
-    @classmethod
-    def read(cls, fields: Fields) -> Credentials | None:
-        if not fields:
-            return None
-        return cls(
-            email=fields[CredentialsField.EMAIL],
-            password=Secret(fields[CredentialsField.PASSWORD]),
-            role=Role(fields[CredentialsField.ROLE]),
-            totp_salt=fields.get(CredentialsField.TOTP_SALT, ""),
-            totp_pending=fields.get(CredentialsField.TOTP_PENDING, ""),
-            totp_step=int(fields.get(CredentialsField.TOTP_STEP, 0)),
-            recovery_codes=tuple(fields.get(CredentialsField.RECOVERY_CODES, "").split()),
-            is_verified=CredentialsField.VERIFIED in fields,
         )
 
 

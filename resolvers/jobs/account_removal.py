@@ -6,7 +6,18 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import cast
 
 from resolvers.jobs import conversations, name_index
-from store import accounts, big_authors, blocks, favourites, follows, jobs, likes_and_comments, posts, timelines
+from store import (
+    account_names,
+    accounts,
+    big_authors,
+    blocks,
+    favourites,
+    follows,
+    jobs,
+    likes_and_comments,
+    posts,
+    timelines,
+)
 from store.client.database import Database
 from store.conversations import entries
 from store.groups import membership
@@ -34,7 +45,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     """
     member = int(cast("str", job.body["member"]))
     emails = {str(job.body[field]) for field in ("email", "pending_email") if job.body.get(field)}
-    await accounts.free_names(db, member, str(job.body["login"]), emails)
+    await account_names.free_names(db, member, str(job.body["login"]), emails)
     await name_index.index(db, [member])
     for part in (_follows, _posts, _groups):
         async for step in part(db, member):

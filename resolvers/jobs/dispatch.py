@@ -24,7 +24,7 @@ from resolvers.jobs import (
 from resolvers.jobs.mentions import end_of_comment, notify_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from resolvers.operation.batcher import Batcher
-from store import accounts, jobs
+from store import account_names, jobs
 from store.client.database import CommandRefused, Database, Unavailable
 from store.moderation import log as moderation_log
 from store.records import Job
@@ -63,7 +63,7 @@ async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
 
 
 async def _names(db: Database, job: Job, _: Budget) -> Outcome:
-    await accounts.apply_names(db, job)
+    await account_names.apply_names(db, job)
     await name_index.index(db, [int(text(job, "member"))])
     return Outcome.DONE
 

@@ -1,1 +1,1 @@
-"""Mails: their links, their texts, and the sender. Which change sends which mail is up to the resolver of its noun."""
+"""Mails: their links, their texts and the sender, and what the links are for: verified addresses and new passwords."""

@@ -12,8 +12,8 @@ from ipaddress import ip_address, ip_network
 from resolvers.operation.context import Context
 from resolvers.operation.errors import RateLimited
 from resolvers.operation.tokens import digest
-from store import attempts
-from store.attempts import HOUR_SECONDS, WINDOW_SECONDS, Subject
+from store.limits import attempts
+from store.limits.attempts import HOUR_SECONDS, WINDOW_SECONDS, Subject
 
 IDENTIFIER, ADDRESS, DEVICE, SESSION = "identifier", "address", "device", "session"  # subjects with a count
 CODE, CODE_DEVICE = "code", "code-device"  # a member, or a known device of theirs, from which codes are tried

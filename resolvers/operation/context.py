@@ -22,8 +22,9 @@ from resolvers.operation.session_check import SessionCheck
 from resolvers.operation.tokens import Claims
 from resolvers.operation.viewer_home import ViewerHome
 from store.client.database import Database
+from store.credentials.records import Role
 from store.moderation.records import RANKS
-from store.records import Relationship, Role
+from store.records import Relationship
 from store.settings import Settings
 from store.timelines import Slice
 

@@ -13,6 +13,7 @@ from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
 from resolvers.operation.viewer_loaders import Relationships, Sources
 from store import (
+    account_names,
     accounts,
     big_authors,
     conversations,
@@ -27,24 +28,14 @@ from store import (
 from store.client.cached_values import CachedValues
 from store.client.database import Command
 from store.conversations.records import Conversation, Message, Summary
+from store.credentials.records import Credentials
 from store.groups import reads as groups
 from store.groups.records import Group, GroupRole
 from store.homes import StoredHome
 from store.ids import partition
 from store.notifications import Notification, look_up, read_notifications, read_until_command
 from store.promotions import Promotion
-from store.records import (
-    NO_RELATIONSHIP,
-    Comment,
-    Credentials,
-    Entry,
-    Post,
-    Relationship,
-    Source,
-    User,
-    read_pairs,
-    read_post,
-)
+from store.records import NO_RELATIONSHIP, Comment, Entry, Post, Relationship, Source, User, read_pairs, read_post
 
 Value = TypeVar("Value")
 
@@ -161,7 +152,7 @@ class DataLoaders:
     def login(self) -> DataLoader[int | None]:
         return DataLoader(
             self._batcher,
-            lambda names: list(map(accounts.holder_command, names)),
+            lambda names: list(map(account_names.holder_command, names)),
             lambda _, replies: [int(member) if member else None for member in sound(replies)],
             self._cached.logins,
         )

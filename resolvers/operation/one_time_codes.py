@@ -11,8 +11,8 @@ import time
 import pyotp
 
 from resolvers.operation.tokens import ISSUER, digest
+from store.credentials.records import Credentials
 from store.credentials.two_factor import NO_PROOF, Proof
-from store.records import Credentials
 from store.secret import Secret
 
 STEP_SECONDS = 30  # one code lasts as long

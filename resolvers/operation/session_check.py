@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from resolvers.operation.errors import RateLimited, RequestError, Unauthenticated
 from resolvers.operation.tokens import Claims
-from store.attempts import MINUTE_SECONDS, count_request_commands, request_count
 from store.client.cached_values import CachedValues, Changed, Reading
 from store.client.counts import LocalCounts
 from store.client.database import Command, CommandRefused
-from store.records import Role
+from store.credentials.records import Role
+from store.limits.attempts import MINUTE_SECONDS, count_request_commands, request_count
 from store.sessions import Session, session_commands
 
 ROLES = {role.value: role for role in Role}  # By name, without the cost of an enum's call.

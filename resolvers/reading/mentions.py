@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolvers.operation.context import Context
 from resolvers.reading import hydrate
 from resolvers.rules import text as rules
-from store.accounts import holder_command
+from store.account_names import holder_command
 
 MENTIONS_MOST = 50  # members that one text can mention; more names are left as text
 

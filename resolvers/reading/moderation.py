@@ -12,6 +12,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.reading import groups, hydrate, messaging
 from store.conversations.records import Message
+from store.credentials.records import Role
 from store.groups.records import Group
 from store.moderation import log
 from store.moderation.records import (
@@ -28,7 +29,7 @@ from store.moderation.records import (
     read_messages,
 )
 from store.moderation.reports import messages_command, read_reports, report_command
-from store.records import Comment, Post, Role, User
+from store.records import Comment, Post, User
 
 MESSAGE = "message"
 Subjective = User | Post | Comment | Message | Group

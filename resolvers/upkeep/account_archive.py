@@ -21,7 +21,7 @@ from resolvers.upkeep.imports import ImportRefused
 from store.ids import made_at, partition
 from store.records import Location, MessageAudience
 from store.settings import Settings
-from store.upkeep.restoring import RestoredPost
+from store.upkeep.copying.restoring import RestoredPost
 
 FILE_MOST = 1 << 26  # bytes of one file of JSON: 500 posts of the longest text that can be set
 

@@ -19,8 +19,8 @@ from resolvers.upkeep.verify import Report
 from store.accounts import credentials
 from store.client.database import Database
 from store.credentials import two_factor as second_factor
+from store.credentials.records import Role
 from store.ids import PARTITIONS
-from store.records import Role
 from store.upkeep import scanning
 
 ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone

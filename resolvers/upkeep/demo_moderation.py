@@ -9,10 +9,11 @@ from resolvers.jobs import dispatch
 from resolvers.reading import moderation
 from store import accounts, posts, timelines
 from store.client.database import Database
+from store.credentials.records import Role
 from store.moderation import reports
 from store.moderation.records import RANKS, ModerationActKind, ReportAction, ReportReason, Subject
 from store.moderation.reports import Decision, ReportDraft
-from store.records import Role, Status
+from store.records import Status
 
 LOOKED_AT = 10  # newest posts of a member among which the reported status is
 

@@ -21,16 +21,16 @@ from resolvers.rules.text import mentions
 from resolvers.upkeep.account_archive import AccountArchive, Profile
 from resolvers.upkeep.imports import ImportRefused
 from resolvers.upkeep.progress import bar
-from store import accounts, pins
+from store import account_names, accounts, pins
 from store.client.database import Database
 from store.ids import instant
 from store.keys.fields import CredentialsField, UserField
 from store.records import Job
 from store.secret import Secret
-from store.upkeep import imports as stored
-from store.upkeep import restoring
-from store.upkeep.imports import NewPost
-from store.upkeep.restoring import RestoredPost
+from store.upkeep.copying import imports as stored
+from store.upkeep.copying import restoring
+from store.upkeep.copying.imports import NewPost
+from store.upkeep.copying.restoring import RestoredPost
 
 BATCH = 500  # posts per round trip
 
@@ -70,14 +70,14 @@ async def _check(db: Database, profile: Profile) -> None:
     if await restoring.is_being_deleted(db, member):
         raise ImportRefused("the account is still being deleted: try again when `jobs` prints no unfinished work")
     for name, key in _names(profile).items():
-        if (holder := await accounts.holder(db, key)) is not None and holder != member:
+        if (holder := await account_names.holder(db, key)) is not None and holder != member:
             raise ImportRefused(f"another member has this {name}")
 
 
 def _names(profile: Profile) -> dict[str, str]:
     return {
-        "login": accounts.login_reservation(profile.login),
-        "e-mail address": accounts.email_reservation(profile.email),
+        "login": account_names.login_reservation(profile.login),
+        "e-mail address": account_names.email_reservation(profile.email),
     }
 
 
@@ -85,7 +85,7 @@ async def _create(db: Database, profile: Profile) -> None:
     """Create the member, without a password, so that nobody uses the account before it is whole."""
     member = profile.member
     for name, key in _names(profile).items():
-        if not await accounts.reserve(db, key, member):
+        if not await account_names.reserve(db, key, member):
             raise ImportRefused(f"another member has this {name}")
     await _run(
         db,

@@ -14,7 +14,7 @@ from resolvers.operation.inputs import batches
 from store import conversations, jobs
 from store.client.database import Command, Database
 from store.conversations import Draft
-from store.upkeep import imports as stored
+from store.upkeep.copying import imports as stored
 
 BATCH = 100  # Conversations per round trip.
 

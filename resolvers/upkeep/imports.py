@@ -31,8 +31,8 @@ from store.posts import Draft
 from store.records import Job, read_job
 from store.secret import Secret
 from store.settings import Settings
-from store.upkeep import imports as stored
-from store.upkeep.imports import NewMember, NewPost
+from store.upkeep.copying import imports as stored
+from store.upkeep.copying.imports import NewMember, NewPost
 from store.upkeep.kinds import Kind, existing
 
 BATCH = 500  # Members or posts per round trip.

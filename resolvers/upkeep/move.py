@@ -21,8 +21,9 @@ from store.client import requirements
 from store.client.database import Database, Unavailable, UnsupportedServer
 from store.ids import PARTITIONS
 from store.settings import urls
-from store.upkeep import comparing, moving, scanning
-from store.upkeep.moving import Source
+from store.upkeep import comparing, scanning
+from store.upkeep.copying import moving
+from store.upkeep.copying.moving import Source
 
 FEW = 200  # changed keys that are left until writes are refused
 ROUNDS = 20  # of copying changed keys again; on a busy site, more rounds would leave no fewer

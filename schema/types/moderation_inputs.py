@@ -6,8 +6,8 @@ import strawberry
 
 from schema.types.descriptions import enum
 from schema.types.moderation import NOTE
+from store.credentials.records import Role
 from store.moderation.records import ReportAction, ReportReason
-from store.records import Role
 
 enum(
     ReportAction,

@@ -15,11 +15,11 @@ from schema.types.account_inputs import MessageAudience
 from schema.types.descriptions import enum, limit
 from schema.types.nodes import After, Before, First, Info, Last, Node, TimelineFirst, is_a, later
 from schema.types.users import User, UserConnection
-from store import records
 from store import sessions as stored
+from store.credentials import records as credentials
 
 Role = enum(
-    records.Role,
+    credentials.Role,
     "A member's role on the whole site, which decides what they may do.",
     MEMBER="May do what every member may.",
     MODERATOR="May also see suspended members and hidden posts, and act on reports and on what members wrote.",
@@ -39,7 +39,7 @@ async def _is_email_verified(root: Claims, info: Info) -> bool:
     return (await accounts.viewer_credentials(info.context, root)).is_verified
 
 
-async def _role(root: Claims, info: Info) -> records.Role:
+async def _role(root: Claims, info: Info) -> credentials.Role:
     return (await accounts.viewer_credentials(info.context, root)).role
 
 

@@ -1,1 +1,1 @@
-"""Proofs, beside the password, that a member is who they say. Not passwords and sessions."""
+"""Credentials: what a member proves who they are with, their role, and the second factor."""

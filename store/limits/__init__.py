@@ -1,1 +1,1 @@
-"""Limits against floods: how much one member writes. Not the rate of requests, and not the limits of one entity."""
+"""Limits against floods: how often clients ask and try to log in, and how much one member writes."""

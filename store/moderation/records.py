@@ -11,9 +11,10 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from store.conversations.records import Message
+from store.credentials.records import Role
 from store.ids import instant
 from store.keys.fields import ModerationActField as Field
-from store.records import Fields, Role
+from store.records import Fields
 
 RANKS = {Role.MEMBER: 0, Role.MODERATOR: 1, Role.ADMIN: 2}
 OPERATOR = 0  # stands for who runs a command on the store, in place of a member

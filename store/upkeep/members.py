@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from store import accounts, keys
+from store import account_names, keys
 from store.client.database import Command, Database
 from store.keys.fields import CredentialsField, UserField
 from store.records import Fields, read_pairs
@@ -81,7 +81,7 @@ async def names(db: Database, found: Sequence[MemberFacts]) -> list[NameFacts]:
 
 def keep_name(name: NameFacts) -> Command:
     """Return the command that makes a name its member's for good, unless another member holds it."""
-    return accounts.keep_name(name.key, name.member)
+    return account_names.keep_name(name.key, name.member)
 
 
 async def permanent_holders(db: Database, names: Sequence[str]) -> dict[str, int]:

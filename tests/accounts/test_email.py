@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import accounts, jobs, keys
+from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import CredentialsField
 from store.settings import Settings
@@ -105,7 +105,7 @@ async def test_the_address_they_have(alice: Member, db: Database) -> None:
 async def test_a_crash_while_an_address_changes_is_finished(alice: Member, db: Database, worker: Worker) -> None:
     """After the change is committed, the worker makes the new address permanent and frees the old one."""
     new, old = "alicia@example.org", "alice@example.org"
-    assert await accounts.reserve(db, keys.email(new), number(alice))
+    assert await account_names.reserve(db, keys.email(new), number(alice))
     job = await accounts.update(db, number(alice), credentials={CredentialsField.EMAIL: new}, names={"email": new})
     assert job
     await jobs.hand_over(db, job)

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from resolvers.operation.services import Services
-from store.attempts import TURNS_KEPT
 from store.client.database import Database
+from store.limits.attempts import TURNS_KEPT
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk
 from tests.support.probes.log_ins import LIMITS, answer, at, attempt, pass_time, stranger, wait_of

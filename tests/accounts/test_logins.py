@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from resolvers.jobs.worker import Worker
-from store import accounts, jobs, keys
+from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.settings import Settings
@@ -64,7 +64,7 @@ async def test_a_login_in_another_case(anonymous: Member, alice: Member, db: Dat
 
 async def test_a_crash_while_a_login_changes_is_finished(alice: Member, db: Database, worker: Worker) -> None:
     """After the change is committed, the worker makes the new login permanent and limits the old one's life."""
-    assert await accounts.reserve(db, keys.login("alicia"), number(alice))
+    assert await account_names.reserve(db, keys.login("alicia"), number(alice))
     job = await accounts.update(db, number(alice), profile={UserField.LOGIN: "alicia"}, names={"login": "alicia"})
     assert job
     assert await life(db, keys.login("alicia")) > 0
@@ -76,7 +76,7 @@ async def test_a_crash_while_a_login_changes_is_finished(alice: Member, db: Data
 
 async def test_work_done_late_gives_nothing_back(alice: Member, db: Database, worker: Worker) -> None:
     """If a login is taken back before its change is completed, it stays with its member, permanently."""
-    assert await accounts.reserve(db, keys.login("alicia"), number(alice))
+    assert await account_names.reserve(db, keys.login("alicia"), number(alice))
     late = await accounts.update(db, number(alice), profile={UserField.LOGIN: "alicia"}, names={"login": "alicia"})
     assert late
     await alice.do("updateProfile", login="alice")

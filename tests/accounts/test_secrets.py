@@ -23,9 +23,9 @@ from schema.types.account_inputs import LogInInput
 from serving.streaming.connections import Peer
 from store import keys
 from store.client.database import Database
+from store.credentials.records import Credentials, Role
 from store.ids import PARTITIONS
 from store.keys.fields import CredentialsField
-from store.records import Credentials, Role
 from store.secret import Secret
 from store.sessions import Session
 from store.settings import Settings, urls

@@ -14,8 +14,8 @@ import pytest
 from resolvers.operation.services import Services
 from store import accounts
 from store.client.database import Command, Database
+from store.credentials.records import Role
 from store.keys.fields import CredentialsField
-from store.records import Role
 from store.settings import Settings
 from tests.support.people import PASSWORD, SECRET, Member
 from tests.support.secrets import (

@@ -12,7 +12,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.errors import Refused
 from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
-from store import accounts, jobs, keys
+from store import account_names, accounts, jobs, keys
 from store.client.database import Database
 from store.ids import partition
 from store.records import Job
@@ -68,7 +68,7 @@ async def reserve(db: Database, login: str, email: str) -> int:
     """Do the first step of a sign-up, and no more."""
     member = await db.mint()
     for key in (keys.login(login), keys.email(email)):
-        assert await accounts.reserve(db, key, member)
+        assert await account_names.reserve(db, key, member)
     return member
 
 

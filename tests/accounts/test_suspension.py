@@ -10,7 +10,7 @@ import server
 from resolvers import accounts
 from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
-from store.records import Role
+from store.credentials.records import Role
 from store.secret import Secret
 from tests.support.people import PASSWORD, Member
 from tests.support.probes.sessions import log_in, suspend

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers import accounts
 from store.client.database import Database
-from store.records import Role
+from store.credentials.records import Role
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, log_in, shrunk, sign_up
 from tests.support.probes.log_ins import LIMITS, stranger

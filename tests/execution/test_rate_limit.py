@@ -11,8 +11,8 @@ from aiohttp import web
 from schema.execution.documents import DocumentCache
 from serving.http.view import View
 from store import keys
-from store.attempts import MINUTE_SECONDS
 from store.client.database import Database
+from store.limits.attempts import MINUTE_SECONDS
 from store.settings import Settings
 from tests.support.people import Member, shrunk
 from tests.support.transport.feeds import wanting

@@ -11,10 +11,10 @@ from resolvers.archives import archive, viewing
 from resolvers.archives.sections import NOT_EXPORTED, SECTIONS
 from resolvers.jobs.worker import Worker
 from store.client.database import Database
+from store.credentials.records import Role
 from store.keys import groups, members, messaging, posts
-from store.records import Role
 from tests.support.exports.archives import Archive, export
-from tests.support.moderating import appoint, report, resolve
+from tests.support.moderation.acts import appoint, report, resolve
 from tests.support.people import PASSWORD, Member, make_private
 from tests.support.work import work_off
 

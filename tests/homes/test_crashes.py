@@ -11,18 +11,17 @@ from resolvers.jobs import dispatch
 from resolvers.jobs.step import Budget
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
-from store import accounts, blocks, follows, keys, likes_and_comments, posts
+from store import accounts, blocks, follows, likes_and_comments, posts
 from store.client.database import Database
 from store.keys.fields import UserField
 from store.likes_and_comments import CommentDraft
-from store.mail import tokens
-from store.mail.letters import Letter, Link, MailKind
 from store.posts import Draft
 from store.records import Job
 from store.settings import Settings
-from tests.support.conversation_jobs import CONVERSATION_KINDS
-from tests.support.group_jobs import GROUP_KINDS
-from tests.support.moderation.jobs import MODERATION_KINDS
+from tests.support.jobs.accounts import ACCOUNT_KINDS
+from tests.support.jobs.conversations import CONVERSATION_KINDS
+from tests.support.jobs.groups import GROUP_KINDS
+from tests.support.jobs.moderation import MODERATION_KINDS
 from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
@@ -34,26 +33,6 @@ ORDERS = 3 * EFFORT  # orders tried of two workers that run the same job
 def settings(settings: Settings) -> Settings:
     """Batches of one follower, and more followers than are reached in the request."""
     return shrunk(settings, fanout_batch=1, fanout_inline=2)
-
-
-async def _names(db: Database, s: Scene) -> Job | None:
-    await accounts.reserve(db, keys.login("anna"), s.ann)
-    return await accounts.update(db, s.ann, profile={UserField.LOGIN: "anna"}, names={"login": "anna"})
-
-
-async def _name(db: Database, s: Scene) -> Job | None:
-    return await accounts.update(db, s.ann, profile={UserField.NAME: "Anna"}, names={"name": "Anna"})
-
-
-async def _address(db: Database, s: Scene) -> Job | None:
-    address, digest, letter = (
-        "anna@example.org",
-        "the digest of a token",
-        Letter(kind=MailKind.VERIFICATION, member=str(s.ann)),
-    )
-    await tokens.hold(db, keys.email(address), s.ann, 3600)
-    await tokens.send_verification(db, s.ann, address, Link(letter, digest, 3600))
-    return (await tokens.verify_email(db, s.ann, digest, letter))[1]
 
 
 async def _status(_: Database, s: Scene) -> Job | None:
@@ -209,9 +188,6 @@ async def _deliver(db: Database, s: Scene) -> None:
 
 Commit = Callable[[Database, Scene], Awaitable[Job | None]]
 KINDS: dict[str, Commit] = {
-    "new login": _names,
-    "new name": _name,
-    "new address": _address,
     "status": _status,
     "repost": _repost,
     "quote": _quote,
@@ -238,7 +214,7 @@ KINDS: dict[str, Commit] = {
     "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
-} | {**CONVERSATION_KINDS, **GROUP_KINDS, **MODERATION_KINDS}
+} | {**ACCOUNT_KINDS, **CONVERSATION_KINDS, **GROUP_KINDS, **MODERATION_KINDS}
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.operation.services import Services
 from store.client.database import Database
-from store.records import Role
+from store.credentials.records import Role
 from tests.support.damage.site import look
 from tests.support.moderation.acts import RESOLVE, appoint, listed, logged, report
 from tests.support.people import Member

@@ -6,7 +6,7 @@ import pytest
 
 from resolvers import accounts
 from resolvers.operation.services import Services
-from store.records import Role
+from store.credentials.records import Role
 from tests.support.moderation.acts import LOG, NODE, REPORTS, RESOLVE, appoint, listed, notified, report, resolve
 from tests.support.people import Member, crowd, log_in
 

@@ -9,7 +9,7 @@ from resolvers.operation.services import Services
 from resolvers.rules.text import is_login, mentions, normalise
 from resolvers.upkeep import demo
 from store import jobs
-from store.records import Role
+from store.credentials.records import Role
 from store.settings import Settings
 from tests.support import conversations
 from tests.support.moderation.acts import listed, logged

@@ -18,7 +18,7 @@ from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import import_messages, imports, verify
 from resolvers.upkeep.imports import Network
-from store import accounts, conversations, follows, jobs, keys, posts, timelines
+from store import account_names, accounts, conversations, follows, jobs, keys, posts, timelines
 from store.client.database import Database
 from store.secret import Secret
 from store.settings import Settings
@@ -68,7 +68,7 @@ async def load(db: Database, network: Network, done: Done = lambda *_: None, pas
 
 async def member(db: Database, login: str) -> int:
     """Return the member who has a login."""
-    found = await accounts.holder(db, keys.login(login))
+    found = await account_names.holder(db, keys.login(login))
     assert found
     return found
 

@@ -18,8 +18,9 @@ from resolvers.upkeep.commands import Answer, UpkeepRefused
 from resolvers.upkeep.progress import bar
 from store import jobs, keys
 from store.client.database import CommandRefused, Database
-from store.upkeep import comparing, moving
-from store.upkeep.moving import Value
+from store.upkeep import comparing
+from store.upkeep.copying import moving
+from store.upkeep.copying.moving import Value
 from tests.support.servers.cluster import cluster
 from tests.support.servers.load import Load, friends, moved
 from tests.support.servers.moves import equal, failing, fill

@@ -14,9 +14,9 @@ from resolvers.upkeep import verify
 from resolvers.upkeep.verify import Report
 from store import homes, jobs, keys, posts
 from store.client.database import Database
+from store.credentials.records import Role
 from store.keys.fields import ReportField
 from store.posts import Draft
-from store.records import Role
 from store.settings import Settings
 from store.upkeep import scanning
 from tests.support import conversations, groups

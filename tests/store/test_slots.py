@@ -16,12 +16,13 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
 from resolvers.operation.tokens import NO_PASSWORD
 from resolvers.upkeep import import_account, trimming, verify
-from store import attempts, big_authors, homes, jobs, keys, notifications, posts, promotions, search
+from store import big_authors, homes, jobs, keys, notifications, posts, promotions, search
 from store.client.database import Database
 from store.client.lua import SCRIPTS
 from store.conversations import log as message_log
 from store.embedded import attach
 from store.ids import partition
+from store.limits import attempts
 from store.posts import Draft
 from store.settings import Settings
 from tests.support import conversations, groups

@@ -8,7 +8,7 @@ from typing import Any
 
 from resolvers import accounts
 from store.client.database import Database
-from store.records import Role
+from store.credentials.records import Role
 from tests.support.people import Member, sign_up
 
 PAGE = """{

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from resolvers import accounts
 from store import accounts as stored_accounts
 from store import likes_and_comments, posts
+from store.credentials.records import Role
 from store.keys.fields import UserField
 from store.moderation import reports
 from store.moderation.records import Act, Acting, ModerationActKind, ReportAction, Subject
 from store.moderation.reports import Decision
-from store.records import Role
 from tests.support.model.groups import Groups
 from tests.support.model.relationships import MOST_SUSPENDED
 from tests.support.moderation.acts import REPORTS, logged, notified

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from store.client.database import Database
-from store.upkeep import comparing, moving
+from store.upkeep import comparing
+from store.upkeep.copying import moving
 
 MANY = 300  # keys of one kind
 

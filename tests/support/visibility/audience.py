@@ -12,7 +12,7 @@ from typing import Any
 
 from resolvers import accounts
 from store.client.database import Database
-from store.records import Role
+from store.credentials.records import Role
 from store.settings import Settings
 from tests.support import conversations
 from tests.support.groups import create, give, join, let_in

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from resolvers import accounts
 from store.client.database import Database
-from store.records import Role
+from store.credentials.records import Role
 from tests.support.groups import act, create, give, join
 from tests.support.people import Member, sign_up
 from tests.support.promoting import administrator, promote

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from resolvers.jobs import dispatch
 from store import accounts, likes_and_comments, posts, promotions
 from store.client.database import Database
+from store.credentials.records import Role
 from store.groups import changes
 from store.groups.changes import GroupDraft
 from store.groups.records import GroupKind
@@ -15,7 +16,7 @@ from store.likes_and_comments import CommentDraft
 from store.moderation import log, reports
 from store.moderation.records import Act, Acting, ModerationActKind, ReportAction, ReportReason, Subject
 from store.moderation.reports import Decision, ReportDraft
-from store.records import Job, Role
+from store.records import Job
 from tests.support.scene import Scene
 
 RANK = 2  # of dan's role, an administrator

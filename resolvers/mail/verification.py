@@ -10,8 +10,9 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserError, UserErrorCode, refuse, refuse_all
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import digest
-from store import accounts, attempts
+from store import account_names, accounts
 from store.keys.fields import MailTokenField
+from store.limits import attempts
 from store.mail import tokens
 from store.mail.letters import MailKind
 from store.secret import Secret
@@ -76,11 +77,11 @@ async def _send(context: Context, member: int, address: str, current: str) -> No
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
     replaced = await tokens.send_verification(context.db, member, address, link)
     if replaced is None:
-        await accounts.release(context.db, accounts.email_reservation(address), member)
+        await account_names.release(context.db, account_names.email_reservation(address), member)
         raise Unauthenticated("this member is gone")
     # Race: when changes to the same address overlap, it may wait without a reservation. `verify_email` asks for one.
     if replaced.lower() not in {"", address.lower(), current.lower()}:
-        await accounts.release(context.db, accounts.email_reservation(replaced), member)
+        await account_names.release(context.db, account_names.email_reservation(replaced), member)
     context.forget()
 
 
@@ -88,11 +89,11 @@ async def _drop(context: Context, member: int, waiting: str) -> None:
     """Drop an address that waits to be verified, if there is one."""
     if waiting:
         await tokens.drop(context.db, member, MailTokenField.VERIFICATION)
-        await accounts.release(context.db, accounts.email_reservation(waiting), member)
+        await account_names.release(context.db, account_names.email_reservation(waiting), member)
 
 
 async def _hold(context: Context, member: int, address: str, seconds: int) -> bool:
-    return await tokens.hold(context.db, accounts.email_reservation(address), member, seconds)
+    return await tokens.hold(context.db, account_names.email_reservation(address), member, seconds)
 
 
 async def _limit(context: Context, member: int) -> None:

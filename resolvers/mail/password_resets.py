@@ -13,8 +13,9 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import RateLimited, UserError, refuse_all
 from resolvers.operation.payloads import RequestPasswordResetPayload, SessionPayload
 from resolvers.operation.tokens import digest, new_session
-from store import accounts, attempts, sessions
+from store import account_names, accounts, sessions
 from store.keys.fields import MailTokenField
+from store.limits import attempts
 from store.mail import tokens
 from store.mail.letters import MailKind
 from store.secret import Secret
@@ -35,7 +36,7 @@ async def request_password_reset(context: Context, *, email: str) -> RequestPass
     address = credentials.checked_email(email, errors)
     refuse_all(errors)
     await _limit(context)
-    holder = await accounts.holder(context.db, accounts.email_reservation(address))
+    holder = await account_names.holder(context.db, account_names.email_reservation(address))
     wanted = digest(address.lower())
     if context.settings.rate_limit and not await tokens.may_request_reset(context.db, wanted):
         return RequestPasswordResetPayload()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from store import accounts, conversations, jobs, keys
+from store import account_names, accounts, conversations, jobs, keys
 from store.client.database import Database, script
 from store.ids import PARTITIONS
 from store.posts import Draft, create_command
@@ -55,7 +55,7 @@ async def create(db: Database, members: Sequence[NewMember], password: Secret) -
 async def keep_names(db: Database, members: Sequence[NewMember], names: Sequence[Job]) -> None:
     """Make the names of new members permanent, and finish the jobs for that. One round trip."""
     await db.ask(
-        *(accounts.keep_name(keys.login(new.login), new.id) for new in members),
+        *(account_names.keep_name(keys.login(new.login), new.id) for new in members),
         *(("SET", keys.email(new.email), new.id) for new in members),
         *map(jobs.finish, names),
     )

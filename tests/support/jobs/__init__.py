@@ -1,0 +1,1 @@
+"""Jobs to be killed half-way: each makes a change and returns its job."""

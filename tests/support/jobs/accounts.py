@@ -1,0 +1,40 @@
+"""Changes of an account's names that leave a job."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from store import account_names, accounts, keys
+from store.client.database import Database
+from store.keys.fields import UserField
+from store.mail import tokens
+from store.mail.letters import Letter, Link, MailKind
+from store.records import Job
+from tests.support.scene import Scene
+
+
+async def _names(db: Database, s: Scene) -> Job | None:
+    await account_names.reserve(db, keys.login("anna"), s.ann)
+    return await accounts.update(db, s.ann, profile={UserField.LOGIN: "anna"}, names={"login": "anna"})
+
+
+async def _name(db: Database, s: Scene) -> Job | None:
+    return await accounts.update(db, s.ann, profile={UserField.NAME: "Anna"}, names={"name": "Anna"})
+
+
+async def _address(db: Database, s: Scene) -> Job | None:
+    address, digest, letter = (
+        "anna@example.org",
+        "the digest of a token",
+        Letter(kind=MailKind.VERIFICATION, member=str(s.ann)),
+    )
+    await tokens.hold(db, keys.email(address), s.ann, 3600)
+    await tokens.send_verification(db, s.ann, address, Link(letter, digest, 3600))
+    return (await tokens.verify_email(db, s.ann, digest, letter))[1]
+
+
+ACCOUNT_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {
+    "new login": _names,
+    "new name": _name,
+    "new address": _address,
+}
