@@ -48,7 +48,7 @@ async def apply_names(db: Database, job: Job) -> None:
     )
     steps: list[Command] = []
     for key, current, field in ((keys.login, login, "login"), (keys.email, email, "email")):
-        life = release_seconds(db) if field == "login" else 0
+        life = db.settings.login_release_days * keys.DAY if field == "login" else 0
         for name in {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}:
             lasts = current is not None and name == current.lower()
             if lasts or life:
@@ -69,7 +69,7 @@ def keep_name(name: str, member: int, ttl: int = 0) -> Command:
 
 async def former_logins(db: Database, member: int) -> set[str]:
     """Return the logins that a member gave up and that nobody else can take yet."""
-    oldest = int(time.time()) - release_seconds(db)
+    oldest = int(time.time()) - db.settings.login_release_days * keys.DAY
     return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
 
 
@@ -89,8 +89,3 @@ async def holder(db: Database, key: str) -> int | None:
 def holder_command(login: str) -> Command:
     """Return the command that reads the id of the member who has a login, in lower case; None without one."""
     return ("GET", keys.login(login))
-
-
-def release_seconds(db: Database) -> int:
-    """Return how long a login given up stays reserved, in seconds."""
-    return db.settings.login_release_days * 86_400

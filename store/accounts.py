@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 
-from store import account_names, keys
+from store import keys
 from store.client.database import Command, Database, script
 from store.credentials.records import Credentials, Role
 from store.ids import partition
@@ -96,7 +96,7 @@ async def update(
         former_logins=keys.former_logins(member),
         partition=p,
         names=json.dumps(body) if body else "",
-        release_seconds=account_names.release_seconds(db),
+        release_seconds=db.settings.login_release_days * keys.DAY,
         profile_count=len(profile or {}),
         changes=[part for change in changes for part in change],
     )
