@@ -65,7 +65,7 @@ def uncount(context: Context, limit: Limit | None) -> asyncio.Future[list[Any]] 
     """Take the count of a write back that changed nothing, in the next round trip."""
     if limit is None or limit.exceeded:
         return None
-    return context.batcher.ask([writes.uncount_command(limit)])
+    return context.batcher.ask(writes.uncount_commands(limit))
 
 
 def exceeded(limit: Limit, what: Exceeded) -> UserError:

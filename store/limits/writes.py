@@ -53,6 +53,7 @@ class Limit(Struct, frozen=True):
     targets: int  # where the same text may go in a day
     text: str = ""  # digest of the text, "" where it may be repeated
     target: str = ""  # conversation or post that the text goes to
+    hour: int = 0  # since 1970, in which the write is counted
     exceeded: Exceeded | None = None  # known before the write
 
     def packed(self) -> str:
@@ -83,13 +84,13 @@ def limit_of(settings: Settings, member: int, kind: Kind, text: str = "", target
     is_new = time.time() * 1000 - made_at(member) < settings.new_member_hours * HOUR_SECONDS * 1000
     if is_new:
         most = max(1, most * settings.new_member_percent // 100)
-    return Limit(kind, member, most, is_new, settings.same_text_targets, text, target if text else "")
+    return Limit(kind, member, most, is_new, settings.same_text_targets, text, target if text else "", _hour())
 
 
 def script_parameters(member: int, limit: Limit | None) -> dict[str, Any]:
     """Return the script parameters that limit a write in its author's partition."""
     return {
-        "writes": keys.writes(member, _hour()),
+        "writes": keys.writes(member, limit.hour if limit else _hour()),
         "texts": keys.texts(member, _day()),
         "limits": limit.packed() if limit else NOT_COUNTED,
     }
@@ -98,9 +99,9 @@ def script_parameters(member: int, limit: Limit | None) -> dict[str, Any]:
 def count_commands(limit: Limit) -> list[Command]:
     """Return the commands that count a write to another partition; `read_exceeded` reads their replies.
 
-    The write is counted even if it exceeds a limit, until `uncount_command` takes that back.
+    The write is counted even if it exceeds a limit, until `uncount_commands` take that back.
     """
-    key = keys.writes(limit.member, _hour())
+    key = keys.writes(limit.member, limit.hour)
     counting: list[Command] = [("HINCRBY", key, limit.kind.value, 1), ("EXPIRE", key, HOUR_SECONDS, "NX")]
     if not limit.text:
         return counting
@@ -114,9 +115,10 @@ def count_commands(limit: Limit) -> list[Command]:
     return [*counting, noting]
 
 
-def uncount_command(limit: Limit) -> Command:
-    """Return the command that takes a count back, for a write that was refused or had been made before."""
-    return ("HINCRBY", keys.writes(limit.member, _hour()), limit.kind.value, -1)
+def uncount_commands(limit: Limit) -> list[Command]:
+    """Return the commands that take a count back, for a write that was refused or had been made before."""
+    key = keys.writes(limit.member, limit.hour)  # that of its own hour, which may have ended meanwhile
+    return [("HINCRBY", key, limit.kind.value, -1), ("EXPIRE", key, HOUR_SECONDS, "NX")]
 
 
 def read_exceeded(limit: Limit, replies: Sequence[Any]) -> Exceeded | None:

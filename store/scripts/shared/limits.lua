@@ -8,7 +8,7 @@ local function count_write(writes, kind, most)
     redis.call('HINCRBY', writes, kind, -1)
     return false
   end
-  if count == 1 then
+  if count <= 1 then
     redis.call('EXPIRE', writes, 3600)
   end
   return true
