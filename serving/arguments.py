@@ -27,7 +27,7 @@ class Commands:
     """The subcommands of a parser. `run_task` makes a command of a task of upkeep."""
 
     def __init__(self, parser: argparse.ArgumentParser, run_task: Callable[[Task], Run]) -> None:
-        self._parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+        self._parsers = parser.add_subparsers(title="commands", required=True, metavar="command")
         self._run_task = run_task
 
     def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:

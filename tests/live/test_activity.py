@@ -86,6 +86,7 @@ async def test_a_burst(db: Database, alice: Member) -> None:
             channel=db.channel(keys.activity(post_id)),
             post=post_id,
             mailboxes="",
+            refused="",
         )
         for fan in range(1, 101)
     ]

@@ -186,7 +186,7 @@ async def test_an_id_of_no_comment_is_not_found(db: Database, alice: Member, kin
 
 # ---- who must sign in
 
-OPEN_TO_ALL = {"signUp", "logIn", "refreshSession"}
+OPEN_TO_ALL = {"signUp", "logIn", "refreshSession", "verifyEmail", "requestPasswordReset", "resetPassword"}
 INPUT = """
 { __schema { mutationType { fields { name args { name type { ...T } } } }
     types { name isOneOf enumValues { name } inputFields { name type { ...T } } } } }
@@ -227,11 +227,12 @@ async def test_mutations_need_a_token(
     for field in found.data["__schema"]["mutationType"]["fields"]:
         if (name := field["name"]) in OPEN_TO_ALL:
             continue
-        (argument,) = field["args"]
-        value = example(argument["type"], types, leaves)
-        declared = argument["type"]["name"] or argument["type"]["ofType"]["name"] + "!"
-        query = f"mutation($input: {declared}) {{ {name}(input: $input) {{ {USER_ERRORS} }} }}"
-        assert await anonymous.fail(query, input=value) == "UNAUTHENTICATED", name
+        query, given = f"mutation {{ {name} {{ {USER_ERRORS} }} }}", {}
+        for argument in field["args"]:
+            given = {"input": example(argument["type"], types, leaves)}
+            declared = argument["type"]["name"] or argument["type"]["ofType"]["name"] + "!"
+            query = f"mutation($input: {declared}) {{ {name}(input: $input) {{ {USER_ERRORS} }} }}"
+        assert await anonymous.fail(query, **given) == "UNAUTHENTICATED", name
         names.append(name)
     assert {*ON_POSTS, "post", "deleteComment", "follow", "updateProfile", "logOut"} <= set(names)
     assert await contents(db) == before

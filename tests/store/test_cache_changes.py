@@ -64,6 +64,7 @@ async def test_account_state(services: Services, elsewhere: Elsewhere, alice: Me
     assert (await elsewhere(alice, write))["data"]["post"]["userErrors"] == [{"code": "NOT_ALLOWED"}]
     await services.db.one("HSET", keys.user(number(bob.id)), UserField.SUSPENDED, "1")
     assert (await elsewhere(alice, PROFILE))["data"]["user"] is None
+    await services.db.one("HDEL", keys.credentials(number(alice.id)), CredentialsField.SUSPENDED)
     await services.db.one("HSET", keys.credentials(number(alice.id)), CredentialsField.ROLE, "MODERATOR")
     assert (await elsewhere(alice, PROFILE))["data"]["user"]
 

@@ -75,7 +75,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "createPromotion": {"sponsorId": USER, "subject": {"userId": USER}, "endsAt": "2099-01-01T00:00:00Z"},
     "endPromotion": {"promotionId": PROMOTION},
     "exportData": {"password": CURRENT},
-    "report": {"subjectId": POST, "reason": "OTHER", "note": "see"},
+    "report": {"subjectId": COMMENT, "reason": "OTHER", "note": "see"},
     "resolveReport": {"reportId": REPORT, "action": "DISMISS"},
     "suspendUser": {"userId": USER, "suspended": True},
     "setRole": {"userId": USER, "role": "MODERATOR"},

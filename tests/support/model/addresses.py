@@ -44,7 +44,7 @@ class Addresses(Life):
         await self._check_address(me)
 
     async def _forget_password(self) -> None:
-        if self.is_disturbed:
+        if self.is_disturbed or self.db.settings.rate_limit:  # with limits, an address gets one mail an hour
             return
         me = self._someone()
         self._log(f"{me.login} resets the password")

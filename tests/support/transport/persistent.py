@@ -46,6 +46,10 @@ class Persistent:
         self._client = client
         self._outages = outages
 
+    def get(self, path: str) -> Any:
+        """Send a GET as the client does, once."""
+        return self._client.get(path)
+
     @contextlib.asynccontextmanager
     async def post(self, path: str, *, json: dict[str, Any], headers: dict[str, str]) -> AsyncIterator[Answer]:
         """Yield the first answer that is not SERVICE_UNAVAILABLE. Any other error of the server fails the test."""
