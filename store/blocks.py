@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -147,8 +147,12 @@ async def relationships(db: Database, member: int, others: Sequence[int] | None 
     }
 
 
-async def forget(db: Database, member: int, count: int) -> bool:
-    """Remove a batch of blocks by and of a deleted member, first on the other side; True when none is left."""
+async def forget(db: Database, member: int, count: int, when_ended: Callable[[Sequence[int]], Awaitable[None]]) -> bool:
+    """Remove a batch of blocks by and of a deleted member, first on the other side; True when none is left.
+
+    `when_ended` is awaited for the members who blocked them, before their blocks are removed on the member's own side.
+    So after a crash it is awaited again.
+    """
     blocked, by = await db.ask(
         ("ZRANGE", keys.blocked(member), 0, count - 1, "WITHSCORES"),
         ("ZRANGE", keys.blocked_by(member), 0, count - 1),
@@ -156,6 +160,7 @@ async def forget(db: Database, member: int, count: int) -> bool:
     blocks = [(entry.entity, entry.place) for entry in read_entries(blocked)]
     await apply_to_blocked(db, member, blocks, ended=True)
     await db.ask(*(("ZREM", keys.blocked(int(other)), member) for other in by))
+    await when_ended([int(other) for other in by])
     steps = [(keys.blocked(member), [other for other, _ in blocks]), (keys.blocked_by(member), by)]
     await db.ask(*(("ZREM", key, *others) for key, others in steps if others))
     return not blocked and not by

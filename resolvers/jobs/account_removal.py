@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
 from typing import cast
 
 from resolvers.jobs import conversations, name_index
@@ -76,7 +77,8 @@ async def _follows(db: Database, member: int) -> AsyncIterator[Step]:
         yield await follows.unfollow(db, member, asked), len(asked)
     while asking := await follows.some(db, follows.requests_list(member), EDGES_BATCH):
         yield await follows.reject(db, member, asking), len(asking)
-    while not await blocks.forget(db, member, EDGES_BATCH):
+    show_again = partial(conversations.show_again, db, member)
+    while not await blocks.forget(db, member, EDGES_BATCH, show_again):
         yield None, EDGES_BATCH
 
 

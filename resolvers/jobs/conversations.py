@@ -105,6 +105,15 @@ async def after_blocks(db: Database, job: Job, member: int, others: Collection[i
             return False
 
 
+async def show_again(db: Database, member: int, blockers: Collection[int]) -> None:
+    """Count what members see again of one whom they blocked, and whose account is deleted, in their conversations."""
+    for blocker in blockers:
+        cursor = ""
+        while cursor != "0":
+            cursor, found = await entries.scan(db, blocker, cursor or "0")
+            await _update_shared(db, blocker, {member}, found, Budget(float("inf")))
+
+
 async def _update_shared(db: Database, member: int, others: set[int], found: Collection[int], budget: Budget) -> None:
     """Apply blocks for the blocking member to those conversations that one of the others is in."""
     replies = await db.ask(*map(conversations.conversation_command, found))

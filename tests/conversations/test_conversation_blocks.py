@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from resolvers import accounts
+from resolvers.jobs.worker import Worker
 from store.client.database import Database
-from tests.support.conversations import listed, mark_read, seen, start, texts, write
-from tests.support.people import Member
+from tests.support.conversations import leave, listed, mark_read, seen, start, texts, write
+from tests.support.people import PASSWORD, Member
+from tests.support.work import work_off
 
 
 async def test_a_block_ends_a_conversation_of_two(alice: Member, bob: Member) -> None:
@@ -80,3 +82,18 @@ async def test_a_suspended_member(db: Database, alice: Member, bob: Member, caro
     await write(alice, three)
     await accounts.set_suspension(db, "bob", suspended=False)
     await write(alice, two)
+
+
+async def test_a_blocked_member_who_left_and_is_gone(
+    db: Database, worker: Worker, alice: Member, bob: Member, carol: Member
+) -> None:
+    """When a blocked member's account is deleted, what they wrote counts again, also where they had left."""
+    three = await start(bob, alice, carol, text="one")
+    await mark_read(alice, three)
+    await write(bob, three, "two")
+    await leave(bob, three)
+    await alice.do("block", userIds=[bob.id])
+    assert await listed(alice) == (0, [(three, None, 0)])
+    await bob.do("deleteAccount", password=PASSWORD)
+    await work_off(db, worker)
+    assert await listed(alice) == (1, [(three, "two", 1)])
