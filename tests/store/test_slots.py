@@ -28,6 +28,7 @@ from store.settings import Settings
 from tests.support import conversations, groups
 from tests.support.exports.archives import Archive, export
 from tests.support.grouping import Grouping
+from tests.support.mails import sent, token_in
 from tests.support.model.steps import Steps
 from tests.support.moderation.acts import appoint, listed, logged, report, resolve
 from tests.support.people import PASSWORD, Member, shrunk, sign_up
@@ -130,6 +131,16 @@ async def write(db: Database, alice: Member, bob: Member) -> Archive:
     return found
 
 
+async def mail(services: Services, settings: Settings, anonymous: Member) -> None:
+    """Reset a password by mail, and read the home."""
+    carol = await sign_up(anonymous, "carol")
+    await anonymous.do("requestPasswordReset", email="carol@example.org")
+    token = token_in(await sent(services, settings), "carol@example.org")
+    await carol.do("markHomeRead", cursor=f"home.{0:014x}")
+    payload = await anonymous.do("resetPassword", token=token, newPassword="another pass phrase")
+    assert payload["userErrors"] == []
+
+
 async def converse(db: Database, alice: Member, bob: Member) -> None:
     """Have a conversation, and follow it live."""
     await message_log.newest(db, number(bob.id))
@@ -193,7 +204,13 @@ async def violations(db: Database, monitor: Monitor) -> list[str]:
 
 
 async def test_one_slot(
-    services: Services, anonymous: Member, alice: Member, bob: Member, worker: Worker, store_url: str
+    services: Services,
+    settings: Settings,
+    anonymous: Member,
+    alice: Member,
+    bob: Member,
+    worker: Worker,
+    store_url: str,
 ) -> None:
     """No command names keys of two slots, and every script stays in the slot of its first key."""
     db = services.db
@@ -203,6 +220,7 @@ async def test_one_slot(
         found = await write(db, alice, bob)
         await converse(db, alice, bob)
         await moderate(db, anonymous, alice, bob)
+        await mail(services, settings, anonymous)
         await work_off(db, worker)
         await read(db, bob)
         await keep_up(db, worker, alice)
