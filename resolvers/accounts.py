@@ -8,6 +8,7 @@ from functools import partial
 from resolvers import credentials
 from resolvers.jobs import dispatch
 from resolvers.mail import links
+from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
     RateLimited,
@@ -27,8 +28,6 @@ from store import account_names, accounts
 from store.client.database import Database
 from store.credentials.records import Credentials, Role
 from store.keys.fields import UserField
-from store.limits import attempts
-from store.limits.attempts import HOUR_SECONDS
 from store.mail.letters import Link, MailKind
 from store.moderation.records import ModerationActKind
 from store.records import Job, MessageAudience, User
@@ -248,11 +247,8 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
 
 
 async def _limit_sign_ups(context: Context) -> None:
-    if context.settings.rate_limit:
-        (count,) = await attempts.count(context.db, [(SIGN_UP, context.address)], HOUR_SECONDS)
-        if count > context.settings.sign_ups_per_hour:
-            wait = attempts.rest_of_window(HOUR_SECONDS)
-            raise RateLimited(f"too many sign-ups from this address: try again in {wait} s", wait)
+    if wait := await attempts.hourly_wait(context, SIGN_UP, context.address, context.settings.sign_ups_per_hour):
+        raise RateLimited(f"too many sign-ups from this address: try again in {wait} s", wait)
 
 
 async def _check_sign_up(context: Context, login: str, name: str, email: str, password: Secret) -> dict[str, str]:

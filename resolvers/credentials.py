@@ -38,15 +38,7 @@ async def sign_in(
     """
     session = new_session()
     refresh_token = context.services.tokens.first_refresh_token(member, session)
-    now = time.time_ns() // 1_000_000
-    opened = Session(
-        id=session,
-        token=Secret(digest(refresh_token.reveal())),
-        created=now,
-        expires=now + context.settings.session_days * DAY_MS,
-        user_agent=context.user_agent[:USER_AGENT_MOST],
-        address=context.address,
-    )
+    opened = new_record(context, session, refresh_token)
     address = context.services.tokens.address_digest(member, context.address)
     outcome = await sessions.open_session(context.db, member, opened, checked_hash, address, proof)
     if outcome == "code":
@@ -54,6 +46,19 @@ async def sign_in(
     if outcome != "ok":
         raise refuse(UserErrorCode.WRONG_CREDENTIALS, UNKNOWN)
     return session_answer(context, member, session, refresh_token)
+
+
+def new_record(context: Context, session: str, refresh_token: Secret) -> Session:
+    """Return the record of a session that begins now, with the client that asks for it."""
+    now = time.time_ns() // 1_000_000
+    return Session(
+        id=session,
+        token=Secret(digest(refresh_token.reveal())),
+        created=now,
+        expires=now + context.settings.session_days * DAY_MS,
+        user_agent=context.user_agent[:USER_AGENT_MOST],
+        address=context.address,
+    )
 
 
 def session_answer(context: Context, member: int, session: str, refresh_token: Secret) -> SessionPayload:

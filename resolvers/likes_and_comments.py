@@ -13,11 +13,10 @@ from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, likes_and_comments
 from store.idempotency import Claim
 from store.likes_and_comments import CommentDraft
-from store.limits.writes import Exceeded, Kind
+from store.limits.writes import Kind
 from store.moderation.records import Act, ModerationActKind, Subject
 from store.records import Comment, Post, User
 
-_EXCEEDED = {one.value for one in Exceeded}
 UNSEEN = -1  # an id that no comment has
 
 
@@ -116,9 +115,8 @@ async def _refusal(context: Context, draft: CommentDraft, outcome: str, claim: C
         return _no_post()
     if claim:
         await idempotency.release(context.db, claim)
-    if draft.limit and outcome in _EXCEEDED:
-        return Refused(write_limits.exceeded(draft.limit, Exceeded(outcome)))
-    return refuse(UserErrorCode.NOT_FOUND, "replyToId: there is no such comment on this post", "replyToId")
+    no_reply = "replyToId: there is no such comment on this post"
+    return write_limits.refusal(draft.limit, outcome) or refuse(UserErrorCode.NOT_FOUND, no_reply, "replyToId")
 
 
 async def _take_back(context: Context, comment: int, post: int) -> None:

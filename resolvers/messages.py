@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from resolvers.jobs import dispatch
-from resolvers.operation import write_limits
+from resolvers.operation import attempts, write_limits
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
 from resolvers.reading import addressees, global_ids, hydrate, messaging, paging
@@ -17,13 +17,10 @@ from store import conversations, idempotency
 from store.conversations import Draft, Sent
 from store.conversations.records import Conversation, Message
 from store.idempotency import Claim
-from store.limits import attempts
-from store.limits.attempts import HOUR_SECONDS
-from store.limits.writes import Exceeded, Kind
+from store.limits.writes import Kind
 from store.records import Entry, User
 from store.timelines import Slice
 
-_EXCEEDED = {one.value for one in Exceeded}
 BEGUN = "conversations"  # the kind under which begun conversations are counted
 
 
@@ -49,12 +46,10 @@ async def start_conversation(
 
 
 async def _limit_begun(context: Context, viewer: int) -> None:
-    if context.settings.rate_limit:
-        (count,) = await attempts.count(context.db, [(BEGUN, str(viewer))], HOUR_SECONDS)
-        most = context.settings.conversations_per_hour
-        if count > most:
-            message = f"a member begins at most {most} conversations with strangers in an hour"
-            raise refuse(UserErrorCode.LIMIT_REACHED, message)
+    most = context.settings.conversations_per_hour
+    if await attempts.hourly_wait(context, BEGUN, str(viewer), most):
+        message = f"a member begins at most {most} conversations with strangers in an hour"
+        raise refuse(UserErrorCode.LIMIT_REACHED, message)
 
 
 async def send_message(
@@ -89,7 +84,8 @@ async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[
         raise key_conflict()
     sent = await send()
     uncounted = write_limits.uncount(context, draft.limit) if sent.outcome != conversations.WRITTEN else None
-    if sent.outcome in _EXCEEDED:
+    refusal = write_limits.refusal(draft.limit, sent.outcome)
+    if refusal:
         await _take_back(context, sent)
     if uncounted and sent.outcome != conversations.AGAIN:
         await uncounted
@@ -97,8 +93,8 @@ async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[
         raise key_conflict()
     if claim and sent.outcome not in {conversations.WRITTEN, conversations.AGAIN}:
         await idempotency.release(context.db, claim)
-    if draft.limit and sent.outcome in _EXCEEDED:
-        raise Refused(write_limits.exceeded(draft.limit, Exceeded(sent.outcome)))
+    if refusal:
+        raise refusal
     if sent.job:
         await dispatch.finish(context.db, sent.job, context.batcher)
     return sent

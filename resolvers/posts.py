@@ -24,7 +24,7 @@ from resolvers.reading.paging import NodeEdge, Page
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
 from store import idempotency, posts
-from store.limits.writes import Exceeded, Kind
+from store.limits.writes import Kind
 from store.moderation.records import Act, Acting, ModerationActKind, Outranked, Subject
 from store.posts import Draft
 from store.records import Job, Post, Repost, User, is_plain_repost
@@ -211,8 +211,8 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     outcome, created, job = await posts.create(context.db, replace(draft, limit=limit))
     if outcome == "conflict":
         raise key_conflict()
-    if limit and outcome in {one.value for one in Exceeded}:
-        raise Refused(write_limits.exceeded(limit, Exceeded(outcome)))
+    if refusal := write_limits.refusal(limit, outcome):
+        raise refusal
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     context.forget()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
+from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.operation.inputs import checked_note
@@ -17,8 +18,6 @@ from store import conversations
 from store.conversations.records import Message
 from store.groups import reads as groups
 from store.groups.records import Group
-from store.limits import attempts
-from store.limits.attempts import HOUR_SECONDS
 from store.moderation import reports
 from store.moderation.records import Report, ReportAction, ReportReason, ReportState, Subject, write_messages
 from store.moderation.reports import Decision, ReportDraft
@@ -77,13 +76,10 @@ async def _author(context: Context, found: Subjective) -> int:
 
 
 async def _limit(context: Context, viewer: int) -> None:
-    if context.settings.rate_limit:
-        (count,) = await attempts.count(context.db, [(FILED, str(viewer))], HOUR_SECONDS)
-        most = context.settings.reports_per_hour
-        if count > most:
-            wait = attempts.rest_of_window(HOUR_SECONDS)
-            message = f"a member files at most {most} reports in an hour: try again in {wait} s"
-            raise refuse(UserErrorCode.LIMIT_REACHED, message)
+    most = context.settings.reports_per_hour
+    if wait := await attempts.hourly_wait(context, FILED, str(viewer), most):
+        message = f"a member files at most {most} reports in an hour: try again in {wait} s"
+        raise refuse(UserErrorCode.LIMIT_REACHED, message)
 
 
 async def _copied(context: Context, message: Message) -> str:

@@ -6,13 +6,13 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.tokens import Tokens, digest, mail_nonce, mail_token_member
 from store.keys.fields import MailTokenField
+from store.limits.attempts import HOUR_SECONDS, MINUTE_SECONDS
 from store.mail import tokens
 from store.mail.letters import Letter, Link, MailKind
 from store.mail.tokens import MailToken
 from store.secret import Secret
 from store.settings import Settings
 
-HOUR_SECONDS, MINUTE_SECONDS = 3600, 60
 PURPOSES = {
     MailKind.VERIFICATION: MailTokenField.VERIFICATION,
     MailKind.NEW_ADDRESS: MailTokenField.VERIFICATION,

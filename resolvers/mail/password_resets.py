@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import random
-import time
 
 from resolvers import credentials
-from resolvers.credentials import DAY_MS, USER_AGENT_MOST
 from resolvers.mail import links
-from resolvers.mail.links import HOUR_SECONDS
+from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import RateLimited, UserError, refuse_all
 from resolvers.operation.payloads import RequestPasswordResetPayload, SessionPayload
 from resolvers.operation.tokens import digest, new_session
 from store import account_names, accounts, sessions
 from store.keys.fields import MailTokenField
-from store.limits import attempts
 from store.mail import tokens
 from store.mail.letters import MailKind
 from store.secret import Secret
-from store.sessions import Session
 
 REQUESTS = "password-reset"  # the kind under which requests are counted
 NOBODY = 0  # an id that no member has, for an unknown address
@@ -68,7 +64,7 @@ async def reset_password(
         member,
         digest=digest(token.reveal().strip()),
         password=password,
-        session=_opened(context, session, refresh_token),
+        session=credentials.new_record(context, session, refresh_token),
         letter=links.notice(MailKind.PASSWORD_CHANGED, member),
         proof=proof,
     )
@@ -79,21 +75,7 @@ async def reset_password(
     return credentials.session_answer(context, member, session, refresh_token)
 
 
-def _opened(context: Context, session: str, refresh_token: Secret) -> Session:
-    now = time.time_ns() // 1_000_000
-    return Session(
-        id=session,
-        token=Secret(digest(refresh_token.reveal())),
-        created=now,
-        expires=now + context.settings.session_days * DAY_MS,
-        user_agent=context.user_agent[:USER_AGENT_MOST],
-        address=context.address,
-    )
-
-
 async def _limit(context: Context) -> None:
-    if context.settings.rate_limit:
-        (count,) = await attempts.count(context.db, [(REQUESTS, context.address)], HOUR_SECONDS)
-        if count > context.settings.reset_requests_per_hour:
-            wait = attempts.rest_of_window(HOUR_SECONDS)
-            raise RateLimited(f"too many requests to reset a password: try again in {wait} s", wait)
+    most = context.settings.reset_requests_per_hour
+    if wait := await attempts.hourly_wait(context, REQUESTS, context.address, most):
+        raise RateLimited(f"too many requests to reset a password: try again in {wait} s", wait)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from resolvers import credentials
 from resolvers.jobs import dispatch
 from resolvers.mail import links
-from resolvers.mail.links import HOUR_SECONDS
+from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Unauthenticated, UserError, UserErrorCode, refuse, refuse_all
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import digest
 from store import account_names, accounts
 from store.keys.fields import MailTokenField
-from store.limits import attempts
+from store.limits.attempts import MINUTE_SECONDS
 from store.mail import tokens
 from store.mail.letters import MailKind
 from store.secret import Secret
@@ -97,11 +97,8 @@ async def _hold(context: Context, member: int, address: str, seconds: int) -> bo
 
 
 async def _limit(context: Context, member: int) -> None:
-    settings = context.settings
-    if settings.rate_limit:
-        (count,) = await attempts.count(context.db, [(MAILS, str(member))], HOUR_SECONDS)
-        if count > settings.verification_mails_per_hour:
-            minutes = -(-attempts.rest_of_window(HOUR_SECONDS) // links.MINUTE_SECONDS)
-            most = settings.verification_mails_per_hour
-            message = f"at most {most} links to verify an address are sent in an hour: try again in {minutes} min"
-            raise refuse(UserErrorCode.LIMIT_REACHED, message)
+    most = context.settings.verification_mails_per_hour
+    if wait := await attempts.hourly_wait(context, MAILS, str(member), most):
+        minutes = -(-wait // MINUTE_SECONDS)
+        message = f"at most {most} links to verify an address are sent in an hour: try again in {minutes} min"
+        raise refuse(UserErrorCode.LIMIT_REACHED, message)

@@ -88,19 +88,27 @@ async def admit_confirmation(context: Context) -> Admission:
     return Admission((own,))
 
 
+async def hourly_wait(context: Context, kind: str, whose: str, most: int) -> int:
+    """Count an attempt of a kind, and return the seconds until the hour ends if that is more than `most`, else 0.
+
+    Without limits on requests it counts nothing. One round trip.
+    """
+    if not context.settings.rate_limit:
+        return 0
+    (count,) = await attempts.count(context.db, [(kind, whose)], HOUR_SECONDS)
+    return attempts.rest_of_window(HOUR_SECONDS) if count > most else 0
+
+
 async def admit_code(context: Context, member: int, device: str | None = None) -> Admission:
     """Count an attempt to give a code of the second factor; raises RateLimited.
 
     `device` is that of `admit_log_in`. Its count is its own: somebody who knows the password can use up the attempts of
     all others, and keeps the member from logging in on no known device.
     """
-    if not context.settings.rate_limit:
-        return Admission()
     own = (CODE_DEVICE, device) if device else (CODE, str(member))
-    (count,) = await attempts.count(context.db, [own], HOUR_SECONDS)
-    if count > context.settings.code_attempts:
-        raise _too_many(attempts.rest_of_window(HOUR_SECONDS), "codes")
-    return Admission((own,), window=HOUR_SECONDS)
+    if wait := await hourly_wait(context, *own, context.settings.code_attempts):
+        raise _too_many(wait, "codes")
+    return Admission((own,) if context.settings.rate_limit else (), window=HOUR_SECONDS)
 
 
 async def forget(context: Context, admission: Admission) -> None:

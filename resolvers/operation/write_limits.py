@@ -8,12 +8,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserError, UserErrorCode
+from resolvers.operation.errors import Refused, UserError, UserErrorCode
 from resolvers.rules.repetition import fingerprint
 from store.limits import writes
 from store.limits.writes import Exceeded, Kind, Limit, Made
 
 TEXT_MOST = 100_000  # characters that are read ahead: a longer text is refused anyway
+_EXCEEDED = {one.value for one in Exceeded}
 UNITS = {
     Kind.POSTS: "posts",
     Kind.COMMENTS: "comments",
@@ -66,6 +67,13 @@ def uncount(context: Context, limit: Limit | None) -> asyncio.Future[list[Any]] 
     if limit is None or limit.exceeded:
         return None
     return context.batcher.ask(writes.uncount_commands(limit))
+
+
+def refusal(limit: Limit | None, outcome: str) -> Refused | None:
+    """Return the refusal of a write whose outcome is a limit that it would exceed, None for other outcomes."""
+    if limit is None or outcome not in _EXCEEDED:
+        return None
+    return Refused(exceeded(limit, Exceeded(outcome)))
 
 
 def exceeded(limit: Limit, what: Exceeded) -> UserError:

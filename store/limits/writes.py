@@ -16,9 +16,9 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, script
 from store.ids import made_at
+from store.limits.attempts import HOUR_SECONDS
 from store.settings import Settings
 
-HOUR_SECONDS = 3_600
 NOT_COUNTED = ""  # the limits of a write that has none
 _NONE = "-"  # in place of a digest or target that is not limited
 

@@ -9,7 +9,6 @@ import msgspec
 
 from store import keys
 from store.client.database import Command, Database
-from store.ids import PARTITIONS
 from store.keys.fields import MailTokenField
 from store.mail.letters import Letter
 from store.mail.tokens import MailToken
@@ -71,12 +70,6 @@ async def stray_tokens(db: Database, members: Sequence[int]) -> list[StrayToken]
             if not exists or purpose not in PURPOSES or not _is_token(text)
         ]
     return found
-
-
-async def make_due(db: Database) -> None:
-    """Make every waiting mail due now."""
-    waiting = await db.ask(*(("ZRANGE", keys.outbox(p), 0, -1) for p in range(PARTITIONS)))
-    await db.ask(*(("ZADD", keys.outbox(p), 0, mail) for p, mails in enumerate(waiting) for mail in mails))
 
 
 def _is_readable(text: str) -> bool:

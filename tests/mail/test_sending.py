@@ -15,7 +15,7 @@ from resolvers.operation.services import Services
 from store.client.database import Database
 from store.mail import outbox
 from store.settings import Settings
-from store.upkeep.mail import make_due
+from tests.support.mails import make_due
 from tests.support.people import Member, sign_up
 from tests.support.servers.smtp import PASSWORD, USER, Postbox, mailer, postbox
 

@@ -7,9 +7,17 @@ from email.message import EmailMessage
 
 from resolvers.mail.mailer import Mailer
 from resolvers.operation.services import Services
+from store import keys
+from store.client.database import Database
+from store.ids import PARTITIONS
 from store.settings import Settings
-from store.upkeep.mail import make_due
 from tests.support.servers.smtp import token_of
+
+
+async def make_due(db: Database) -> None:
+    """Make every waiting mail due now."""
+    waiting = await db.ask(*(("ZRANGE", keys.outbox(p), 0, -1) for p in range(PARTITIONS)))
+    await db.ask(*(("ZADD", keys.outbox(p), 0, mail) for p, mails in enumerate(waiting) for mail in mails))
 
 
 async def sent(services: Services, settings: Settings) -> list[EmailMessage]:
