@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
+from functools import partial
 from typing import Annotated, Any, Concatenate, ParamSpec, cast, get_type_hints
 
 import strawberry
@@ -40,12 +41,7 @@ def mutation(
         arguments = {name: getattr(input, name) for name in names} if input else {}
         if limited:
             write_limits.read_ahead(info.context, arguments.get("text"))
-        try:
-            if not suspended:
-                await info.context.active()
-            return await run(info.context, **arguments)
-        except Refused as refused:
-            return result(user_errors=refused.errors)
+        return await _run(partial(run, **arguments), info.context, result, suspended=suspended)
 
     _take(resolve, takes, optional=optional)
     return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
@@ -58,14 +54,20 @@ def mutation_without_input(
     result = _result(act, gives)
 
     async def resolve(info: strawberry.Info[Context, None]) -> Any:
-        try:
-            if not suspended:
-                await info.context.active()
-            return await act(info.context)
-        except Refused as refused:
-            return result(user_errors=refused.errors)
+        return await _run(act, info.context, result, suspended=suspended)
 
     return strawberry.mutation(resolver=resolve, graphql_type=gives | None, description=description)
+
+
+async def _run(
+    act: Callable[[Context], Awaitable[Payload]], context: Context, result: type[Payload], *, suspended: bool
+) -> Payload:
+    try:
+        if not suspended:
+            await context.active()
+        return await act(context)
+    except Refused as refused:
+        return result(user_errors=refused.errors)
 
 
 def _take(resolve: Any, taken: Any, *, optional: bool) -> None:
