@@ -1,0 +1,91 @@
+"""Pictures: their links, and changes of what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused, UserErrorCode, refuse, unavailable
+from resolvers.operation.payloads import ImagePayload
+from resolvers.operation.services import Services
+from resolvers.reading import global_ids, pictures, uploads
+from resolvers.reading.pictures import FocalPoint
+from resolvers.rules.links import ImageSize, Link
+from store.client.database import Unavailable
+from store.media import Form
+from store.pictures import images as stored
+from store.records import User
+from store.records.pictures import EVIDENCE, Image
+
+_FORMS = {ImageSize.SMALL.value: Form.SMALL, ImageSize.LARGE.value: Form.LARGE}
+ATTEMPTS = 5  # changes of one post's pictures at the same moment that are told apart
+
+
+def url(context: Context, image: Image, size: ImageSize) -> str:
+    """Return a link to a form of a picture. Whoever gets the record of a picture sees it."""
+    return context.services.picture_links.url(image, size)
+
+
+async def update_image(
+    context: Context, *, image_id: str, alt: str | None = None, focus: FocalPoint | None = None
+) -> ImagePayload:
+    """Change the alt text and the focus of a picture of the viewer's own; what is left out stays."""
+    await context.member()
+    number = global_ids.expect(image_id, ("image",), "imageId")
+    said = {} if alt is None else {"alt": pictures.checked_alt(context, alt)}
+    place = pictures.checked_focus(focus)
+    about: dict[str, object] = {**said} if focus is None else {**said, "focus_x": place[0], "focus_y": place[1]}
+    (kept,) = await uploads.uploads(context, [number])
+    if kept is None or kept.image is None:
+        raise _gone()
+    subject = stored.subject_of(kept)
+    if subject is None or subject[0] == stored.RESERVED:
+        message = "imageId: this picture belongs to nothing yet: say it where you attach it"
+        raise refuse(UserErrorCode.NOT_ALLOWED, message, "imageId")
+    for _ in range(ATTEMPTS):
+        context.forget()
+        image = await _change(context, number, subject, about)
+        if image:
+            context.forget()
+            return ImagePayload(image=image)
+    raise refuse(UserErrorCode.CONFLICT, "imageId: it is being changed at this moment: try again", "imageId")
+
+
+async def _change(context: Context, image: int, subject: tuple[str, int], about: Mapping[str, object]) -> Image | None:
+    """Return the changed picture, None if another change of its post, message or profile came first."""
+    kind, number = subject
+    holder = await pictures.holder(context, kind, number)
+    if holder is None:
+        raise _gone()
+    shown, name = pictures.shown_by(holder), ""
+    if isinstance(holder, User):
+        name = "avatar" if holder.avatar and holder.avatar.id == image else "header"
+        shown = tuple([one for one in shown if one.id == image])
+    changed = tuple([replace(one, **about) if one.id == image else one for one in shown])
+    found = next((one for one in changed if one.id == image), None)
+    if found is None:
+        raise _gone()
+    return found if await stored.replace(context.db, (kind, number, name), shown, changed) else None
+
+
+def _gone() -> Refused:
+    return refuse(UserErrorCode.NOT_FOUND, "imageId: there is no such picture", "imageId")
+
+
+async def is_there(services: Services, link: Link) -> bool:
+    """Return whether the picture of a valid link still exists, and is not hidden since; one round trip."""
+    try:
+        if link.message:
+            return await stored.message_link_works(
+                services.db, link.message, link.image, link.object, is_evidence=link.version == EVIDENCE
+            )
+        return await stored.link_works(services.db, link.image, link.object, link.version)
+    except Unavailable as error:
+        raise unavailable(error) from error
+
+
+def form(link: Link) -> Form:
+    """Return the stored form that a link names."""
+    return _FORMS[link.form]

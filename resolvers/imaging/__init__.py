@@ -1,0 +1,1 @@
+"""Makes the stored forms of a picture from an uploaded file, in a child process with limits; knows nothing of Redis."""

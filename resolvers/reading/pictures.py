@@ -1,0 +1,166 @@
+"""Pictures: what a mutation attaches, why it may not, and pictures by their ids as the viewer sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
+from typing import Any, Protocol
+
+from resolvers.operation.context import Context
+from resolvers.operation.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.inputs import checked_text
+from resolvers.reading import global_ids, hydrate, messaging
+from resolvers.rules import places
+from store.conversations.records import Message
+from store.pictures import images as stored
+from store.pictures.images import ImageRefused, Wanted
+from store.pictures.uploads import Upload, read_command, read_uploads
+from store.records import Post, User
+from store.records.pictures import Image
+
+IMAGES_MOST = 4  # pictures of one post or message
+
+_RULES = {
+    "gone": (UserErrorCode.NOT_FOUND, "there is no such upload"),
+    "purpose": (UserErrorCode.INVALID, "this picture was uploaded for another purpose"),
+    "attached": (UserErrorCode.NOT_ALLOWED, "this picture belongs to something already: upload it again"),
+    "unready": (UserErrorCode.NOT_ALLOWED, "this picture is not ready"),
+}
+
+
+class Keep(Enum):
+    """Says that a picture of the profile was not named in the input, and stays as it is."""
+
+    KEEP = "KEEP"
+
+
+class FocalPoint(Protocol):
+    """A point of a picture as a client sends it."""
+
+    x: float
+    y: float
+
+
+class Picture(Protocol):
+    """A picture to be attached as a client sends it."""
+
+    upload_id: str
+    alt: str | None
+    focus: FocalPoint | None
+
+
+def named(context: Context, images: Sequence[Picture] | None) -> tuple[Wanted, ...]:
+    """Return the pictures that a post or message is to have; raises Refused, which names each broken rule."""
+    given = images or []
+    if len(given) > IMAGES_MOST:
+        message = f"images: at most {IMAGES_MOST} pictures, here are {len(given)}"
+        raise refuse(UserErrorCode.LIMIT_REACHED, message, "images")
+    found: list[Wanted] = []
+    errors: list[UserError] = []
+    for place, picture in enumerate(given):
+        try:
+            one = checked(context, picture, "images", str(place))
+            if one.image in [before.image for before in found]:
+                raise _refused("attached", "images", str(place))
+            if context.settings.require_alt and not one.alt:
+                raise _error(UserErrorCode.BLANK, "say what the picture shows", "images", str(place), "alt")
+            found.append(one)
+        except Refused as refused:
+            errors += refused.errors
+    refuse_all(errors)
+    return tuple(found)
+
+
+def checked(context: Context, picture: Picture, *path: str) -> Wanted:
+    """Return a picture to be attached; raises Refused if its id, its alt text or its focus breaks a rule."""
+    number = global_ids.expect(picture.upload_id, ("upload",), *path, "uploadId")
+    return Wanted(number, checked_alt(context, picture.alt, *path), *checked_focus(picture.focus, *path))
+
+
+def of_profile(context: Context, **given: Picture | Keep | None) -> dict[str, Wanted | None]:
+    """Return the new pictures of a profile by field, None for one to remove; raises Refused."""
+    named = {field: picture for field, picture in given.items() if not isinstance(picture, Keep)}
+    return {field: checked(context, one, field) if one else None for field, one in named.items()}
+
+
+def checked_alt(context: Context, alt: str | None, *path: str) -> str:
+    """Return an alt text in normal form; raises Refused."""
+    try:
+        return checked_text(alt or "", context.settings.max_alt, may_be_empty=True, field="alt")
+    except Refused as refused:
+        raise Refused(*(UserError(one.code, one.message, [*path, "alt"]) for one in refused.errors)) from None
+
+
+def checked_focus(focus: FocalPoint | None, *path: str) -> tuple[float | None, float | None]:
+    """Return a focus, None twice for the middle; raises Refused if it lies outside the picture."""
+    if focus is None or (focus.x == 0 and focus.y == 0):
+        return None, None
+    for name, number in (("x", focus.x), ("y", focus.y)):
+        if places.flaw(number, 1):
+            raise _error(UserErrorCode.INVALID, "must be from -1 to 1", *path, "focus", name)
+    return focus.x, focus.y
+
+
+def refusal(refused: ImageRefused) -> Refused:
+    """Return the refusal of a picture that the store cannot attach."""
+    path = ("images", refused.place) if refused.place.isdigit() else (refused.place,)
+    return _refused(refused.reason, *path)
+
+
+def _refused(reason: str, *path: str) -> Refused:
+    code, rule = _RULES[reason]
+    return _error(code, rule, *path, "uploadId")
+
+
+def _error(code: UserErrorCode, rule: str, *path: str) -> Refused:
+    return refuse(code, f"{'.'.join(path)}: {rule}", *path)
+
+
+def digest_of(wanted: Sequence[Wanted]) -> list[list[object]]:
+    """Return pictures as the digest of a mutation's input takes them."""
+    return [list(one) for one in wanted]
+
+
+def shown_by(holder: Post | Message | User) -> tuple[Image, ...]:
+    """Return the pictures of a post, message or profile."""
+    if isinstance(holder, User):
+        return tuple([one for one in (holder.avatar, holder.header) if one])
+    return holder.images
+
+
+async def images(context: Context, ids: Sequence[int]) -> list[Image | None]:
+    """Return pictures by their ids, None for those whose post, message or profile the viewer does not see.
+
+    One round trip, and those that it takes to see what they belong to.
+    """
+    uploads = read_uploads(ids, await context.batcher.run([read_command(image) for image in ids]))
+    found = await attached(context, [one for one in uploads if one])
+    return [found.get(image) for image in ids]
+
+
+async def attached(context: Context, uploads: Sequence[Upload]) -> dict[int, Image]:
+    """Return those of some pictures that the viewer sees, by id. A picture that belongs to nothing is its owner's."""
+    seen: dict[int, Image] = {}
+    subjects = {one.id: stored.subject_of(one) or (stored.RESERVED, 0) for one in uploads}
+    for one in uploads:
+        if one.image and one.owner == context.viewer and subjects[one.id][0] == stored.RESERVED:
+            seen[one.id] = one.image
+    for kind, load in _HOLDERS.items():
+        ids = list(dict.fromkeys(number for of, number in subjects.values() if of == kind))
+        if ids:
+            holders = await load(context, ids)
+            seen |= {image.id: image for holder in holders if holder for image in shown_by(holder)}
+    return {image: seen[image] for image in subjects if image in seen}
+
+
+_HOLDERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
+    stored.STATUS: hydrate.posts,
+    stored.USER: hydrate.users,
+    stored.MESSAGE: messaging.messages,
+}
+
+
+async def holder(context: Context, kind: str, number: int) -> Post | Message | User | None:
+    """Return the post, message or profile that has a picture, None where the viewer does not see it."""
+    found: list[Post | Message | User | None] = await _HOLDERS[kind](context, [number])
+    return found[0]

@@ -1,0 +1,132 @@
+"""Uploads: announcing a picture, taking its bytes, and what the member learns of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import IO
+
+from resolvers.operation.context import Context
+from resolvers.operation.errors import (
+    UserError,
+    UserErrorCode,
+    field_error,
+    over_limit,
+    refuse,
+    refuse_all,
+)
+from resolvers.operation.inputs import checked_key, input_digest, key_conflict
+from resolvers.operation.payloads import UploadPayload
+from resolvers.operation.services import Services
+from resolvers.reading import global_ids, pictures
+from resolvers.reading.uploads import uploads
+from store import jobs
+from store.client.database import Database
+from store.media import Form
+from store.pictures import uploads as stored
+from store.pictures.uploads import Upload, UploadDraft
+from store.records.pictures import Image, UploadPurpose, UploadState
+from store.secret import Secret
+from store.settings import Settings
+
+PATH = "/uploads/"  # a link is this path, the number of an upload, a slash and its token
+CONTENT_TYPES = ("image/jpeg", "image/png", "image/webp", "image/gif")
+
+
+async def create_upload(
+    context: Context, *, purpose: UploadPurpose, content_type: str, size: int, idempotency_key: str | None = None
+) -> UploadPayload:
+    """Announce a picture. All errors in the input are reported together."""
+    owner = await context.member()
+    settings = context.settings
+    key = checked_key(idempotency_key)
+    clean_type = content_type.strip().lower()
+    refuse_all(_flaws(settings, clean_type, size))
+    draft = UploadDraft(owner, purpose, clean_type, size, key, input_digest(purpose.value, clean_type, size))
+    most = settings.images_per_day if settings.rate_limit else 0
+    outcome, made = await stored.create(context.db, draft, most)
+    if outcome == "conflict":
+        raise key_conflict()
+    if outcome == "full":
+        message = f"at most {most:,} pictures a day: try again in {stored.rest_of_day():,} s"
+        raise over_limit("images_per_day", message)
+    context.forget()
+    (upload,) = await uploads(context, [made])
+    if upload is None:
+        raise refuse(UserErrorCode.NOT_FOUND, "the upload has been removed since")
+    return UploadPayload(upload=upload)
+
+
+def _flaws(settings: Settings, content_type: str, size: int) -> list[UserError]:
+    flaws: list[UserError] = []
+    if content_type not in CONTENT_TYPES:
+        message = f"contentType: must be one of {', '.join(CONTENT_TYPES)}"
+        flaws.append(field_error(UserErrorCode.INVALID, message, "contentType"))
+    if size < 1:
+        flaws.append(field_error(UserErrorCode.INVALID, "size: must be at least 1 byte", "size"))
+    elif size > settings.max_image_bytes:
+        message = f"size: at most {settings.max_image_bytes:,} bytes, this is {size:,}"
+        flaws.append(field_error(UserErrorCode.TOO_LONG, message, "size"))
+    return flaws
+
+
+async def upload(context: Context, global_id: str) -> Upload | None:
+    """Return an upload of the viewer's; None if there is none with this id."""
+    kind, number = global_ids.expect_argument(global_id, "id")
+    (found,) = await uploads(context, [number])
+    return found if kind == "upload" else None
+
+
+def url(context: Context, upload: Upload) -> Secret | None:
+    """Return the link that takes the bytes, None once they have arrived."""
+    if upload.state is not UploadState.WAITING:
+        return None
+    token = context.services.tokens.upload_token(upload.id).reveal()
+    return Secret(f"{context.settings.public_url.rstrip('/')}{PATH}{upload.id}/{token}")
+
+
+def expires_at(settings: Settings, upload: Upload) -> datetime:
+    """Return when the link stops working; of one whose bytes have arrived, when it is removed unless attached."""
+    if upload.state is UploadState.WAITING:
+        return upload.created_at + timedelta(seconds=settings.upload_link_seconds)
+    return upload.created_at + timedelta(hours=settings.unattached_hours)
+
+
+def has_expired(upload: Upload, link_seconds: int) -> bool:
+    """Return whether the link of an upload no longer works, so many seconds after it was announced."""
+    return datetime.now(UTC) - upload.created_at > timedelta(seconds=link_seconds)
+
+
+async def opened(services: Services, upload: int, token: Secret, *, address: str, request_id: str) -> Upload | None:
+    """Return the upload that a link leads to, None for any other link; one round trip.
+
+    Raises RateLimited: every request is counted for its address.
+    """
+    anonymous = Context(services, None, address=address, user_agent="", request_id=request_id)
+    is_right = services.tokens.upload_token(upload) == token
+    (fields,) = await anonymous.batcher.run([stored.read_command(upload)])
+    (found,) = stored.read_uploads([upload], [fields])
+    return found if is_right else None
+
+
+async def receive(db: Database, upload: Upload, file: IO[bytes]) -> bool:
+    """Store the bytes of an upload, and commit that they have arrived; False when the upload is gone.
+
+    Another request may have brought the bytes in the meantime. Then its bytes count.
+    Raises MediaUnavailable, and Unavailable. Race: a crash, or a reply of Redis that is lost, may leave the object
+    without a record. `repair` removes it after two days.
+    """
+    name = stored.new_name(upload.id)
+    await db.media.put(name, Form.ORIGINAL, file)
+    outcome, job = await stored.receive(db, upload.id, name)
+    if job is None:
+        await db.media.delete([name], [Form.ORIGINAL])
+    else:
+        await jobs.hand_over(db, job)
+    return outcome != "gone"
+
+
+async def images(context: Context, found: Sequence[Upload]) -> list[Image | None]:
+    """Return the picture that each of the viewer's uploads has become, as what it belongs to shows it."""
+    seen = await pictures.attached(context, found)
+    return [seen.get(upload.id) for upload in found]

@@ -1,0 +1,222 @@
+"""Uploads: files on their way to be pictures, in the partition of the member who uploads them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec import Struct
+
+from store import keys
+from store.client.database import Command, Database, script
+from store.ids import PARTITIONS, first_of, instant, partition
+from store.keys.fields import ImageField
+from store.records import Job, read_job, read_pairs
+from store.records.pictures import Image, UploadPurpose, UploadState
+
+_DAY_MS = keys.DAY * 1000
+NAME_BYTES = 16  # random ones in the name of an object
+_EXPIRED_AT_ONCE = 100  # uploads removed from a partition in one step
+
+
+@dataclass(frozen=True, slots=True)
+class UploadDraft:
+    """An upload to be created."""
+
+    owner: int
+    purpose: UploadPurpose
+    content_type: str
+    size: int  # bytes
+    idempotency_key: str | None = None
+    digest: str = ""
+
+
+class Upload(Struct, frozen=True):
+    """An upload, or the picture that it has become."""
+
+    id: int
+    owner: int
+    purpose: UploadPurpose
+    state: UploadState
+    content_type: str
+    size: int  # bytes, as announced
+    object: str  # name of its stored objects; "" before the bytes arrive
+    error: str = ""  # why it failed
+    bytes: int = 0  # of all stored forms
+    subject: str = ""  # what it is attached to; "" before
+    image: Image | None = None  # once it is ready
+
+    @property
+    def created_at(self) -> datetime:
+        return instant(self.id)
+
+    @classmethod
+    def read(cls, upload: int, fields: Mapping[str, str]) -> Upload | None:
+        """Return an upload from its hash, None without one."""
+        if ImageField.STATE not in fields:
+            return None
+        return cls(
+            id=upload,
+            owner=int(fields[ImageField.OWNER]),
+            purpose=UploadPurpose(fields[ImageField.PURPOSE]),
+            state=UploadState(fields[ImageField.STATE]),
+            content_type=fields[ImageField.CONTENT_TYPE],
+            size=int(fields[ImageField.SIZE]),
+            object=fields.get(ImageField.OBJECT, ""),
+            error=fields.get(ImageField.ERROR, ""),
+            bytes=int(fields.get(ImageField.BYTES, 0)),
+            subject=fields.get(ImageField.SUBJECT, ""),
+            image=Image.of_upload(upload, fields),
+        )
+
+
+class Processed(Struct, frozen=True):
+    """What processing has made of an upload."""
+
+    width: int  # pixels of the large form
+    height: int
+    blurhash: str
+    bytes: int  # of all stored forms
+
+
+async def create(db: Database, draft: UploadDraft, most: int) -> tuple[str, int]:
+    """Create an upload; returns the outcome and its id. `most` bounds the uploads of a day; 0 is no limit.
+
+    The outcome is `new`, `again` for a retry, `conflict`, or `full` at the limit. Raises MemberGone.
+    """
+    owner, p = draft.owner, partition(draft.owner)
+    key = draft.idempotency_key
+    idempotency = {"idempotency": keys.idempotency(owner, "createUpload", key)} if key else {}
+    outcome, *made = await db.call(
+        "create_upload",
+        minted=keys.minted(p),
+        user=keys.user(owner),
+        uploads=keys.uploads(p),
+        images=keys.images(owner),
+        uploaded=keys.uploaded(owner, _now() // _DAY_MS),
+        **idempotency,
+        partition=p,
+        member=owner,
+        image_prefix=keys.prefix(keys.image, p),
+        purpose=draft.purpose.value,
+        content_type=draft.content_type,
+        size=draft.size,
+        most=most,
+        digest=draft.digest,
+        ttl=keys.DAY,
+    )
+    return outcome, int(made[0]) if made else 0
+
+
+def read_command(upload: int) -> Command:
+    """Return the command that reads an upload, for `read_uploads`."""
+    return ("HGETALL", keys.image(upload))
+
+
+def read_uploads(ids: Sequence[int], replies: Sequence[Any]) -> list[Upload | None]:
+    """Return uploads from the replies to `read_command`."""
+    return [Upload.read(upload, read_pairs(reply)) for upload, reply in zip(ids, replies, strict=True)]
+
+
+async def read(db: Database, upload: int) -> Upload | None:
+    """Return an upload, None without one. One round trip."""
+    return Upload.read(upload, read_pairs(await db.one(*read_command(upload))))
+
+
+async def receive(db: Database, upload: int, name: str) -> tuple[str, Job | None]:
+    """Note that the bytes of an upload are stored under a name; returns `new` with the job, `again` or `gone`."""
+    p = partition(upload)
+    outcome, *job = await db.call(
+        "receive_upload",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        image=keys.image(upload),
+        partition=p,
+        id=upload,
+        object=name,
+        channel=db.channel(keys.upload_channel(upload)),
+    )
+    return outcome, read_job(job[0], "process_image", job[1]) if job else None
+
+
+async def finish(db: Database, upload: int, name: str, made: Processed) -> str:
+    """Make an upload READY; returns `new`, `again` when its processing had ended before, or `gone`."""
+    return await _finish(
+        db,
+        upload,
+        name,
+        {
+            ImageField.STATE: UploadState.READY.value,
+            ImageField.WIDTH: made.width,
+            ImageField.HEIGHT: made.height,
+            ImageField.BLURHASH: made.blurhash,
+            ImageField.BYTES: made.bytes,
+        },
+    )
+
+
+async def fail(db: Database, upload: int, name: str, error: str) -> str:
+    """Make an upload FAILED with an error; returns as `finish` does."""
+    return await _finish(
+        db, upload, name, {ImageField.STATE: UploadState.FAILED.value, ImageField.ERROR: error, ImageField.BYTES: 0}
+    )
+
+
+async def _finish(db: Database, upload: int, name: str, changes: Mapping[str, object]) -> str:
+    pairs = [part for pair in changes.items() for part in pair]
+    channel_name = db.channel(keys.upload_channel(upload))
+    call = {"image": keys.image(upload), "object": name, "channel": channel_name, "changes": pairs}
+    return str(await db.call("finish_upload", **call))
+
+
+def channel(upload: int) -> str:
+    """Return the Pub/Sub channel on which it is published that an upload's state has changed."""
+    return keys.upload_channel(upload)
+
+
+async def sweep(db: Database) -> int:
+    """Remove uploads that have been attached to nothing for `UNATTACHED_HOURS`; returns how many.
+
+    Two round trips, and a third where there are any; at most `_EXPIRED_AT_ONCE` of each partition.
+    """
+    newest = first_of(datetime.now(UTC) - timedelta(hours=db.settings.unattached_hours))
+    within = ("-inf", f"({newest}", "BYSCORE", "LIMIT", 0, _EXPIRED_AT_ONCE)
+    found = await db.ask(*(("ZRANGE", keys.uploads(p), *within) for p in range(PARTITIONS)))
+    ids = [int(upload) for part in found for upload in part]
+    owners = await db.ask(*(("HGET", keys.image(upload), ImageField.OWNER) for upload in ids)) if ids else []
+    steps = [remove_command(db, upload, int(owner or 0)) for upload, owner in zip(ids, owners, strict=True)]
+    return sum(await db.ask(*steps)) if steps else 0
+
+
+def remove_command(db: Database, upload: int, owner: int) -> Command:
+    """Return the command that removes an upload, unless it is attached. Its objects are removed by a job."""
+    p = partition(upload)
+    return script(
+        "remove_upload",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        image=keys.image(upload),
+        images=keys.images(owner) if owner else keys.images(upload),  # without a record, nothing is removed from it
+        uploads=keys.uploads(p),
+        partition=p,
+        id=upload,
+        channel=db.channel(keys.upload_channel(upload)),
+    )
+
+
+def new_name(upload: int) -> str:
+    """Return a name for the objects of an upload: it says whose they are, and nobody can guess it."""
+    return f"{upload:014x}{secrets.token_hex(NAME_BYTES)}"
+
+
+def rest_of_day() -> int:
+    """Return how many seconds are left of the day in which uploads are counted."""
+    return (_DAY_MS - _now() % _DAY_MS) // 1000 + 1
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,1 @@
+"""Uploads, and pictures of posts, messages and profiles."""
