@@ -43,13 +43,14 @@ export async function mutate(query, variables, token) {
 /** Sign up a member that nobody has met before. */
 export async function signUp() {
   const login = `n${randomBytes(8).toString("hex")}`;
+  const password = randomBytes(16).toString("hex");
   const payload = await mutate(
     `mutation ($input: SignUpInput!) {
       signUp(input: $input) { accessToken viewer { user { id login } } userErrors { code message field } }
     }`,
-    { input: { login, name: login, email: `${login}@example.org`, password: randomBytes(16).toString("hex") } },
+    { input: { login, name: login, email: `${login}@example.org`, password } },
   );
-  return { ...payload.viewer.user, token: payload.accessToken };
+  return { ...payload.viewer.user, token: payload.accessToken, password };
 }
 
 /** Sign up two members of whom the first follows the second. */
