@@ -1,0 +1,111 @@
+import { lazy, Suspense, useEffect, useMemo, useRef } from "react";
+import { Provider } from "urql";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { openClient } from "../graphql/client";
+import { useSession } from "../session/session";
+import { Boundary } from "./Boundary";
+import { Missing } from "./Missing";
+import { Shell } from "./Shell";
+import { Waiting } from "./Waiting";
+
+const screens = {
+  Account: lazy(() => import("../settings/Account")),
+  Aside: lazy(() => import("../settings/Aside")),
+  EditGroup: lazy(() => import("../groups/EditGroup")),
+  Explore: lazy(() => import("../explore/Explore")),
+  Group: lazy(() => import("../groups/Group")),
+  GroupMembers: lazy(() => import("../groups/GroupMembers")),
+  Groups: lazy(() => import("../groups/Groups")),
+  Home: lazy(() => import("../home/Home")),
+  Inbox: lazy(() => import("../messages/Inbox")),
+  LogIn: lazy(() => import("../session/LogIn")),
+  Notifications: lazy(() => import("../notifications/Notifications")),
+  Moderation: lazy(() => import("../moderation/Moderation")),
+  NewGroup: lazy(() => import("../groups/NewGroup")),
+  NewTalk: lazy(() => import("../messages/NewTalk")),
+  Profile: lazy(() => import("../profile/Profile")),
+  Relations: lazy(() => import("../profile/Relations")),
+  Requests: lazy(() => import("../profile/Requests")),
+  Saved: lazy(() => import("../saved/Saved")),
+  Settings: lazy(() => import("../settings/Settings")),
+  SignUp: lazy(() => import("../session/SignUp")),
+  Tag: lazy(() => import("../explore/Tag")),
+  Talk: lazy(() => import("../messages/Talk")),
+  Thread: lazy(() => import("../thread/Thread")),
+};
+
+/** The page: a client for whoever is logged in, and the screen of the address. */
+export function App() {
+  const userId = useSession()?.userId ?? null;
+  const [here] = useLocation();
+  const opened = useMemo(() => openClient(userId), [userId]);
+  const before = useRef(opened);
+  useEffect(() => {
+    const last = before.current;
+    before.current = opened;
+    if (last !== opened) last.end(); // the session ended, in this tab or in another one
+  }, [opened]);
+  return (
+    <Provider value={opened.client}>
+      <Shell isMember={userId !== null}>
+        <Boundary place={here}>
+          <Suspense fallback={<Waiting />}>{userId === null ? <Open /> : <ForMembers />}</Suspense>
+        </Boundary>
+      </Shell>
+    </Provider>
+  );
+}
+
+function Open() {
+  return (
+    <Switch>
+      <Route path="/login" component={screens.LogIn} />
+      <Route path="/signup" component={screens.SignUp} />
+      <Route path="/" component={screens.Explore} />
+      {forEverybody}
+      <Route>
+        <Redirect to="/login" replace />
+      </Route>
+    </Switch>
+  );
+}
+
+function ForMembers() {
+  return (
+    <Switch>
+      <Route path="/" component={screens.Home} />
+      <Route path="/notifications" component={screens.Notifications} />
+      <Route path="/messages" component={screens.Inbox} />
+      <Route path="/messages/new" component={screens.NewTalk} />
+      <Route path="/messages/new/:login" component={screens.NewTalk} />
+      <Route path="/messages/:id" component={screens.Talk} />
+      <Route path="/groups/new" component={screens.NewGroup} />
+      <Route path="/groups/:id/edit" component={screens.EditGroup} />
+      <Route path="/moderation" component={screens.Moderation} />
+      <Route path="/favourites" component={screens.Saved} />
+      <Route path="/requests" component={screens.Requests} />
+      <Route path="/settings/account" component={screens.Account} />
+      <Route path="/settings/:kind" component={screens.Aside} />
+      <Route path="/settings" component={screens.Settings} />
+      <Route path="/login">
+        <Redirect to="/" replace />
+      </Route>
+      <Route path="/signup">
+        <Redirect to="/" replace />
+      </Route>
+      {forEverybody}
+      <Route component={Missing} />
+    </Switch>
+  );
+}
+
+const forEverybody = [
+  <Route key="explore" path="/explore" component={screens.Explore} />,
+  <Route key="groups" path="/groups" component={screens.Groups} />,
+  <Route key="group" path="/groups/:id" component={screens.Group} />,
+  <Route key="members" path="/groups/:id/members" component={screens.GroupMembers} />,
+  <Route key="tag" path="/tags/:name" component={screens.Tag} />,
+  <Route key="thread" path="/posts/:id" component={screens.Thread} />,
+  <Route key="relations" path={/^\/@(?<login>\w+)\/(?<kind>\w+)$/} component={screens.Relations} />,
+  <Route key="profile" path={/^\/@(?<login>\w+)$/} component={screens.Profile} />,
+];

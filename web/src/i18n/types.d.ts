@@ -1,0 +1,8 @@
+import type en from "./en.json";
+
+declare module "use-intl" {
+  interface AppConfig {
+    Messages: typeof en;
+    Locale: "en" | "de";
+  }
+}
