@@ -1,0 +1,1 @@
+"""Upgrades: stores of every older layout become one of the newest, while Perch serves."""
