@@ -1,0 +1,155 @@
+"""Measures the operations of a process, and brings its other counts to where the page of metrics finds them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+from graphql import GraphQLError, OperationDefinitionNode
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from serving.metrics import catalogue
+from serving.metrics.catalogue import Metric, Sources
+from serving.observing import Observed, code_of
+from store.client.background import BACKGROUND
+from store.client.metering import METER, WORK
+
+NAMES_KEPT = 100  # Names of operations that become labels, unless clients may only execute trusted documents.
+NAME_MOST = 100  # Characters of a name that becomes a label.
+NAMELESS, OTHER = "(none)", "(other)"
+TICK_SECONDS = 0.1  # Between two measurements of the event loop's delay.
+LATEST_COLLECTION = 50  # Ticks after which a collection gives way to requests no longer.
+TICKS_PER_COLLECTION = 10  # So the counts of a process that is killed lack its last second.
+
+
+class PrometheusRecorder:
+    """Measures operations."""
+
+    def __init__(self, sources: Sources, *, all_names: bool) -> None:
+        self.registry = registry = CollectorRegistry()
+        self._sources = sources
+        self._most = None if all_names else NAMES_KEPT
+        self._operations: Any = _made(catalogue.OPERATIONS, registry)
+        self._parts = tuple(_made(metric, registry) for metric in catalogue.OF_OPERATIONS[1:])
+        self._by_name: dict[str, tuple[Any, Any, Any]] = {}
+        self._outcomes: dict[tuple[str, str], Any] = {}
+        self._subscriptions: Any = _made(catalogue.SUBSCRIPTIONS, registry)
+        self._delay: Any = _made(catalogue.LOOP_DELAY, registry)
+        self._gauges = {_made(metric, registry): read for metric, read in catalogue.GAUGES.items()}
+        self._counts = [_Rising(_made(metric, registry), read(sources)) for metric, read in catalogue.COUNTS.items()]
+        self._labelled = [
+            _RisingByLabel(_made(metric, registry), read(METER)) for metric, read in catalogue.LABELLED_COUNTS.items()
+        ]
+
+    # ------------------------------------------------------------ operations
+
+    def start(self, request: web.Request | None = None) -> Observed:  # noqa: ARG002  the protocol has it
+        observed = Observed(began=time.perf_counter())
+        WORK.set(observed)
+        return observed
+
+    def begin(self, observed: Observed, operation: OperationDefinitionNode | None) -> None:
+        observed.operation = operation
+        if observed.is_subscription:
+            self._subscriptions.inc()
+
+    def end(self, observed: Observed) -> None:
+        error = observed.error
+        name, outcome = self._name(observed), code_of(error)
+        counted = self._outcomes.get((name, outcome))
+        if counted is None:
+            counted = self._outcomes[name, outcome] = self._operations.labels(name, outcome)
+        counted.inc()
+        seconds, round_trips, commands = self._by_name[name]
+        if observed.is_subscription:
+            self._subscriptions.dec()
+        else:
+            seconds.observe(time.perf_counter() - observed.began)
+        if observed.round_trips:
+            round_trips.inc(observed.round_trips)
+            commands.inc(observed.commands)
+        if error is not None and (limit := _limit(error)):
+            METER.refusals[limit] += 1
+
+    def _name(self, observed: Observed) -> str:
+        """Return the label of an operation. Only one that was executed may add a new label."""
+        operation = observed.operation
+        name = NAMELESS if operation is None or operation.name is None else operation.name.value
+        if name not in self._by_name:
+            is_full = self._most is not None and len(self._by_name) >= self._most
+            if name != NAMELESS and (is_full or len(name) > NAME_MOST or _is_refused(observed.error)):
+                name = OTHER
+            if name not in self._by_name:
+                seconds, round_trips, commands = (metric.labels(name) for metric in self._parts)
+                self._by_name[name] = seconds, round_trips, commands
+        return name
+
+    # ------------------------------------------------------------ everything else
+
+    async def run(self) -> None:
+        """Measure the event loop's delay and collect counts, until cancelled."""
+        loop, ticks = asyncio.get_running_loop(), 0
+        while True:
+            due = loop.time() + TICK_SECONDS
+            await asyncio.sleep(TICK_SECONDS)
+            self._delay.observe(max(loop.time() - due, 0.0))
+            ticks += 1
+            if ticks >= (LATEST_COLLECTION if BACKGROUND.must_wait else TICKS_PER_COLLECTION):
+                self.collect()
+                ticks = 0
+
+    def collect(self) -> None:
+        """Bring the counts of the process to where the page finds them."""
+        for count, read in zip(self._counts, catalogue.COUNTS.values(), strict=True):
+            count.rise(read(self._sources))
+        for labelled, read_labelled in zip(self._labelled, catalogue.LABELLED_COUNTS.values(), strict=True):
+            labelled.rise(read_labelled(METER))
+        for gauge, read_gauge in self._gauges.items():
+            gauge.set(read_gauge(self._sources))
+
+
+class _Rising:
+    """A counter that follows a number which only rises."""
+
+    def __init__(self, counter: Any, now: float) -> None:
+        self._counter = counter
+        self._last = now
+
+    def rise(self, now: float) -> None:
+        if now != self._last:
+            self._counter.inc(now - self._last)
+            self._last = now
+
+
+class _RisingByLabel:
+    """Counters that follow numbers by label."""
+
+    def __init__(self, counter: Any, now: Mapping[Any, int]) -> None:
+        self._counter = counter
+        self._last = dict(now)
+
+    def rise(self, now: Mapping[Any, int]) -> None:
+        for label, count in now.items():
+            if count != self._last.get(label, 0):
+                labels = label if isinstance(label, tuple) else (label,)
+                self._counter.labels(*labels).inc(count - self._last.get(label, 0))
+                self._last[label] = count
+
+
+def _made(metric: Metric, registry: CollectorRegistry) -> Any:
+    if metric.kind == "histogram":
+        return Histogram(metric.name, metric.meaning, metric.labels, registry=registry, buckets=catalogue.SECONDS)
+    if metric.kind == "gauge":
+        return Gauge(metric.name, metric.meaning, metric.labels, registry=registry, multiprocess_mode="livesum")
+    return Counter(metric.name, metric.meaning, metric.labels, registry=registry)
+
+
+def _limit(error: GraphQLError) -> str:
+    return getattr(error, "limit", "") or getattr(error.original_error, "limit", "")
+
+
+def _is_refused(error: GraphQLError | None) -> bool:
+    return error is not None and error.path is None

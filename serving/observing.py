@@ -1,0 +1,72 @@
+"""One operation as it is observed while it runs, and who is told when it begins and ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from aiohttp import web
+from graphql import GraphQLError, OperationDefinitionNode, OperationType
+
+from store.client.metering import Work
+from store.client.tracing import Span
+
+TRACEPARENT = "traceparent"  # the header of W3C Trace Context
+OK = "ok"  # the outcome of an operation without errors
+
+
+@dataclass(slots=True)
+class Watch:
+    """What is noted of an operation that is traced, or would be logged as slow."""
+
+    span: Span
+    round_trips: list[Span] = field(default_factory=list)  # the first ones
+
+
+@dataclass(slots=True)
+class Observed(Work):
+    """One operation while it runs."""
+
+    operation: OperationDefinitionNode | None = None  # None until its document was read
+    error: GraphQLError | None = None  # the first
+    began: float = 0.0
+    watch: Watch | None = None  # if it is traced, or would be logged as slow
+
+    def fail(self, error: GraphQLError | None) -> None:
+        """Note an error; the first one counts."""
+        self.error = self.error or error
+
+    @property
+    def is_subscription(self) -> bool:
+        return self.operation is not None and self.operation.operation is OperationType.SUBSCRIPTION
+
+
+class Recorder(Protocol):
+    """Is told when operations begin and end."""
+
+    def start(self, request: web.Request | None = None) -> Observed:
+        """Return a new operation, which is the running one from now on; `request` if it is the only one of that."""
+
+    def begin(self, observed: Observed, operation: OperationDefinitionNode | None) -> None:
+        """Note which operation it is, once that is known."""
+
+    def end(self, observed: Observed) -> None:
+        """Note that an operation has ended."""
+
+
+class NoRecorder:
+    """Measures nothing."""
+
+    def start(self, request: web.Request | None = None) -> Observed:  # noqa: ARG002  the protocol has it
+        return Observed()
+
+    def begin(self, observed: Observed, operation: OperationDefinitionNode | None) -> None:
+        pass
+
+    def end(self, observed: Observed) -> None:
+        pass
+
+
+def code_of(error: GraphQLError | None) -> str:
+    """Return the outcome of an operation: the code of its first error, or `ok`."""
+    return OK if error is None else str((error.extensions or {}).get("code", "INTERNAL"))

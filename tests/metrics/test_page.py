@@ -1,0 +1,100 @@
+"""The page of metrics: of one process, of several together, and of the store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+from aiohttp import ClientSession
+from prometheus_client.parser import text_string_to_metric_families
+
+from serving.metrics import catalogue
+from tests.support.people import sign_up
+from tests.support.servers.processes import perch, run, until, visiting
+
+QUERY = "query Counted { __typename }"
+REQUESTS = 20
+
+
+def free_port() -> int:
+    """Return a port on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        return int(made.getsockname()[1])
+
+
+async def shown(port: int) -> dict[str, float]:
+    """Return the page's values, each the sum over labels other than the operation."""
+    async with ClientSession() as session, session.get(f"http://127.0.0.1:{port}/metrics") as response:
+        assert response.status == 200
+        text = await response.text()
+    values: dict[str, float] = {}
+    for family in text_string_to_metric_families(text):
+        for one in family.samples:
+            name = f"{one.name} {one.labels['operation']}" if "operation" in one.labels else one.name
+            values[name] = values.get(name, 0) + one.value
+    return values
+
+
+async def test_one_process(tmp_path: Path) -> None:
+    """One process shows every metric without labels, and the state of the store, on a port of its own."""
+    port = free_port()
+    async with perch(tmp_path, "serve", metrics_port=port) as running, visiting(await running.url()) as anonymous:
+        await (await sign_up(anonymous, "alice")).send(QUERY)
+        values = await shown(port)
+        assert values["perch_operations_total Counted"] == 1
+        assert {one.shown for one in catalogue.ALL if not one.labels and one.kind != "histogram"} <= values.keys()
+        assert (values["perch_store_up"], values["perch_jobs_dead"], values["perch_jobs_oldest_seconds"]) == (1, 0, 0)
+        assert values["perch_store_memory_bytes"] > 0
+
+        async def is_timed() -> bool:
+            return (await shown(port))["perch_event_loop_delay_seconds_count"] > 0
+
+        await until(is_timed)  # a timer runs ten times a second
+        await running.stop()
+
+
+async def test_worker(tmp_path: Path) -> None:
+    """A worker shows the metrics of what it does, and the state of the store."""
+    port = free_port()
+    async with perch(tmp_path, "worker", metrics_port=port) as running:
+        await running.out.line("Perch works")
+        values = await shown(port)
+        assert values["perch_store_up"] == 1
+        assert values["perch_store_round_trips_total"] > 0
+        assert values["perch_sockets"] == 0
+        await running.stop()
+
+
+async def test_several_processes(tmp_path: Path) -> None:
+    """Two processes are counted together, and a process that is killed takes no count with it."""
+    port = free_port()
+    async with perch(tmp_path, "serve", "--processes", "2", metrics_port=port) as running:
+        url = await running.url()
+        numbers = [int(word) for word in running.out.lines[0].replace(",", "").split() if word.isdigit()]
+        for _ in range(REQUESTS):
+            async with visiting(url) as anonymous:  # a new connection, which either process may accept
+                await anonymous.send(QUERY)
+        assert (await shown(port))["perch_operations_total Counted"] == REQUESTS
+        os.kill(numbers[0], signal.SIGKILL)
+
+        async def is_replaced() -> bool:
+            return sum('"process_serves"' in line for line in running.err.lines) == 3
+
+        await until(is_replaced)
+        assert (await shown(port))["perch_operations_total Counted"] == REQUESTS
+        for _ in range(REQUESTS):
+            async with visiting(url) as anonymous:
+                await anonymous.send(QUERY)
+        assert (await shown(port))["perch_operations_total Counted"] == 2 * REQUESTS
+        await running.stop()
+
+
+async def test_port_in_use(tmp_path: Path) -> None:
+    """A port that is in use ends the command with one line that names the setting."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        status, _, said = await run(tmp_path, "serve", metrics_port=port)
+    assert status == 1
+    assert said.splitlines()[-1] == f"perch: cannot serve metrics on METRICS_PORT {port}: address already in use"
