@@ -58,7 +58,7 @@ def paused(process: int) -> Iterator[None]:
             os.kill(process, signal.SIGCONT)
 
 
-def has_logged(running: Perch, event: str, name: str, value: int) -> Callable[[], Awaitable[bool]]:
+def has_logged(running: Perch, event: str, name: str, value: float) -> Callable[[], Awaitable[bool]]:
     """Return whether a record with a value has been logged."""
 
     async def is_logged() -> bool:
@@ -182,14 +182,24 @@ async def test_orphans_end(tmp_path: Path) -> None:
 
 
 async def test_gives_up(tmp_path: Path) -> None:
-    """When a process ends before it has served, all end, with its reason and status 1."""
+    """A server that cannot start ends with the reason and status 1."""
+    (tmp_path / "secret.key").write_text("too short")
+    async with perch(tmp_path, "serve", "--processes", "2") as running:
+        assert await running.ended() == 1
+        assert "holds no secret" in await running.err.all()
+
+
+async def test_does_not_give_up(tmp_path: Path) -> None:
+    """A process that cannot be replaced is started again and again. Meanwhile the other one goes on."""
     async with pair(tmp_path) as (running, (first, second)):
+        secret = (tmp_path / "secret.key").read_text()
         (tmp_path / "secret.key").write_text("too short")
         os.kill(first, signal.SIGKILL)
-        assert await running.ended() == 1
-        assert not _lives(second)
-        assert "holds no secret" in await running.err.all()
-        assert re.fullmatch(r"perch: process \d+ ended before it served, with status 1", running.err.lines[-1])
+        await until(has_logged(running, "process_not_replaced", "next_try_seconds", 1.0))
+        assert _lives(second)
+        (tmp_path / "secret.key").write_text(secret)
+        await _served(running, 3)
+        assert await running.stop() == 0
 
 
 async def test_one(tmp_path: Path) -> None:

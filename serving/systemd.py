@@ -1,0 +1,62 @@
+"""What systemd and Perch tell each other: sockets that systemd has opened, and the state of the service.
+
+Sources: sd_listen_fds(3) and sd_notify(3). Without systemd, nothing here has an effect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+FIRST_DESCRIPTOR = 3  # SD_LISTEN_FDS_START
+_NOTIFY, _LISTEN_PID, _LISTEN_COUNT = "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS"
+
+
+def tell(state: str) -> None:
+    """Tell systemd a state, such as `READY=1`."""
+    if not (path := os.environ.get(_NOTIFY)):
+        return
+    address = "\0" + path[1:] if path.startswith("@") else path  # @ stands for the abstract namespace
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifying:
+        notifying.sendto(state.encode(), address)
+
+
+@contextlib.contextmanager
+def reloading() -> Iterator[None]:
+    """Tell systemd that the service reloads, and at the end that it is ready again."""
+    tell(f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
+    try:
+        yield
+    finally:
+        tell("READY=1")
+
+
+def sockets() -> list[socket.socket]:
+    """Return the listening sockets that systemd has opened for this process, none without socket activation."""
+    if os.environ.get(_LISTEN_PID) != str(os.getpid()):
+        return []
+    count = int(os.environ.get(_LISTEN_COUNT, "0"))
+    found = [socket.socket(fileno=FIRST_DESCRIPTOR + number) for number in range(count)]
+    for each in found:
+        os.set_inheritable(each.fileno(), False)  # children get theirs by name
+    return found
+
+
+def shared_out(found: Sequence[socket.socket], count: int) -> Sequence[Sequence[socket.socket]]:
+    """Deal sockets out to `count` processes, so that each process has one of each address or more.
+
+    Several sockets of one address (`ReusePort=`) are dealt out in turn. The processes share a socket that is alone.
+    """
+    by_address: defaultdict[Any, list[socket.socket]] = defaultdict(list)
+    for each in found:
+        by_address[each.getsockname()].append(each)
+    dealt: list[list[socket.socket]] = [[] for _ in range(count)]
+    for those in by_address.values():
+        for turn in range(max(count, len(those))):
+            dealt[turn % count].append(those[turn % len(those)])
+    return dealt
