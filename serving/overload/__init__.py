@@ -1,0 +1,1 @@
+"""What the process refuses first when it has too much to do, and when that begins and ends."""

@@ -1,0 +1,36 @@
+"""Work in the background gives way to requests while the process has too much to do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+PAUSE_SECONDS = 0.05  # between two looks
+MOST_SECONDS = 0.5  # for which one step gives way: work goes on, if slowly, however long the load lasts
+LASTING_SECONDS = 0.3  # for which one sign of too much to do holds
+
+
+class Background:
+    """Whether requests wait in this process."""
+
+    def __init__(self) -> None:
+        self._until = 0.0  # by the monotonic clock
+
+    def note_load(self) -> None:
+        """Note that requests wait, or are being refused."""
+        self._until = time.monotonic() + LASTING_SECONDS
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether requests wait."""
+        return time.monotonic() < self._until
+
+    async def give_way(self, most: float = MOST_SECONDS) -> None:
+        """Wait while requests wait, but no longer than `most`, s."""
+        left = most
+        while self.must_wait and left > 0:
+            await asyncio.sleep(PAUSE_SECONDS)
+            left -= PAUSE_SECONDS
+
+
+BACKGROUND = Background()
