@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import Field, field
 from pathlib import Path
@@ -37,8 +38,8 @@ def read(declared: Field[Any], text: str) -> Any:
         if text.lower() not in _TRUTH:
             raise SettingError(f"{name} must be true or false, not {text!r}")
         return _TRUTH[text.lower()]
-    if kind is int:
-        return _read_number(name, rules, text)
+    if kind in {int, float}:
+        return _read_number(name, rules, text, kind)
     if kind is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if rules["choices"] and text not in rules["choices"]:
@@ -46,12 +47,14 @@ def read(declared: Field[Any], text: str) -> Any:
     return kind(text) if kind is str else Path(text)
 
 
-def _read_number(name: str, rules: Mapping[str, Any], text: str) -> int:
+def _read_number(name: str, rules: Mapping[str, Any], text: str, kind: type[int | float]) -> int | float:
     least, most = rules["least"], rules["most"]
     try:
-        number = int(text)
+        number = kind(text)
     except ValueError:
-        raise SettingError(f"{name} must be a whole number, not {text!r}") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise SettingError(f"{name} must be a {'whole ' if kind is int else ''}number, not {text!r}")
     if least is not None and number < least:
         raise SettingError(f"{name} must be at least {least}, not {number}")
     if most is not None and number > most:

@@ -1,0 +1,1 @@
+"""Configuration: where settings are read from, and what is refused."""
