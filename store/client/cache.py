@@ -31,8 +31,18 @@ import structlog
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from store.client.cached_values import OWNERS_KEPT, RELATIONS_KEPT, Owner, Reading, Records, Relations
+from store.client.cached_values import (
+    OWNERS_KEPT,
+    RELATIONS_KEPT,
+    VIEWS_KEPT,
+    Owner,
+    Reading,
+    Records,
+    Relations,
+    Views,
+)
 from store.client.connection import connect
+from store.client.metering import METER
 from store.client.outages import Unavailable
 from store.client.slots import key_of, tag_of
 from store.client.tracking import Spread, Tracked
@@ -71,7 +81,7 @@ class Cache:
         self._nodes = nodes
         self._most = most
         self._reply_seconds = reply_seconds
-        self._caches: dict[str, list[Records | Relations]] = {}
+        self._caches: dict[str, list[Records | Relations | Views]] = {}
         self._tracked: dict[Trackable, Tracked] = {}
         self._opening = asyncio.Lock()
         self._spreads: set[Spread] = set()  # readings on several nodes that are under way
@@ -93,6 +103,12 @@ class Cache:
         cached = Relations(kinds, owners, most)
         for kind in kinds:
             self._caches.setdefault(kind, []).append(cached)
+        return cached
+
+    def views(self, kind: str, most: int = VIEWS_KEPT) -> Views:
+        """Return a new cache of values for viewers whose keys are of one kind; it holds at most `most` parts."""
+        cached = Views(kind, most)
+        self._caches.setdefault(kind, []).append(cached)
         return cached
 
     async def begin(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]] | None:
@@ -133,6 +149,11 @@ class Cache:
         spread.send(parts)
         return spread.done
 
+    @property
+    def silence(self) -> float:
+        """For how long every node has left a reading unanswered, s."""
+        return min((connection.silence for connection in self._tracked.values()), default=0.0)
+
     def forget(self, spread: Spread) -> None:
         """Note that a reading on several nodes has ended."""
         self._spreads.discard(spread)
@@ -168,6 +189,7 @@ class Cache:
 
     def drop(self, key: str) -> tuple[str, Owner] | None:
         """Drop every value read from a changed key; returns its kind and owner, None for a kind without a cache."""
+        METER.invalidations += 1
         kind, _, rest = key.partition(":")
         if kind == _MARKER:
             self.clear()
@@ -186,6 +208,7 @@ class Cache:
     def clear(self) -> None:
         """Drop everything. What is being read from several nodes is not cached either."""
         self.clearings += 1
+        METER.clearings += 1
         for caches in self._caches.values():
             for cached in caches:
                 cached.clear()

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import repeat
+from operator import is_
+from sys import getrefcount
 from typing import Any, Protocol, TypeAlias
 
 from store.client.connection import Commands
+from store.client.metering import METER
 
 RELATIONS_KEPT = 500  # Cached relations of one member.
+VIEWS_KEPT = 200_000  # Cached parts of values for viewers, in each cache of these; some 100 bytes each.
+MARKS_KEPT = 1_000  # Marks of one cache that are not looked through.
 OWNERS_KEPT = 1_000  # Members whose relations are cached, in each cache of relations.
 
 Owner: TypeAlias = int | str  # The owner of a key is the id that ends it, or else the text in the braces that end it.
 Changed: TypeAlias = set[tuple[str, Owner]]  # Kind and owner of each changed key.
+Mark: TypeAlias = list[bool]  # True until a value has changed, which empties it.
+
+_UNHELD = 2  # references to a mark that nobody holds, while they are counted: its cache's and the call's
+_ABSENT = object()  # in place of a value that is not cached
 
 
 class CachedValues(Protocol):
@@ -23,6 +33,9 @@ class CachedValues(Protocol):
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache values that were read, except those that have changed since."""
+
+    def marks(self, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
+        """Return marks that are all true until one of the values has changed; None if one is not cached now."""
 
 
 class Reading(Protocol):
@@ -45,6 +58,48 @@ def hand_out(readings: Iterable[Reading], replies: list[Any], changed: Changed |
         start = end
 
 
+class Marks:
+    """The marks of one cache's owners, each made when it is first asked for.
+
+    A mark stays when its values are evicted, because the server still reports their change. Marks that nobody holds any
+    more are removed whenever their number has doubled.
+    """
+
+    def __init__(self) -> None:
+        self._marks: dict[Owner, Mark] = {}
+        self._most = MARKS_KEPT
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def of(self, owners: Iterable[Owner]) -> list[Mark]:
+        """Return the marks of some owners, whose values have to be cached."""
+        known = self._marks
+        found: list[Any] = list(map(known.get, owners))
+        if None in found:
+            found = [known.setdefault(owner, [True]) for owner in owners]
+            if len(known) > self._most:
+                self._marks = {owner: known[owner] for owner in known if getrefcount(known[owner]) > _UNHELD}
+                self._most = max(MARKS_KEPT, 2 * len(self._marks))
+        return found
+
+    def drop(self, owner: Owner) -> None:
+        """Make the mark of an owner false, because the owner's key has changed."""
+        if mark := self._marks.pop(owner, None):
+            mark.clear()
+
+    def clear(self) -> None:
+        """Make all marks false."""
+        for mark in self._marks.values():
+            mark.clear()
+        self._marks.clear()
+
+
+def _are_in(cached: Mapping[Any, Any], values: Mapping[Any, Any]) -> bool:
+    """Return whether identical values are cached."""
+    return all(map(is_, map(cached.get, values, repeat(_ABSENT)), values.values()))
+
+
 class Records:
     """Cached records of one kind. Those cached longest ago are evicted first."""
 
@@ -52,28 +107,38 @@ class Records:
         self._kind = kind
         self._most = most
         self._cached: OrderedDict[Owner, Any] = OrderedDict()
+        self._marks = Marks()
 
     def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the cached records among some ids."""
         cached = self._cached
-        return {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
+        found = {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
+        METER.cache_hits += len(found)
+        return found
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache records that were read, except those that have changed since."""
         cached = self._cached
+        METER.cache_reads += len(values)
         for entity_id, value in values.items():
             if (self._kind, entity_id) not in changed:
                 cached[entity_id] = value
         while len(cached) > self._most:
             cached.popitem(last=False)
 
+    def marks(self, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
+        """Return marks that are all true until one of the records has changed; None if one is not cached now."""
+        return self._marks.of(values) if _are_in(self._cached, values) else None
+
     def drop(self, owner: Owner) -> None:
         """Drop the record of a changed key."""
         self._cached.pop(owner, None)
+        self._marks.drop(owner)
 
     def clear(self) -> None:
         """Drop everything."""
         self._cached.clear()
+        self._marks.clear()
 
 
 class Relations:
@@ -84,6 +149,7 @@ class Relations:
         self._owners = owners
         self._most = most
         self._cached: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
+        self._marks = Marks()
 
     def of(self, owner: Owner) -> CachedValues:
         """Return the cache of one owner's relations."""
@@ -92,10 +158,15 @@ class Relations:
     def find(self, owner: Owner, ids: Iterable[Any]) -> dict[Any, Any]:
         """Return the owner's cached relations among some ids."""
         cached = self._cached.get(owner)
-        return {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached} if cached else {}
+        if not cached:
+            return {}
+        found = {entity_id: cached[entity_id] for entity_id in ids if entity_id in cached}
+        METER.cache_hits += len(found)
+        return found
 
     def keep(self, owner: Owner, values: Mapping[Any, Any], changed: Changed) -> None:
         """Cache relations that were read, unless one of the owner's keys has changed since."""
+        METER.cache_reads += len(values)
         if changed and any((kind, owner) in changed for kind in self._kinds):
             return
         cached = self._cached.get(owner, {})
@@ -103,13 +174,19 @@ class Relations:
         while len(self._cached) > self._owners:
             self._cached.popitem(last=False)
 
+    def marks(self, owner: Owner, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
+        """Return a mark that is true until the owner's relations have changed; None if one is not cached now."""
+        return self._marks.of((owner,)) if _are_in(self._cached.get(owner, {}), values) else None
+
     def drop(self, owner: Owner) -> None:
         """Drop the relations of an owner."""
         self._cached.pop(owner, None)
+        self._marks.drop(owner)
 
     def clear(self) -> None:
         """Drop everything."""
         self._cached.clear()
+        self._marks.clear()
 
 
 class _Own:
@@ -124,3 +201,85 @@ class _Own:
 
     def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
         self._relations.keep(self._owner, values, changed)
+
+    def marks(self, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
+        return self._relations.marks(self._owner, values)
+
+
+class Views:
+    """Cached values that an owner has for each of several viewers, or for anything else that reads them differently.
+
+    A change of the owner's key drops the values for all viewers.
+    """
+
+    def __init__(self, kind: str, most: int) -> None:
+        self._kind = kind
+        self._most = most
+        self._count = 0  # Of parts of values.
+        self._cached: OrderedDict[Owner, dict[Hashable, Any]] = OrderedDict()
+        self._marks = Marks()
+
+    def of(self, viewer: Hashable) -> CachedValues:
+        """Return the cache of the values for one viewer, by owner."""
+        return _View(self, viewer)
+
+    def find(self, viewer: Hashable, owners: Iterable[Owner]) -> dict[Any, Any]:
+        """Return the cached values for a viewer among some owners."""
+        cached, found = self._cached, {}
+        for owner in owners:
+            if (views := cached.get(owner)) and viewer in views:
+                found[owner] = views[viewer]
+        METER.cache_hits += len(found)
+        return found
+
+    def keep(self, viewer: Hashable, values: Mapping[Any, Any], changed: Changed) -> None:
+        """Cache values for a viewer that were read, except those whose owners have changed since."""
+        METER.cache_reads += len(values)
+        for owner, value in values.items():
+            if (self._kind, owner) not in changed:
+                views = self._cached.setdefault(owner, {})
+                self._count += _parts(value) - (_parts(views[viewer]) if viewer in views else 0)
+                views[viewer] = value
+        while self._count > self._most:
+            self._evict(next(iter(self._cached)))
+
+    def marks(self, viewer: Hashable, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
+        """Return marks that are all true until one of the values has changed; None if one is not cached now."""
+        cached = [self._cached.get(owner, {}).get(viewer, _ABSENT) for owner in values]
+        return self._marks.of(values) if all(map(is_, cached, values.values())) else None
+
+    def drop(self, owner: Owner) -> None:
+        """Drop the values of an owner."""
+        self._evict(owner)
+        self._marks.drop(owner)
+
+    def _evict(self, owner: Owner) -> None:
+        self._count -= sum(map(_parts, self._cached.pop(owner, {}).values()))
+
+    def clear(self) -> None:
+        """Drop everything."""
+        self._cached.clear()
+        self._marks.clear()
+        self._count = 0
+
+
+def _parts(value: Any) -> int:
+    """Return how many parts a value takes up: a tuple one more than its elements, everything else one."""
+    return 1 + len(value) if isinstance(value, tuple) else 1
+
+
+class _View:
+    """The cache of the values for one viewer."""
+
+    def __init__(self, views: Views, viewer: Hashable) -> None:
+        self._views = views
+        self._viewer = viewer
+
+    def find(self, ids: Iterable[Any]) -> dict[Any, Any]:
+        return self._views.find(self._viewer, ids)
+
+    def keep(self, values: Mapping[Any, Any], changed: Changed) -> None:
+        self._views.keep(self._viewer, values, changed)
+
+    def marks(self, values: Mapping[Any, Any]) -> Sequence[Mark] | None:
+        return self._views.marks(self._viewer, values)

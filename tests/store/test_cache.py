@@ -18,6 +18,7 @@ from store import keys
 from store.client.cache import Cache
 from store.client.cached_values import RELATIONS_KEPT, Changed, Records
 from store.client.database import Database, Unavailable
+from store.client.metering import METER
 from store.ids import partition
 from store.keys.fields import StatusField, UserField
 from store.settings import Settings
@@ -27,8 +28,9 @@ from tests.support.stored import disconnect, empty
 from tests.support.work import number
 
 HOME = (
-    "{ homeTimeline(first: 50) { nodes { __typename ... on Post { text likeCount commentCount viewerHasLiked "
-    "author { name followerCount isPrivate viewerIsFollowing } } } edges { repostedBy { user { name } } } } }"
+    "{ homeTimeline(first: 50) { nodes { __typename ... on Post { text likeCount commentCount isHidden viewerHasLiked "
+    "viewerHasReposted viewerHasFavourited author { name followerCount isPrivate viewerIsFollowing } } "
+    "... on Repost { original { text author { name } } } } edges { repostedBy { user { name } } repostedByCount } } }"
 )
 STEPS = 150
 
@@ -244,6 +246,7 @@ async def test_processes_agree(
     dice = random.Random(7)  # noqa: S311  as much at random as can be done again
     ids = [await member.post("first") for member in members]
     async with process(small) as keeping, process(small, Waiting) as waiting, process(none) as bare:
+        before = METER.answers
         for i in range(STEPS):
             actor, another = dice.sample(members, 2)
             await _act(dice, actor, another, ids, i)
@@ -251,6 +254,7 @@ async def test_processes_agree(
                 kept = await keeping(member, HOME)
                 assert "errors" not in kept
                 assert kept == await bare(member, HOME) == await waiting(member, HOME), i
+        assert METER.answers > before + STEPS  # of two processes and three members
     assert services.db.cache.is_on
 
 
@@ -262,6 +266,11 @@ async def _act(dice: random.Random, actor: Member, another: Member, ids: list[st
         lambda: actor.do("unlike", postId=post_id),
         lambda: actor.do("comment", postId=post_id, text="so it is"),
         lambda: actor.do("repost", postId=post_id, text=""),
+        lambda: actor.do("repost", postId=post_id, text="quoted"),
+        lambda: actor.do("favourite", postId=post_id),
+        lambda: actor.do("unfavourite", postId=post_id),
+        lambda: actor.do("hidePost", postId=post_id),
+        lambda: actor.do("unhidePost", postId=post_id),
         lambda: actor.do("deletePost", postId=post_id),
         lambda: actor.do("follow", userIds=[another.id]),
         lambda: actor.do("follow", userIds=[another.id]),
