@@ -12,7 +12,7 @@ from resolvers.rules.merging import EARLIER_REPOSTS, Home
 from store import big_authors, follows, homes, posts, timelines
 from store.client.database import CommandRefused, Database
 from store.homes import bounds
-from store.records import Published
+from store.records import Published, Source
 
 PROFILES_KEPT = 50_000  # Profiles cached while many homes are computed.
 PUBLISHED_READ = 10_000  # Entries of a profile read when a home is checked.
@@ -78,9 +78,12 @@ async def add_to_many(db: Database, pulling: Pulling, members: Sequence[int]) ->
 
 
 def _write(db: Database, member: int, changed: str, home: Home) -> tuple[object, ...]:
-    entries = " ".join(str(post) if post == place else f"{post}:{place}" for post, place in home.places.items())
-    sources = {post: " ".join(f"{s.repost}:{s.author}" for s in reposts) for post, reposts in home.sources.items()}
-    return homes.write_home(db, member, changed, entries, sources, home.floor)
+    posts = [post for post in home.places if post not in home.added]
+    floor, lift = home.floor, home.lift
+    reposted = [
+        homes.Reposted(post, a.own, a.below(floor, lift), a.reposts, a.is_delivered) for post, a in home.added.items()
+    ]
+    return homes.write_home(db, member, changed, posts, reposted, floor)
 
 
 async def _compute(db: Database, member: int) -> Home:
@@ -100,8 +103,8 @@ async def _compute(db: Database, member: int) -> Home:
         profiles |= read
         horizon = max(horizon, merging.horizon(member, profiles, size))
         profiles = {author: [e for e in found if e.id > horizon] for author, found in profiles.items()}
-    home = merging.pull(member, followed, profiles, horizon, size)
-    return (await _without_older(db, {member: home}, {member: followed}))[member]
+    home = merging.pull(member, followed, profiles, horizon, bounds.lift(db))
+    return (await _with_earlier(db, {member: home}, {member: followed - big}))[member].newest(size)
 
 
 def _limit(db: Database) -> int:
@@ -113,12 +116,8 @@ def _horizon(profiles: Mapping[int, Sequence[Published]], limit: int) -> int:
     return max((found[-1].id for found in profiles.values() if len(found) >= limit), default=0)
 
 
-async def above(db: Database, member: int, floor: int, big: Collection[int]) -> tuple[Home, Home, set[int]]:
-    """Return what a home of any size should be above a floor: without big authors' additions, and with them.
-
-    The third value is the set of posts by followed big authors that somebody reposted. Readers pull those
-    posts at any place.
-    """
+async def above(db: Database, member: int, floor: int, big: Collection[int]) -> tuple[Home, Home]:
+    """Return what a home of any size should be above a floor: without big authors' additions, and with them."""
     (following,) = await follows.followed(db, [member])
     profiles: dict[int, list[Published]] = {}
     for some in batches(sorted(following | {member}), PROFILES_READ):
@@ -126,13 +125,11 @@ async def above(db: Database, member: int, floor: int, big: Collection[int]) -> 
         profiles |= {author: timelines.read_profile(reply) for author, reply in zip(some, replies, strict=True)}
     horizon = max(floor, bounds.oldest(db), _horizon(profiles, PUBLISHED_READ))
     small = {author: found for author, found in profiles.items() if author not in big or author == member}
-    least = merging.pull(member, following, small, horizon, None)
-    whole = merging.pull(member, following, profiles, horizon, None)
-    pushed = (await _without_older(db, {member: least}, {member: following.difference(big)}))[member]
-    left_out = following.intersection(big)
-    passed_on = (entry for found in profiles.values() for entry in found if entry.original_author in left_out)
-    pulled = {entry.original for entry in passed_on if entry.original}
-    return pushed, (await _without_older(db, {member: whole}, {member: following}))[member], pulled
+    least = merging.pull(member, following, small, horizon, bounds.lift(db))
+    whole = merging.pull(member, following, profiles, horizon, bounds.lift(db))
+    (least,) = (await _with_earlier(db, {member: least}, {member: following.difference(big)})).values()
+    (whole,) = (await _with_earlier(db, {member: whole}, {member: following})).values()
+    return least, whole
 
 
 class Pulling:
@@ -148,7 +145,8 @@ class Pulling:
         following = dict(zip(members, await follows.followed(db, members), strict=True))
         await self._read({*members, *(f for followed in following.values() for f in followed)})
         made = {member: self._home(member, followed, left_out) for member, followed in following.items()}
-        return await _without_older(db, made, following)
+        made = await _with_earlier(db, made, {m: followed - left_out for m, followed in following.items()})
+        return {member: home.newest(db.settings.home_size) for member, home in made.items()}
 
     async def _read(self, authors: Collection[int]) -> None:
         if len(self._profiles) > PROFILES_KEPT:
@@ -160,24 +158,19 @@ class Pulling:
     def _home(self, member: int, following: set[int], left_out: set[int]) -> Home:
         profiles = {author: self._profiles[author] for author in (*following.difference(left_out), member)}
         horizon = max(_horizon(profiles, _limit(self._db)), bounds.oldest(self._db))
-        return merging.pull(member, following, profiles, horizon, self._db.settings.home_size)
+        return merging.pull(member, following, profiles, horizon, bounds.lift(self._db))
 
 
-async def _without_older(
+async def _with_earlier(
     db: Database, made: Mapping[int, Home], following: Mapping[int, Collection[int]]
 ) -> dict[int, Home]:
-    """Remove posts that an earlier repost had added at or below the floor, where profiles were not read."""
-    unsure = [
-        (member, post)
-        for member, home in made.items()
-        for post, place in home.places.items()
-        if home.floor and place != post
-    ]
+    """Add the reposts at or below the floor, where profiles were not read, to homes; one round trip."""
+    asked = [(member, post) for member, home in made.items() for post in home.added if post <= home.floor]
     replies = await db.ask(
-        *(posts.first_reposts(post, EARLIER_REPOSTS, below=made[member].floor + 1) for member, post in unsure)
+        *(posts.first_reposts(post, EARLIER_REPOSTS, below=made[member].floor + 1) for member, post in asked)
     )
-    older: dict[int, set[int]] = {}
-    for (member, post), reply in zip(unsure, replies, strict=True):
-        if any(source.author in following[member] for source in posts.read_reposts(reply)):
-            older.setdefault(member, set()).add(post)
-    return {**made, **{member: made[member].without(gone) for member, gone in older.items()}}
+    earlier: dict[int, dict[int, list[Source]]] = {}
+    for (member, post), reply in zip(asked, replies, strict=True):
+        sources = [source for source in posts.read_reposts(reply) if source.author in following[member]]
+        earlier.setdefault(member, {})[post] = sources
+    return {member: home.with_earlier(earlier.get(member, {})) for member, home in made.items()}

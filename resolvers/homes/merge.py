@@ -12,7 +12,7 @@ from store import big_authors, homes, posts, timelines
 from store.client.database import Database
 from store.homes import fanout
 from store.homes.fanout import Delivery
-from store.records import Published, Source
+from store.records import Published, write_sources
 
 MERGE_CHUNK = 1_000  # entries of a profile read per step
 
@@ -48,12 +48,8 @@ async def merge(db: Database, follower: int, member: int, edge: int, deliveries:
     floor = max(deliveries.horizon, await homes.floor(db, follower) or 0)
     entries = deliveries.entries
     if floor:
-        # Another member's repost may have listed a post above the floor. It now belongs below, if the newly followed
-        # member wrote or reposted it at or below the floor.
-        known = list(await homes.sources(db, follower))
-        old = {post for post in await timelines.published_among(db, member, known) if post <= floor}
-        old |= await posts.reposted_until(db, member, known, floor)
-        entries = [*entries, *(Delivery(member, post, member) for post in old)]
+        # The newly followed member may also have written or reposted, at or below the floor, what others reposted.
+        entries = [*entries, *await _known_below(db, follower, member, floor)]
     await homes.merge(db, follower, member, edge, entries, deliveries.horizon)
 
 
@@ -77,15 +73,17 @@ async def unmerge(db: Database, follower: int, member: int) -> None:
             break
         below = found[-1].id
     if floor:
-        await homes.unmerge(db, follower, member, await _listed_below(db, follower))
+        await homes.unmerge(db, follower, member, await _known_below(db, follower, member, floor))
 
 
-async def _listed_below(db: Database, follower: int) -> list[Delivery]:
-    """Return posts whose place is at or below a home's floor while the home still holds newer reposts of them."""
-    known = list(await homes.sources(db, follower))
-    placed = {entry.entity for entry in await homes.home(db, follower)}
-    found = [await posts.post(db, post) for post in known if post not in placed]
-    below = [Delivery(post.author, post.id, post.home_author) for post in found if post]
+async def _known_below(db: Database, follower: int, member: int, floor: int) -> list[Delivery]:
+    """Return the posts of which a home has reposts, and which a member wrote or reposted up to the home's floor.
+
+    Each has its first reposts.
+    """
+    known = [post for post in await homes.sources(db, follower) if post <= floor]
+    theirs = await timelines.published_among(db, member, known) | await posts.reposted_until(db, member, known, floor)
+    below = [Delivery(post.author, post.id, post.home_author) for post in await posts.existing(db, sorted(theirs))]
     return await _with_earlier(db, below, ended=True, all_of_them=True)
 
 
@@ -126,7 +124,12 @@ async def _with_earlier(
     replies = await db.ask(
         *(posts.first_reposts(e.post, EARLIER_REPOSTS, below=None if ended else e.repost) for e in reposts)
     )
-    earlier = {e: _written(posts.read_reposts(reply)) for e, reply in zip(reposts, replies, strict=True)}
+    found = [posts.read_reposts(reply) for reply in replies]
+    unpushed = await big_authors.unpushed_since(db, {source.author for sources in found for source in sources})
+    earlier = {
+        entry: write_sources(s for s in sources if s.repost <= unpushed.get(s.author, s.repost))
+        for entry, sources in zip(reposts, found, strict=True)
+    }
     return [replace(entry, earlier=earlier.get(entry, "")) for entry in entries]
 
 
@@ -139,7 +142,3 @@ def _as_delivery(member: int, entry: Published) -> Delivery:
     if entry.original is None or entry.original_author is None:
         return Delivery(member, entry.id, member)
     return Delivery(member, entry.original, entry.original_author, entry.id)
-
-
-def _written(sources: tuple[Source, ...]) -> str:
-    return " ".join(f"{source.repost}:{source.author}" for source in sources)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database, script
-from store.homes.bounds import limits
+from store.homes.bounds import lift, limits
 from store.homes.fanout import Delivery
 from store.ids import LARGEST, PARTITIONS, partition
 from store.keys.fields import HomeField
-from store.records import Entry, Source, read_pairs, read_sources
-from store.timelines import Slice, newest_of
+from store.records import NOBODY, Entry, Source, read_pairs, read_sources, write_sources
+from store.timelines import Slice, newest_of, read_slice
 
 WIDTH = 17  # Characters of a waiting entry. The same number is in the scripts.
 
@@ -58,6 +58,7 @@ def _follower_home(db: Database, follower: int, entries: Sequence[Delivery]) -> 
     return {
         "following": keys.following(follower),
         **keys.home_keys(follower),
+        "lift": lift(db),
         **limits(db),
         "follower": follower,
         "entries": [part for e in entries for part in (e.post, e.author, e.repost or "", e.earlier)],
@@ -72,13 +73,8 @@ async def sources(db: Database, member: int) -> dict[int, tuple[Source, ...]]:
 
 async def floor(db: Database, member: int) -> int | None:
     """Return the highest id ever trimmed from a home, None when the member has no home."""
-    found = await db.one(*floor_command(member))
+    found = await db.one("HGET", keys.home_state(member), HomeField.FLOOR)
     return None if found is None else int(found)
-
-
-def floor_command(member: int) -> Command:
-    """Return the command that reads the highest id ever trimmed from a home."""
-    return ("HGET", keys.home_state(member), HomeField.FLOOR)
 
 
 def read_home(member: int, part: Slice) -> list[Command]:
@@ -134,6 +130,16 @@ def read_on_command(p: int, members: Sequence[int]) -> Command:
     return ("ZMSCORE", keys.active(p), *members)
 
 
+def candidates(member: int, part: Slice) -> Command:
+    """Return the command that reads part of a home's candidates; `read_candidates` reads its reply."""
+    return read_slice(keys.candidates(member), part)
+
+
+def read_candidates(reply: Sequence[str]) -> list[Entry]:
+    """Return entries at reposts that big authors' reposts may make the place of their posts."""
+    return home_entries(reply[::2])
+
+
 def sources_commands(member: int, posts: Sequence[int]) -> list[Command]:
     """Return the commands that read whether a home has sources at all, then those of some posts, if any."""
     key = keys.sources(member)
@@ -184,23 +190,41 @@ def begin_home(member: int, *, again: bool = False) -> Command:
     return script("begin_home", home_state=keys.home_state(member), again="1" if again else "")
 
 
-def write_home(db: Database, member: int, changed: str, places: str, sources: Mapping[int, str], floor: int) -> Command:
+class Reposted(Struct, frozen=True):
+    """What adds a post to a home that was built: the post itself, and plain reposts above the home's floor."""
+
+    post: int
+    own: int | None  # The post's id, if that is a source.
+    below: int | None  # The place that the sources up to the floor give the post.
+    reposts: Sequence[Source]
+    is_delivered: bool  # Whether the post is in the home without its reposts.
+
+    def words(self) -> list[int | str]:
+        """Return the arguments of the script."""
+        marked = [Source(self.post, NOBODY)] if self.is_delivered else []
+        return [self.post, self.own or "", self.below or "", write_sources([*marked, *self.reposts])]
+
+
+def write_home(
+    db: Database, member: int, changed: str, posts: Sequence[int], reposted: Sequence[Reposted], floor: int
+) -> Command:
     """Return the command that writes a built home; it replies -1 when the home has changed since building began.
 
-    `places` are the entries, as `post` or `post:place`, separated by spaces.
+    `posts` are listed at their own ids.
     """
     return script(
         "write_home",
         **keys.home_keys(member),
         active=keys.active(partition(member)),
+        lift=lift(db),
         member=member,
         changes=changed,
         floor=floor,
         day=today(),
         home_size=db.settings.home_size,
         home_slack=db.settings.home_slack,
-        entries=places,
-        sources_by_post=[part for pair in sources.items() for part in pair],
+        posts=" ".join(map(str, posts)),
+        reposted=[word for r in reposted for word in r.words()],
     )
 
 

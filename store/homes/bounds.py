@@ -1,16 +1,21 @@
-"""The bounds of homes: how many entries they keep, and how old these may be."""
+"""What bounds a home, and when a repost lifts a post in it."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
 from store.client.database import Database
-from store.ids import first_of
+from store.ids import first_of, span
 
 
 def limits(db: Database) -> dict[str, int]:
     """Return the script parameters that bound a home."""
     return {"home_size": db.settings.home_size, "home_slack": db.settings.home_slack, "oldest": oldest(db)}
+
+
+def lift(db: Database) -> int:
+    """Return how much higher than the place of its post the id of a repost must be to lift it; 0 if none does."""
+    return span(timedelta(hours=db.settings.repost_lift_hours))
 
 
 def oldest(db: Database) -> int:

@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from store import keys
 from store.client.database import Command, Database, Unavailable, script
-from store.homes.bounds import limits
+from store.client.metering import METER
+from store.homes.bounds import lift, limits
 from store.ids import partition
 
 APPENDED = 500  # Homes to which one script appends a newest post. It blocks the server for 1 to 2 ms.
@@ -74,6 +75,7 @@ async def finish(db: Database, batch: Batch, reply: Sequence[Any]) -> tuple[int,
     No round trip on one server, else one, and another while slots move.
     """
     if not db.is_cluster:
+        METER.followers += int(reply[0])
         return (int(reply[0]), int(reply[1])) if reply[0] else (0, 0)
     if not reply:
         return 0, 0
@@ -94,12 +96,13 @@ async def finish(db: Database, batch: Batch, reply: Sequence[Any]) -> tuple[int,
 
     members = reply[::2]
     await _on_each_node(db, members, _most(batch.delivery), add, note)
+    METER.followers += len(members)
     return len(members), int(reply[-1])
 
 
 async def retract(db: Database, delivery: Delivery, followers: Sequence[int]) -> None:
     """Remove a deleted post, or an undone plain repost, from homes. One round trip, and another while slots move."""
-    named = {**_stems(), **limits(db), **_delivered(delivery)}
+    named = {**_stems(), "lift": lift(db), **limits(db), **_delivered(delivery)}
 
     def remove(parts: Sequence[Part]) -> Command:
         groups = [word for p, own in parts for word in (keys.hash_tag(p), len(own), *own)]
@@ -163,7 +166,14 @@ def _absent(parts: Sequence[Part]) -> dict[str, str]:
 def _added(db: Database, d: Delivery) -> dict[str, Any]:
     """Return the script parameters that say what is added to which homes."""
     newest_size = min(WAITING, db.settings.home_slack)
-    return {**_stems(), **limits(db), **_delivered(d), "newest_size": newest_size, "deliverer": d.deliverer}
+    return {
+        **_stems(),
+        "lift": lift(db),
+        **limits(db),
+        **_delivered(d),
+        "newest_size": newest_size,
+        "deliverer": d.deliverer,
+    }
 
 
 def _delivered(d: Delivery) -> dict[str, Any]:
@@ -176,5 +186,6 @@ def _stems() -> dict[str, str]:
         "home_stem": keys.stem(keys.home),
         "home_state_stem": keys.stem(keys.home_state),
         "sources_stem": keys.stem(keys.sources),
+        "candidates_stem": keys.stem(keys.candidates),
         "newest_stem": keys.stem(keys.newest),
     }

@@ -175,7 +175,7 @@ async def test_a_change_that_dies(services: Services, site: Site, worker: Worker
     job, photo, facts = await pending(site, change), await photograph(site.db), site.model
     for calls in crash_points():
         await put_back(site.db, photo)
-        site.model = type(facts)(list(facts.members), dict(facts.follows), dict(facts.posts))
+        site.model = type(facts)(facts.lift, list(facts.members), dict(facts.follows), dict(facts.posts))
         fragile = Fragile(services.settings, calls)
         await dispatch.finish(fragile, job)
         await fragile.close()

@@ -22,6 +22,7 @@ from tests.support.jobs.accounts import ACCOUNT_KINDS
 from tests.support.jobs.conversations import CONVERSATION_KINDS
 from tests.support.jobs.groups import GROUP_KINDS
 from tests.support.jobs.moderation import MODERATION_KINDS
+from tests.support.jobs.pictures import PICTURE_KINDS
 from tests.support.people import Member, shrunk
 from tests.support.scene import Scene, scene
 from tests.support.work import EFFORT, Crash, Fragile, Photo, Turns, crash_points, dump, photograph, put_back, work_off
@@ -214,7 +215,7 @@ KINDS: dict[str, Commit] = {
     "mute": _mute,
     "account of who writes": _writers_account,
     "account of who passes on": _reposters_account,
-} | {**ACCOUNT_KINDS, **CONVERSATION_KINDS, **GROUP_KINDS, **MODERATION_KINDS}
+} | {**ACCOUNT_KINDS, **CONVERSATION_KINDS, **GROUP_KINDS, **MODERATION_KINDS, **PICTURE_KINDS}
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 

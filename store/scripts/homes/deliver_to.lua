@@ -1,8 +1,9 @@
 -- Fans out one post to the homes of some followers, whose partitions are on one node. Repeating it changes nothing.
 -- KEYS: absent (of the partition of one of them).
--- ARGV: absent_stem, unmerged_stem, following_stem, home_stem, home_state_stem, sources_stem, newest_stem, home_size,
---       home_slack, oldest, newest_size, deliverer, post, author, repost (or ''), earlier_reposts, groups...
--- `oldest` is the highest id that is too old for a home, or 0. `newest_size` is the most entries in `newest`.
+-- ARGV: absent_stem, unmerged_stem, following_stem, home_stem, home_state_stem, sources_stem, candidates_stem,
+--       newest_stem, lift, home_size, home_slack, oldest, newest_size, deliverer, post, author, repost (or ''), earlier_reposts, groups...
+-- `oldest` is the highest id that is too old for a home, or 0. A repost lifts a post if it is more than `lift` after
+-- its place, unless `lift` is 0. `newest_size` is the most entries in `newest`.
 -- `author` wrote the post. `groups` has of each partition its hash tag, `unmerged`, the number of followers and the
 -- followers. `unmerged` is as it was before the followers were read, or '' when it is not known.
 -- Returns the hash tags of the partitions that are not, or no longer, on this node. Then returns pairs of another
@@ -10,7 +11,8 @@
 -- A follower who has unfollowed the deliverer since the list of followers was read gets nothing.
 local delivery = begin_delivery({
   stems = {
-    following = following_stem, home = home_stem, state = home_state_stem, sources = sources_stem, newest = newest_stem,
+    following = following_stem, home = home_stem, state = home_state_stem, sources = sources_stem,
+    candidates = candidates_stem, newest = newest_stem, lift = lift,
   },
   home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = deliverer,
   post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,

@@ -1,11 +1,13 @@
 -- Removes an unfollowed member's posts and reposts from one home, unless the member is followed again.
--- KEYS: following, home, home_state, sources, newest, unmerged.
--- ARGV: home_size, home_slack, oldest, follower, unfollowed, token, entries...
--- `oldest` is the highest id that is too old for a home, or 0. `token` is random: deliveries under way see by it that
+-- KEYS: following, home, home_state, sources, candidates, newest, unmerged.
+-- ARGV: lift, home_size, home_slack, oldest, follower, unfollowed, token, entries...
+-- `oldest` is the highest id that is too old for a home, or 0. A repost lifts a post if it is more than `lift` after
+-- its place, unless `lift` is 0. `token` is random: deliveries under way see by it that
 -- they have to check their followers.
 -- An entry is four arguments: post, its author, repost (or ''), earlier reposts.
 local at = {
-  member = follower, following = following, home = home, state = home_state, sources = sources, newest = newest,
+  member = follower, following = following, home = home, state = home_state, sources = sources,
+  candidates = candidates, newest = newest, lift = tonumber(lift),
 }
 redis.call('SET', unmerged, token)
 local floor = open_home(at, true)
@@ -16,7 +18,7 @@ load_home(at)
 for i = 1, #entries, 4 do
   local post, author, repost, earlier_reposts = unpack(entries, i, i + 3)
   if repost == '' then
-    recompute_place(at, floor, post, place_of(at, post), author, earlier_reposts)
+    settle(at, floor, post, author, earlier_reposts)
   else
     take_source(at, floor, post, author, repost, earlier_reposts)
   end

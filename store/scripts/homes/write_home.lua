@@ -1,11 +1,14 @@
 -- Writes a home that was computed from the profiles of the followed members, and makes it ready.
--- KEYS: home, home_state, sources, newest, active.
--- ARGV: member, changes, floor, day, home_size, home_slack, entries, sources_by_post...
--- `changes` is the number of changes when the builder began, or '' to ignore changes.
--- `entries` has 'post' or 'post:place' for each entry, separated by spaces.
--- `sources_by_post` are pairs of a post and its sources.
+-- KEYS: home, home_state, sources, candidates, newest, active.
+-- ARGV: lift, member, changes, floor, day, home_size, home_slack, posts, reposted...
+-- `lift` is as in `merge_home`. `changes` is the number of changes when the builder began, or '' to ignore changes.
+-- `posts` are the listed posts without sources above the floor, separated by spaces. `reposted` is four arguments for
+-- each other post: post, its id if that is a source or '', the place up to the floor or '', sources above the floor.
 -- Returns 1; 0 when the home is ready or gone; -1 when it has changed by more than added posts.
-local at = {member = member, home = home, state = home_state, sources = sources, newest = newest}
+local at = {
+  member = member, home = home, state = home_state, sources = sources, candidates = candidates, newest = newest,
+  lift = tonumber(lift),
+}
 local building, changes_now, floor_now =
   unpack(redis.call('HMGET', home_state, HomeField.BUILDING, HomeField.CHANGED, HomeField.FLOOR))
 if not building then
@@ -18,25 +21,36 @@ redis.call('HDEL', home_state, HomeField.BUILDING, HomeField.CHANGED)
 redis.call('ZADD', active, day, member)
 gather(at)
 load_home(at)
-local is_listed = {}
-for post, repost in string.gmatch(entries, '(%d+):?(%d*)') do
-  local current, place = at.places[post], tonumber(repost) or tonumber(post)
-  move(at, post, current, math.min(current or place, place))
-  is_listed[post] = true
-end
-for i = 1, #sources_by_post, 2 do
-  local post, written = sources_by_post[i], sources_by_post[i + 1]
-  if not is_listed[post] then
-    -- A later repost listed the post while this home was being built, but its first source is below the floor.
-    move(at, post, at.places[post], nil)
-  end
-  if redis.call('HEXISTS', sources, post) == 0 then
-    redis.call('HSET', sources, post, written)
-  else
-    for repost, reposter in each_source(written) do
-      add_source(at, post, repost, reposter)
+
+-- Lists a post by the sources that were read, and by those delivered meanwhile.
+local function add(post, own, below, read)
+  local stored = redis.call('HGET', sources, post)
+  local ids, texts, is_marked = sources_above(0, post, read)
+  for id, who in each_source(stored) do
+    is_marked = is_marked or id == post
+    if id ~= post then
+      ids, texts = sources_above(0, post, table.concat(texts, ' '), {added = id, reposter = who})
     end
   end
+  local current = at.places[post]
+  put(at, 0, post, current, {
+    own = own, below = below, ids = ids, texts = texts, stored = stored,
+    is_delivered = own and (is_marked or current == own),
+  })
+end
+
+local has_sources = redis.call('EXISTS', sources) == 1
+for post in string.gmatch(posts, '%d+') do
+  local own = tonumber(post)
+  if has_sources and redis.call('HEXISTS', sources, post) == 1 then
+    add(post, own, own, post .. ':0')
+  else
+    move(at, post, at.places[post], own)
+  end
+end
+for i = 1, #reposted, 4 do
+  local post, own, below, read = unpack(reposted, i, i + 3)
+  add(post, tonumber(own), tonumber(below), read)
 end
 store_home(at)
 local highest = math.max(tonumber(floor), tonumber(floor_now))
