@@ -121,19 +121,21 @@ async def members(url: str, count: int) -> list[str]:
 @contextlib.asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[str]:
     """Run a server as a process of its own; yields its address."""
-    chosen = {"DATA_DIR": str(folder), "PORT": "0", "RATE_LIMIT": "0", "SIGN_UPS_PER_HOUR": "1000"}
+    chosen = {"DATA_DIR": str(folder), "PORT": "0", "RATE_LIMIT": "0", "OVERLOAD_DELAY_MS": "0"}
+    chosen["SIGN_UPS_PER_HOUR"] = "1000"
     with (folder / "server.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
             sys.executable, SERVER, "serve", stdout=PIPE, stderr=log, env={**os.environ, **chosen}
         )
     try:
-        yield await _url(process)
+        yield await address(process)
     finally:
         process.terminate()
         await process.wait()
 
 
-async def _url(process: Process) -> str:
+async def address(process: Process) -> str:
+    """Return the address that a process of Perch prints once it serves."""
     assert process.stdout
     async for line in process.stdout:
         if b"/graphql" in line:

@@ -80,6 +80,7 @@ class Site:
     async def __aexit__(self, *_: object) -> None:
         await self.client.close()
         await self.services.close()
+        await self.db.close()
 
     async def load(self, following: dict[str, list[str]], name: str) -> None:
         """Make members and follows."""

@@ -121,7 +121,7 @@ async def measure(asked: argparse.Namespace, nodes: int) -> Cost:
             async with contenders.running(stage, [contenders.PERCH], which=None) as (perch,):
                 processes: StoreProcesses = stage.process  # type: ignore[assignment]
                 before = processes.spent()
-                result = await load.run(perch, stage.process, requests, plan, folder)
+                result = await load.run(perch, stage, requests, plan, folder)
                 mixed = [now - then for now, then in zip(processes.spent(), before, strict=True)]
                 fan_out = await _fan_out(stage, perch, asked.followers, asked.fan_outs)
         return Cost(mixed, result.server_cpu, fan_out)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMsgType
 
-PAUSE = 0.05  # s before it reconnects
+PAUSES = 0.05, 0.05  # shortest and longest time before it reconnects, s
 EVENT = "__typename ... on StreamEvent { cursor }"
 QUERIES = {
     "stream": f"subscription($after: String) {{ stream(after: $after, kinds: [POST_CREATED]) {{ {EVENT} "
@@ -32,6 +34,7 @@ class Subscriber:
     ended: Counter[str] = field(default_factory=Counter)  # connections that the server ended, by error or close code
     gaps: int = 0
     received: list[str] = field(default_factory=list)
+    pauses: tuple[float, float] = PAUSES
     _session: ClientSession | None = None
 
     async def run(self, url: str) -> None:
@@ -43,7 +46,7 @@ class Subscriber:
                     self._session.ws_connect(f"{url}/graphql", protocols=["graphql-transport-ws"]) as socket,
                 ):
                     await self._listen(socket)
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(random.uniform(*self.pauses))  # noqa: S311
 
     async def leave(self) -> None:
         """Break the connection without a closing handshake."""
@@ -75,9 +78,9 @@ class Subscriber:
         self.cursor = event["cursor"]
         match event["__typename"]:
             case "PostCreated":
-                self.received.append(event["post"]["id"])
+                self.received.append(sys.intern(event["post"]["id"]))  # many subscribers get it
             case "TimelineEntryPut":
-                self.received.append(event["edge"]["node"]["id"])
+                self.received.append(sys.intern(event["edge"]["node"]["id"]))
             case "StreamGap":
                 self.gaps += 1
             case _:

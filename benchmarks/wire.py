@@ -67,8 +67,15 @@ class Server:
 @contextlib.contextmanager
 def serving(folder: Path, **settings: object) -> Iterator[Server]:
     """Run `server.py serve` on a data directory; the process is gone at the end."""
-    chosen = {"data_dir": folder, "port": 0, "rate_limit": 0, "sign_ups_per_hour": 1_000_000, "log_level": "WARNING"}
-    chosen |= {"password_memory_kib": 8, "password_passes": 1, **settings}
+    chosen = {
+        "data_dir": folder,
+        "port": 0,
+        "rate_limit": 0,
+        "overload_delay_ms": 0,
+        "sign_ups_per_hour": 1_000_000,
+        "log_level": "WARNING",
+    }
+    chosen |= {"password_memory_kib": 8, "password_passes": 1, "connections_per_address": 0, **settings}
     environment = os.environ | {name.upper(): str(value) for name, value in chosen.items()}
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

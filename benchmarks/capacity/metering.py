@@ -51,7 +51,7 @@ class Meter:
         """Send each request once. Few connections begin again with the first ones, until the last is answered."""
         connections = min(CONNECTIONS, max(1, len(requests) // 4))
         plan = Plan(connections, 0, 0, amount=len(requests) - 2 * connections)
-        await load.run(self.server, self.stage.process, requests, plan, self.scratch)
+        await load.run(self.server, self.stage, requests, plan, self.scratch)
 
     async def settled(self) -> None:
         """Wait until no job is left."""

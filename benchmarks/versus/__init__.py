@@ -22,6 +22,8 @@ The contenders, each configured as its makers advise for production, without log
 - plain Strawberry: types, resolvers and data loaders as in its documentation, with its parser and validator caches.
 - by hand: an aiohttp handler for each page, with pipelines of redis-py and orjson; no GraphQL.
 - Node: Fastify and Mercurius, with compiled and cached queries, batched loaders, ioredis and cached verified tokens.
+- Bun: its own server and Redis client, graphql-jit and cached verified tokens. It needs no loaders. Its resolver of a
+  timeline reads everything ahead that the fields below may ask for, in three round trips.
 - Redis in Action: for posts, the algorithm of its chapter 8, on homes of its own with the same content. They are sorted
   sets, which the store encodes as listpacks, by its settings, or as skip lists. Skip lists take less time and four
   times the memory. All homes are full, as on a busy site: with 100,000 followers that takes some 3 GB.
@@ -36,7 +38,11 @@ post by a rival is delivered to the same homes. But it is not counted for hashta
 its mentions are ignored. A crash leaves it half delivered. None of that is charged to the rivals: the comparison is in
 their favour.
 
-No author counts as a big one here, since the rivals could not read their posts, and the network has no plain reposts.
+No author counts as a big one here, since the rivals could not read their posts. Only `feed` has plain reposts and
+quotes: it asks for the home page as front ends show it, with the viewer's flags, reposters and quoted posts, of those
+contenders that answer it. Half of its homes have reposts, and likes are distributed among posts by Zipf's law.
+`many_members` asks for the same page on a site whose readers fit no cache: 200,000 members, who read by Zipf's law. The
+commands of the store for one request show what a cache has answered.
 
 `processes` is the exception: nothing is pinned, and servers, store and load generator share all processors. `limit`
 asks what the store could do alone; `steps` and `budget` measure Perch with parts taken out, or answering from memory

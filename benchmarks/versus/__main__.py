@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--requests", type=int, default=200_000, help="of `memory`")
     add("--processes", type=int, nargs="+", default=[1, 2], help="server processes of `processes`")
     add("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000], help="members of the sites of `members`")
+    add("--crowd", type=int, default=200_000, help="members of the site of `many_members`")
     add("--charts", type=Path, metavar="FOLDER", help="draw curves as SVG there")
     add("--markdown", type=Path, metavar="FILE", help="write there, too, what is printed")
     return parser

@@ -84,7 +84,7 @@ async def _take_turns(
     for _ in tqdm(range(effort.rounds), desc="budget", leave=False):
         for name, (contender, requests) in asked.items():
             contender.resume()
-            found[name].append(await load.run(contender, stage.process, requests, plan, scratch))
+            found[name].append(await load.run(contender, stage, requests, plan, scratch))
             contender.pause()
     return found
 

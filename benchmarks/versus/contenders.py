@@ -22,7 +22,8 @@ from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import ALL_PUSHED, SECRET, Stage
 
 ROOT = Path(__file__).parents[2]
-NODE = ROOT / "benchmarks" / "rivals" / "node"
+JAVASCRIPT = ROOT / "benchmarks" / "rivals" / "javascript"
+BUN_FILES = "node_modules/@oven/bun-*/bin/bun"  # those that npm finds to fit the machine
 START_SECONDS = 30
 LEAST_NODE = 20  # major version
 
@@ -46,9 +47,18 @@ PERCH = Kind("Perch", [sys.executable, "server.py", "serve"])
 PERCH_ANEW = replace(PERCH, name="Perch, nothing kept", settings={"RECORDS_KEPT": "0"})
 STRAWBERRY = Kind("plain Strawberry", [sys.executable, "-m", "benchmarks.rivals.plain_strawberry"])
 BY_HAND = Kind("by hand, no GraphQL", [sys.executable, "-m", "benchmarks.rivals.handwritten"], graphql=False)
-MERCURIUS = Kind("Node, Mercurius", ["node", "server.js"], NODE)
+MERCURIUS = Kind("Node, Mercurius", ["node", "mercurius.js"], JAVASCRIPT)
+BUN = Kind("Bun, graphql-jit", ["bun", "bun.js"], JAVASCRIPT)
 PERCH_CUT = [sys.executable, "-m", "benchmarks.rivals.altered"]  # and what of it is switched off
-ALL = {"perch": PERCH, "anew": PERCH_ANEW, "strawberry": STRAWBERRY, "hand": BY_HAND, "mercurius": MERCURIUS}
+ALL = {
+    "perch": PERCH,
+    "anew": PERCH_ANEW,
+    "strawberry": STRAWBERRY,
+    "hand": BY_HAND,
+    "mercurius": MERCURIUS,
+    "bun": BUN,
+}
+WHOLE_PAGE = (PERCH, PERCH_ANEW, MERCURIUS, BUN)  # those that answer the page of the web client
 
 
 def of_checkout(folder: Path) -> Kind:
@@ -116,8 +126,8 @@ async def running(
     stage: Stage, kinds: Sequence[Kind], *, which: int | None = processors.SERVER, url: str | None = None
 ) -> AsyncIterator[list[Contender]]:
     """Start contenders on a processor, with the stage's store or another address of it, and stop them at the end."""
-    if MERCURIUS in kinds:
-        install_node_packages()
+    if MERCURIUS in kinds or BUN in kinds:
+        install_packages()
     started: list[tuple[Contender, subprocess.Popen[bytes]]] = []
     try:
         for kind in kinds:
@@ -146,12 +156,13 @@ async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, su
         "REQUEST_HEAD_SECONDS": "3600",  # connections wait while others have their turn
         "KEEP_ALIVE_SECONDS": "3600",
         "CONNECTIONS_PER_ADDRESS": "0",  # the load has one
+        "OVERLOAD_DELAY_MS": "0",  # a contender that refuses would be measured by its refusals
         "BIG_AUTHOR": str(ALL_PUSHED),
         "LOG_LEVEL": "WARNING",  # no contender writes a line per request
         "NODE_ENV": "production",
         **kind.settings,
     }
-    process = subprocess.Popen(kind.command, cwd=kind.folder, env=environment, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
+    process = subprocess.Popen(_command(kind), cwd=kind.folder, env=environment, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
     for _ in range(START_SECONDS * 20):
         if process.poll() is not None:
             break
@@ -192,12 +203,24 @@ def need_node() -> str:
     return version.strip().removeprefix("v")
 
 
-def install_node_packages() -> None:
-    """Fetch the packages of the rival written for Node, once."""
-    if not (NODE / "node_modules" / "mercurius").is_dir():
+def install_packages() -> None:
+    """Fetch the packages of the rivals written in JavaScript, Bun among them, once."""
+    if not (JAVASCRIPT / "node_modules" / "bun").is_dir():
         npm = shutil.which("npm") or "npm"
         options = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]
-        subprocess.run([npm, "install", *options], cwd=NODE, check=True, stdout=sys.stderr)  # noqa: S603
+        subprocess.run([npm, "install", *options], cwd=JAVASCRIPT, check=True, stdout=sys.stderr)  # noqa: S603
+
+
+def _command(kind: Kind) -> list[str]:
+    """Return the command that starts a contender. npm's own launcher of Bun needs a script to have run."""
+    program, *arguments = kind.command
+    if kind is not BUN:
+        return [program, *arguments]
+    for file in JAVASCRIPT.glob(BUN_FILES):
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            subprocess.run([file, "--version"], check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+            return [str(file), *arguments]
+    raise BenchmarkError("npm has no Bun for this machine")
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:

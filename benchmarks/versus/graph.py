@@ -20,17 +20,19 @@ TAGS = ["#tea", "#trains", "#redis", "#birds", "#日本"]
 TEXTS = 500
 
 
-def generated(members: int, posts: int, seed: int) -> Network:
-    """Return a network of invented members."""
+def generated(members: int, posts: int, seed: int, following_median: int = MEDIAN_FOLLOWING) -> Network:
+    """Return a network of invented members; the median is that of the members that one follows."""
     dice = random.Random(seed)  # noqa: S311  chance that can be repeated, no secret
     logins = [f"member{i}" for i in range(members)]
     popularity = list(itertools.accumulate((i + 10) ** -POPULARITY for i in range(members)))
     following = {}
     for login in logins:
-        wanted = min(int(dice.lognormvariate(0, SPREAD) * MEDIAN_FOLLOWING) + 1, members // 4, 1_000)
+        wanted = min(int(dice.lognormvariate(0, SPREAD) * following_median) + 1, members // 4, 1_000)
         chosen = dice.choices(logins, cum_weights=popularity, k=wanted)
         following[login] = [other for other in dict.fromkeys(chosen) if other != login]
-    return Network(f"generated {members} {posts} {seed}", logins, following, texts(dice), posts, seed)
+    return Network(
+        f"generated {members} {posts} {seed} {following_median}", logins, following, texts(dice), posts, seed
+    )
 
 
 def read(path: Path, posts: int, seed: int, scratch: Path) -> Network:

@@ -63,7 +63,7 @@ async def many(
     for contender in tqdm(contenders, desc=f"{plan.amount:,} requests", leave=False):
         contender.resume()
         before = contender.memory / MIB
-        measuring = asyncio.create_task(load.run(contender, stage.process, requests, plan, scratch))
+        measuring = asyncio.create_task(load.run(contender, stage, requests, plan, scratch))
         memory = [before]
         while not measuring.done():
             await asyncio.wait([measuring], timeout=1)
@@ -108,7 +108,7 @@ async def memory(
         contender.resume()
         held = found[contender.kind.name] = [contender.memory / MIB]
         for _ in range(STEPS):
-            await load.run(contender, stage.process, requests, step, scratch)
+            await load.run(contender, stage, requests, step, scratch)
             held.append(contender.memory / MIB)
         contender.pause()
     for contender in contenders:

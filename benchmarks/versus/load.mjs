@@ -1,7 +1,8 @@
 // Sends requests over keep-alive connections and measures the answers. Usage: node load.mjs PLAN.json
 //
-// The plan: { port, connections, warmup, seconds, amount, rate, requests: [{ head, body }] }; times in s, the rate per
-// second. With an amount, it waits for that many answers, however long they take.
+// The plan: { port, connections, warmup, seconds, amount, rate, first, refusals, requests: [{ head, body }] }; times in s,
+// the rate per second. With an amount, it waits for that many answers, however long they take. `first` is the place of the
+// first request, as a share of all. With refusals, answers 503 are counted apart, and are no failures.
 // Without a rate, each connection sends its next request when it has its answer. With a rate, requests become due at
 // random moments, the same in every run, whether or not earlier ones were answered. A request that waits for a free
 // connection is measured from the moment it was due, so a server that falls behind cannot hide it.
@@ -19,9 +20,10 @@ const now = () => performance.now()
 let measuring = false
 let stopped = false
 let failures = 0
+let refused = 0
 let example = null // of a failure
 const latencies = []
-let next = 0
+let next = Math.floor(plan.first * requests.length)
 let unanswered = 0 // requests that are due, whether sent or waiting
 
 /** One connection, with at most one request under way. */
@@ -65,10 +67,13 @@ class Connection {
     this.#chunks = []
     this.#missing = -1
     unanswered -= 1
+    const isRefused = plan.refusals && answer.latin1Slice(9, 12) === '503'
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
     const counts = measuring && isGood && this.#since >= began
     if (counts && latencies.push(taken) === plan.amount) end()
-    if (!isGood) {
+    if (isRefused) {
+      if (measuring) refused += 1
+    } else if (!isGood) {
       failures += 1
       example ??= answer.toString('utf8', 0, 600)
     }
@@ -134,7 +139,7 @@ function end() {
   const { user, system } = process.cpuUsage(cpu)
   const sorted = Float64Array.from(latencies).sort()
   const result = {
-    answered: sorted.length, unanswered, failures, example, seconds, cpu: (user + system) / 1e6,
+    answered: sorted.length, unanswered, failures, refused, example, seconds, cpu: (user + system) / 1e6,
     p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99),
   }
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0))

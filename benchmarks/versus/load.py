@@ -13,6 +13,7 @@ import psutil
 from benchmarks.versus import processors, queries
 from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import Stage
 
 SCRIPT = Path(__file__).with_name("load.mjs")
 MIB = 2**20
@@ -22,7 +23,8 @@ MIB = 2**20
 class Plan:
     """How load is made: times in s; `rate` in requests per second, 0 for as many as are answered.
 
-    With an `amount` that many requests are made instead, however long they take.
+    With an `amount` that many requests are made instead, however long they take. `first` is the place of the request
+    that is sent first, as a share of all. With `refusals`, answers 503 are no failures.
     """
 
     connections: int
@@ -30,6 +32,8 @@ class Plan:
     seconds: float
     rate: float = 0
     amount: int = 0
+    first: float = 0
+    refusals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class Result:
     load_cpu: float
     processor: float  # time for which the server's processor was busy with any process
     memory: float
+    commands: float  # that the store executed for one request
+    refused: int = 0
 
     @property
     def throughput(self) -> float:
@@ -76,9 +82,7 @@ class Result:
         return (self.load_cpu + self.store_cpu) / self.seconds
 
 
-async def run(
-    contender: Contender, store: psutil.Process, requests: Sequence[Request], plan: Plan, scratch: Path
-) -> Result:
+async def run(contender: Contender, stage: Stage, requests: Sequence[Request], plan: Plan, scratch: Path) -> Result:
     """Measure one contender; raises BenchmarkError when a request fails."""
     encoded_requests = [queries.encoded(request, graphql=contender.kind.graphql) for request in requests]
     path = scratch / "plan.json"
@@ -87,14 +91,15 @@ async def run(
     assert process.stdout
     processors.pin(psutil.Process(process.pid), processors.ALL if contender.which is None else processors.LOAD)
     await process.stdout.readline()  # `begin`
-    before = _spent(contender, store)
+    before = await _spent(contender, stage)
     line = await process.stdout.readline()
-    server_cpu, store_cpu, processor = (now - then for now, then in zip(_spent(contender, store), before, strict=True))
+    after = await _spent(contender, stage)
+    server_cpu, store_cpu, processor, commands = (now - then for now, then in zip(after, before, strict=True))
     await process.wait()
     if not line:
         raise BenchmarkError(f"{contender.kind.name}: the load could not be made")
     found = json.loads(line)
-    if found["failures"] or not found["answered"]:
+    if found["failures"] or not (found["answered"] or plan.refusals):
         counts = f"{found['answered']} requests answered, {found['failures']} failed"
         raise BenchmarkError(f"{contender.kind.name}: {counts}: {found['example']}")
     return Result(
@@ -108,9 +113,12 @@ async def run(
         load_cpu=found["cpu"],
         processor=processor,
         memory=contender.memory / MIB,
+        commands=commands / max(1, found["answered"]),
+        refused=found["refused"],
     )
 
 
-def _spent(contender: Contender, store: psutil.Process) -> tuple[float, float, float]:
-    times = store.cpu_times()
-    return contender.cpu, float(times.user + times.system), processors.busy(processors.SERVER)
+async def _spent(contender: Contender, stage: Stage) -> tuple[float, float, float, int]:
+    times = stage.process.cpu_times()
+    used = contender.cpu, float(times.user + times.system), processors.busy(processors.SERVER)
+    return *used, await stage.commands()

@@ -10,10 +10,13 @@ from pathlib import Path
 from benchmarks.versus import (
     budgeting,
     contenders,
+    crowd,
+    feeding,
     graph,
     growing,
     lasting,
     mixing,
+    pictured,
     queries,
     reading,
     replaying,
@@ -72,6 +75,48 @@ async def home(run: Run) -> None:
         size = contenders.check_equal(running, requests)
         print(f"\n{len(requests)} homes, {size / len(requests):,.0f} bytes each: all contenders answer the same bytes.")
         await run.measure("A home page of 30", running, requests)
+
+
+async def feed(run: Run) -> None:
+    """The first page of the home as the web client asks for it."""
+    readers = await run.readers()
+    await feeding.prepare(run.stage, readers, run.asked.seed)
+    requests = [queries.feed(reader.token) for reader in readers]
+    kinds = [kind for kind in run.kinds if kind.folder == run.asked.beside or kind in contenders.WHOLE_PAGE]
+    async with contenders.running(run.stage, kinds) as running:
+        size = contenders.check_equal(running, requests)
+        print(f"\n{len(requests)} homes, {size / len(requests):,.0f} bytes each: all contenders answer the same bytes.")
+        await run.measure("A home page of 30 with flags, reposters and quoted posts", running, requests)
+
+
+async def many_members(run: Run) -> None:
+    """The same page on a site that fits no cache; empties the store."""
+    await run.stage.db.each_node(("FLUSHDB",))
+    await run.stage.load(crowd.network(run.asked.crowd, run.asked.seed))
+    readers = await crowd.draw(run.stage, run.asked.seed)
+    distinct = {reader.member: reader for reader in readers}
+    await feeding.prepare(run.stage, [*distinct.values()], run.asked.seed)
+    requests = [queries.feed(reader.token) for reader in readers]
+    kinds = [kind for kind in run.kinds if kind.folder == run.asked.beside or kind in contenders.WHOLE_PAGE]
+    async with contenders.running(run.stage, kinds) as running:
+        contenders.check_equal(running, requests[: crowd.HOT // 10])
+        print(f"\n{len(requests):,} requests by {len(distinct):,} of {len(run.stage.members):,} members.")
+        await run.measure("The same page, read by Zipf among many members", running, requests)
+    await crowd.hot(run.stage, kinds, requests)
+
+
+async def pictures(run: Run) -> None:
+    """The first page of the home of Perch, with pictures and without."""
+    readers = await run.readers()
+    plain, asking = pictured.plain(readers), pictured.with_images(readers)
+    kinds = [kind for kind in run.kinds if kind.command == contenders.PERCH.command]
+    async with contenders.running(run.stage, kinds) as running:
+        await run.measure("A home page of 30 without pictures", running, plain)
+        await run.measure("The same, pictures asked for, none there", running, asking)
+        async with pictured.pictures(run.stage) as count:
+            size = contenders.check_equal(running, asking) / len(asking)
+            print(f"\n{count:,} posts have a picture each: a page has {size:,.0f} bytes.")
+            await run.measure("The same, a picture in each post", running, asking)
 
 
 async def profile(run: Run) -> None:
@@ -178,10 +223,11 @@ async def members(run: Run) -> None:
     growing.report(growing.MEMBERS, found, run.asked.charts)
 
 
-# In this order, parts don't disturb each other: `mixed` and `alternating` add posts, `growth` truncates homes, `writes`
-# adds members whose homes list posts that don't exist, and `members` empties the store.
-_ORDERED = (home, profile, first, memory, many, limit, steps, budget, processes, mixed, alternating)
+# In this order, parts do not disturb each other: `mixed` and `alternating` add posts, `feed` adds reposts, `growth`
+# truncates homes, `writes` adds members whose homes list posts that don't exist, `many_members` and `members` empty
+# the store.
+_ORDERED = (home, pictures, profile, first, memory, many, limit, steps, budget, processes, mixed, alternating, feed)
 PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {
-    part.__name__: part for part in (*_ORDERED, growth, writes, members)
+    part.__name__: part for part in (*_ORDERED, growth, writes, many_members, members)
 }
 USUAL = ("home", "mixed", "writes")

@@ -13,6 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 170, 40, 50  # margins
 COLOURS = ("#0b6e99", "#d9730d", "#448361", "#9065b0", "#c14c8a", "#787774")
 
 MOST_MARKS = 8  # on an axis
+MOST_DOTS = 40  # of a line; one with more points has none
 
 Points = Sequence[tuple[float, float]]
 
@@ -39,7 +40,8 @@ def lines(
     xs = sorted({x for points in series.values() for x, _ in points})
     ys = [y for points in series.values() for _, y in points]
     right, top = WIDTH - RIGHT, HEIGHT - BOTTOM
-    along = Axis(xs[0], xs[-1], xs[:: 1 + len(xs) // MOST_MARKS], float if linear else math.log)
+    round_marks = [mark for mark in _linear(xs[-1]).marks if xs[0] <= mark <= xs[-1]] if len(xs) > MOST_DOTS else None
+    along = Axis(xs[0], xs[-1], round_marks or xs[:: 1 + len(xs) // MOST_MARKS], float if linear else math.log)
     up = _linear(max(ys)) if linear else _logarithmic(min(ys), max(ys))
 
     def at(x: float, y: float) -> tuple[float, float]:
@@ -64,7 +66,8 @@ def lines(
             f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}" fill="none" stroke="{colour}"'
             ' stroke-width="2"/>'
         )
-        drawn += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
+        if len(places) <= MOST_DOTS:
+            drawn += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
         drawn.append(_text(right + 12, TOP + 10 + 18 * i, name, colour=colour))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*drawn, "</svg>", ""]), "utf-8")
@@ -76,6 +79,7 @@ def _logarithmic(least: float, most: float) -> Axis:
 
 
 def _linear(most: float) -> Axis:
+    most = most or 1
     step = 10 ** math.floor(math.log10(most))
     while most / step < MOST_MARKS / 2:
         step /= 2

@@ -13,11 +13,22 @@ HOME = f"""query Home($first: Int!) {{
 PROFILE = f"""query Profile($login: String!) {{ user(login: $login) {{
   id login name bio followerCount followingCount postCount
   timeline(first: {PAGE}) {{ edges {{ {_NODE} }} pageInfo {{ endCursor hasNextPage }} }} }} }}"""
+_AUTHOR = "author { id login name }"
+FEED = f"""query Feed($first: Int!) {{ homeTimeline(first: $first) {{
+  edges {{ cursor
+    node {{
+      ... on Post {{ id text createdAt likeCount repostCount commentCount viewerHasLiked {_AUTHOR} }}
+      ... on Repost {{ original {{ id text createdAt {_AUTHOR} }} }} }}
+    repostedBy(first: 3) {{ user {{ id login name }} }} repostedByCount }}
+  pageInfo {{ endCursor hasNextPage }} }} }}"""
 POST = """mutation Post($text: String!) { post(input: { text: $text }) {
   status { id text createdAt author { id login name } } userErrors { message } } }"""
 
 LIKE = """mutation Like($post: ID!) { like(input: { postId: $post }) {
   post { likeCount viewerHasLiked } userErrors { message } } }"""
+
+REPOST = """mutation Repost($post: ID!, $text: String) { repost(input: { postId: $post, text: $text }) {
+  repost { id } userErrors { message } } }"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,16 @@ def home(token: str, first: int = PAGE, name: str = "Home") -> Request:
     """Return the request for the first page of the home; another name of the operation makes the text a new one."""
     document = HOME.replace("Home", name, 1)
     return Request(token, document, {"first": first}, ("GET", f"/home?first={first}", ""))
+
+
+def feed(token: str) -> Request:
+    """Return the request for the first page of the home as a front end shows it: flags, reposters, quoted posts."""
+    return Request(token, FEED, {"first": PAGE}, ("", "", ""))
+
+
+def repost(token: str, post: str, text: str = "") -> Request:
+    """Return the request that reposts a post, or quotes it in a text; of Perch only."""
+    return Request(token, REPOST, {"post": post, **({"text": text} if text else {})}, ("", "", ""))
 
 
 def nested(token: str, depth: int) -> Request:

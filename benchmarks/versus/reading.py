@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.versus import load
+from benchmarks.versus import load, queueing
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.load import Plan, Result
 from benchmarks.versus.queries import Request
@@ -44,7 +44,7 @@ async def take_turns(
     for contender in contenders:
         contender.resume()
         plan = plans[contender.kind.name]
-        found[contender.kind.name] = await load.run(contender, stage.process, requests, plan, scratch)
+        found[contender.kind.name] = await load.run(contender, stage, requests, plan, scratch)
         contender.pause()
     for contender in contenders:
         contender.resume()
@@ -61,7 +61,8 @@ async def measure(
 ) -> None:
     """Measure saturation, then half of what each contender answered, and print a table of each.
 
-    Every other round begins with the last contender, so that none gains from its place.
+    Every other round begins with the last contender, so that none gains from its place. Each round begins at another
+    request, so that no cache gains from the round before.
     """
     full = Plan(effort.connections, effort.warmup, effort.seconds)
     saturated: Results = {contender.kind.name: [] for contender in contenders}
@@ -69,15 +70,17 @@ async def measure(
     with tqdm(total=2 * effort.rounds, desc=title, leave=False) as bar:
         orders = [contenders, contenders[::-1]]
         for i in range(effort.rounds):
-            turns = await take_turns(stage, orders[i % 2], requests, dict.fromkeys(saturated, full), scratch)
+            plan = replace(full, first=i / (2 * effort.rounds))
+            turns = await take_turns(stage, orders[i % 2], requests, dict.fromkeys(saturated, plan), scratch)
             for name, result in turns.items():
                 saturated[name].append(result)
             bar.update()
         rates = {
             name: statistics.median(result.throughput for result in results) / 2 for name, results in saturated.items()
         }
-        half = {name: replace(full, connections=OPEN_CONNECTIONS, rate=rate) for name, rate in rates.items()}
         for i in range(effort.rounds):
+            plan = replace(full, connections=OPEN_CONNECTIONS, first=(effort.rounds + i) / (2 * effort.rounds))
+            half = {name: replace(plan, rate=rate) for name, rate in rates.items()}
             for name, result in (await take_turns(stage, orders[i % 2], requests, half, scratch)).items():
                 relaxed[name].append(result)
             bar.update()
@@ -98,6 +101,7 @@ def _print_saturated(results: Results) -> None:
         (lambda r: r.p99, 1),
         (lambda r: r.server_ms, 3),
         (lambda r: r.store_ms, 3),
+        (lambda r: r.commands, 1),
         (lambda r: r.memory, 0),
     ]
     for name, found in results.items():
@@ -115,6 +119,7 @@ def _print_saturated(results: Results) -> None:
         "server CPU ms",
         f"it / {name}",
         "store CPU ms",
+        "commands of the store",
         "MiB",
     ]
     table(head, rows)
@@ -150,11 +155,23 @@ def _print_relaxed(results: Results) -> None:
             *(spread([value(r) for r in found], digits) for value, digits in columns),
             ratio([r.p50 for r in found], [r.p50 for r in first]),
             ratio([r.p99 for r in found], [r.p99 for r in first]),
+            ratio(
+                [r.p99 for r in found], [queueing.response_time(0.99, r.server_ms, r.throughput / 1000) for r in found]
+            ),
         ]
         for name, found in results.items()
     ]
     name = next(iter(results))
-    head = ["", "requests/s", "p50 ms", "p99 ms", "server CPU ms", f"p50, it / {name}", f"p99, it / {name}"]
+    head = [
+        "",
+        "requests/s",
+        "p50 ms",
+        "p99 ms",
+        "server CPU ms",
+        f"p50, it / {name}",
+        f"p99, it / {name}",
+        "p99 / M/D/1",
+    ]
     table(head, rows)
     for contender, found in results.items():
         left = statistics.median(r.unanswered / r.throughput for r in found)

@@ -21,6 +21,7 @@ from resolvers.upkeep.imports import Network
 from store import keys, likes_and_comments
 from store.client.database import Database
 from store.embedded import attach
+from store.layout import versions
 from store.secret import Secret
 from store.sessions import Session, open_session
 from store.settings import Settings
@@ -51,9 +52,11 @@ class Stage:
     process: psutil.Process
     tokens: Tokens
     members: dict[str, int] = field(default_factory=dict)
+    _looks: int = 0  # of this process at the count of commands
 
     async def load(self, network: Network) -> None:
-        """Put a network and some likes into the store."""
+        """Put a network and some likes into the store, which may be empty."""
+        await versions.check(self.db)
         await imports.load(self.db, network, NO_PASSWORD)
         self.members = await imports.create_members(self.db, network, NO_PASSWORD, lambda _: None)
         dice = random.Random(network.seed)  # noqa: S311
@@ -72,6 +75,12 @@ class Stage:
         """Return the processor time that the store has had, s."""
         info = _facts(await self.db.one("INFO", "cpu"))
         return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
+
+    async def commands(self) -> int:
+        """Return how many commands all nodes of the store have executed, without those of this method."""
+        nodes = await self.db.each_node(("INFO", "stats"))
+        self._looks += len(nodes)
+        return sum(int(_facts(said)["total_commands_processed"]) for (said,) in nodes) - self._looks
 
     async def sign_in(self, login: str) -> Reader:
         """Return a member with a session that outlasts the run."""

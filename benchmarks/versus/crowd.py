@@ -1,0 +1,65 @@
+"""A site whose readers fit no cache: many members, who read by Zipf's law."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from collections.abc import Sequence
+
+from benchmarks.versus import contenders, graph, queries
+from benchmarks.versus.contenders import BenchmarkError
+from benchmarks.versus.load import MIB
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import BATCH, Reader, Stage
+from benchmarks.versus.tables import table
+from resolvers.operation.inputs import batches
+from resolvers.upkeep.imports import Network
+from store import keys
+
+FOLLOWING = 6  # median of members that one follows
+POSTS_PER_MEMBER = 1
+REQUESTS = 60_000  # drawn among all readers, sent in turn
+ZIPF = 1.0  # exponent of how often members read
+HOT = 10_000  # members whose pages are read once to see what each leaves in the memory of a server
+
+
+def network(members: int, seed: int) -> Network:
+    """Return the network of the site."""
+    return graph.generated(members, members * POSTS_PER_MEMBER, seed, FOLLOWING)
+
+
+async def draw(stage: Stage, seed: int) -> list[Reader]:
+    """Return the readers of so many requests, signed in, each in their turn; members read by Zipf's law."""
+    dice = random.Random(seed)  # noqa: S311
+    logins = list(stage.members)
+    sizes = await stage.db.ask(*(("LLEN", keys.home(stage.members[login])) for login in logins))
+    fit = [login for login, size in zip(logins, sizes, strict=True) if size > queries.PAGE]
+    if len(fit) < HOT:
+        raise BenchmarkError(f"only {len(fit):,} members have more than a page at home: make the site larger")
+    dice.shuffle(fit)  # how often members read has nothing to do with who follows them
+    weights = list(itertools.accumulate((rank + 1) ** -ZIPF for rank in range(len(fit))))
+    drawn = dice.choices(fit, cum_weights=weights, k=REQUESTS)
+    signed_in: dict[str, Reader] = {}
+    for some in batches([*dict.fromkeys(drawn)], BATCH):
+        signed_in |= zip(some, await asyncio.gather(*map(stage.sign_in, some)), strict=True)
+    return [signed_in[login] for login in drawn]
+
+
+async def hot(stage: Stage, kinds: Sequence[contenders.Kind], requests: Sequence[Request]) -> None:
+    """Print what the first pages of so many members leave in the memory of a new server."""
+    distinct = list({request.token: request for request in requests}.values())[:HOT]
+    rows = []
+    for kind in kinds:
+        async with contenders.running(stage, [kind]) as (server,):
+            connection = server.connect()
+            for request in distinct[:BATCH]:
+                server.ask(request, connection)
+            before = server.memory / MIB
+            for request in distinct[BATCH:]:
+                server.ask(request, connection)
+            after = server.memory / MIB
+            connection.close()
+        rows.append([kind.name, f"{before:.0f}", f"{after:.0f}", f"{after - before:.0f}"])
+    print(f"\n### Memory of a server after a page of each of {len(distinct):,} members\n\nResident, MiB:")
+    table(["", f"after {BATCH}", f"after {len(distinct):,}", "growth"], rows)

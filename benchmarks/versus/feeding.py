@@ -1,0 +1,57 @@
+"""Reposts, quotes and likes, for home pages as a site's readers have them."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+from collections.abc import Sequence
+
+from benchmarks.versus import contenders, graph, queries
+from benchmarks.versus.contenders import BenchmarkError, Contender
+from benchmarks.versus.queries import Request
+from benchmarks.versus.stage import BATCH, Reader, Stage
+from resolvers.operation.inputs import batches
+from resolvers.reading import global_ids
+from store import keys, likes_and_comments
+
+QUOTES = 40  # posts that quote another
+LIKES = 20_000  # of the public timeline's posts by readers
+ZIPF = 1.0  # exponent of the popularity of posts
+HOMES_WITH_REPOSTS = 0.5  # share of homes
+AT_ONCE = 5  # reposts between two counts of such homes
+
+
+async def prepare(stage: Stage, readers: Sequence[Reader], seed: int) -> None:
+    """Have readers quote and like posts, and repost them until half of their homes have a repost."""
+    dice = random.Random(seed)  # noqa: S311
+    public = [int(post) for post in await stage.db.one("ZREVRANGE", keys.public(), 0, -1)]
+    async with contenders.running(stage, [contenders.PERCH]) as (perch,):
+        for text in graph.texts(dice)[:QUOTES]:
+            _repost(perch, queries.repost(dice.choice(readers).token, _id(dice.choice(public)), text))
+        for _ in range(len(public)):
+            if await _share_with_reposts(stage, readers) >= HOMES_WITH_REPOSTS:
+                break
+            for post in dice.sample(public, AT_ONCE):
+                _repost(perch, queries.repost(dice.choice(readers).token, _id(post)))
+            await stage.work_off()
+    weights = list(itertools.accumulate((rank + 1) ** -ZIPF for rank in range(len(public))))
+    for some in batches(dice.choices(public, cum_weights=weights, k=LIKES), BATCH):
+        await asyncio.gather(*(likes_and_comments.like(stage.db, post, dice.choice(readers).member) for post in some))
+    await stage.work_off()
+
+
+def _id(post: int) -> str:
+    return global_ids.post_id(post, is_repost=False)
+
+
+def _repost(perch: Contender, request: Request) -> None:
+    answer = json.loads(perch.ask(request))["data"]["repost"]
+    if answer["userErrors"]:
+        raise BenchmarkError(f"a repost is refused: {answer['userErrors']}")
+
+
+async def _share_with_reposts(stage: Stage, readers: Sequence[Reader]) -> float:
+    sizes: list[int] = await stage.db.ask(*(("HLEN", keys.sources(reader.member)) for reader in readers))
+    return sum(size > 0 for size in sizes) / len(readers)
