@@ -14,6 +14,7 @@ from store.limits.writes import member_keys
 from store.mail.letters import Link
 from store.mail.tokens import sign_up_mail
 from store.moderation.records import Acting, Outranked
+from store.pictures.images import ImageRefused, Wanted, image_prefix, write_profile
 from store.records import Job, User, read_job, read_pairs
 from store.secret import Secret
 from store.sessions import announce
@@ -79,28 +80,37 @@ async def update(
     profile: Mapping[str, str] | None = None,
     credentials: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
+    pictures: Mapping[str, Wanted | None] | None = None,
 ) -> Job | None:
     """Change fields of a member atomically; `names` are the new login, name and e-mail among them.
 
-    Returns the job that applies the names, None when none changes.
+    `pictures` are the new avatar and header, None to remove one. Returns the job that applies the names and removes
+    replaced pictures, None without either. Raises ImageRefused for a picture that cannot be attached.
     """
     p = partition(member)
     body = {"member": str(member), **names} if names else {}
     changes = [*(profile or {}).items(), *(credentials or {}).items()]
-    job = await db.call(
+    outcome, *job = await db.call(
         "update_member",
         minted=keys.minted(p),
         jobs=keys.jobs(p),
         user=keys.user(member),
         credentials=keys.credentials(member),
         former_logins=keys.former_logins(member),
+        images=keys.images(member),
+        uploads=keys.uploads(p),
         partition=p,
         names=json.dumps(body) if body else "",
         release_seconds=db.settings.login_release_days * keys.DAY,
         profile_count=len(profile or {}),
+        member=member,
+        image_prefix=image_prefix(p),
+        pictures=write_profile(pictures or {}),
         changes=[part for change in changes for part in change],
     )
-    return read_job(job[0], "names", job[1]) if job else None
+    if outcome == "image":
+        raise ImageRefused(*job)
+    return read_job(job[1], job[0], job[2]) if job else None
 
 
 async def set_account_state(
@@ -171,8 +181,10 @@ async def delete(db: Database, member: int, checked_hash: Secret) -> Job | None:
         sessions=keys.sessions(member),
         tokens=keys.mail_tokens(member),
         **keys.home_keys(member),
+        images=keys.images(member),
         partition=p,
         member=member,
+        image_prefix=image_prefix(p),
         checked_hash=checked_hash.reveal(),
     )
     if reply is None:
@@ -199,7 +211,7 @@ async def forget(db: Database, member: int) -> None:
     # A read that began before the delete may have built the home again.
     homes = (keys.home, keys.home_state, keys.sources, keys.newest, keys.home_read)
     boxes = (keys.notifications, keys.withdrawn_notifications, keys.notification_state, keys.mentions)
-    rest = (keys.former_logins, keys.known_addresses, keys.exports, keys.export_stream, keys.mail_tokens)
+    rest = (keys.images, keys.former_logins, keys.known_addresses, keys.exports, keys.export_stream, keys.mail_tokens)
     await db.ask(
         ("DEL", *(key(member) for key in (*kinds, *homes, *boxes, *rest))),
         ("DEL", *member_keys(member)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from store import keys
 from store.client.database import Command, Database
 from store.ids import partition
@@ -46,8 +48,19 @@ async def is_big(db: Database, member: int) -> bool:
 
 async def pushed_until(db: Database, member: int) -> int | None:
     """Return the id after which no posts of a big author were pushed, None for all other members."""
-    state, _, since = (await db.one("HGET", keys.user(member), UserField.REACH) or "").partition(":")
-    return int(since) if state == "big" else None
+    return _since(await db.one(*_reach(member)))
+
+
+async def unpushed_since(db: Database, members: Collection[int]) -> dict[int, int]:
+    """Return the big authors among some members, each with the id after which none of their posts were pushed.
+
+    At most two round trips.
+    """
+    some = sorted(members)
+    marked = await db.one("ZMSCORE", keys.big(), *some) if some else []
+    big = [member for member, job in zip(some, marked, strict=True) if job is not None]
+    since = map(_since, await db.ask(*map(_reach, big)))
+    return {member: last for member, last in zip(big, since, strict=True) if last is not None}
 
 
 async def big_authors(db: Database) -> tuple[str, tuple[int, ...]]:
@@ -60,5 +73,14 @@ async def big_authors(db: Database) -> tuple[str, tuple[int, ...]]:
 async def unpushed(db: Database) -> set[int]:
     """Return the big authors except those still being promoted or demoted."""
     _, members = await big_authors(db)
-    states = await db.ask(*(("HGET", keys.user(member), UserField.REACH) for member in members))
+    states = await db.ask(*map(_reach, members))
     return {member for member, state in zip(members, states, strict=True) if (state or "").startswith("big:")}
+
+
+def _reach(member: int) -> Command:
+    return ("HGET", keys.user(member), UserField.REACH)
+
+
+def _since(reach: str | None) -> int | None:
+    state, _, since = (reach or "").partition(":")
+    return int(since) if state == "big" else None

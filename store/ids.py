@@ -35,6 +35,11 @@ def of_tick(tick: int, part: int) -> int:
     return tick >> _SEQUENCE_BITS << _CLOCK_SHIFT | part << _SEQUENCE_BITS | tick & ((1 << _SEQUENCE_BITS) - 1)
 
 
+def span(duration: timedelta) -> int:
+    """Return the difference of two ids of one partition that are minted this long apart."""
+    return duration // timedelta(milliseconds=1) << _CLOCK_SHIFT
+
+
 def first_of(moment: datetime) -> int:
     """Return the smallest id that can be minted at a moment: a bound for searches by time."""
     return (moment - EPOCH) // timedelta(milliseconds=1) << _CLOCK_SHIFT

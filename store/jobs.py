@@ -11,7 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from store import keys
 from store.client.database import Command, Database, Unavailable, script
-from store.ids import PARTITIONS, partition
+from store.ids import PARTITIONS, instant, partition
 from store.records import Job, read_job, read_pairs
 
 GROUP, CONSUMER = "workers", "perch"
@@ -135,6 +135,24 @@ async def backlog(db: Database) -> tuple[int, int]:
     return sum(lengths[:PARTITIONS]) - dead, dead
 
 
+async def oldest(db: Database) -> int:
+    """Return the id of the oldest unfinished job that is not dead, 0 without one. Its id says when it was committed.
+
+    Two round trips. They read of each partition as many jobs as may be dead, and one more.
+    """
+    replies = await db.ask(*(("ZRANGE", keys.dead_jobs(p), 0, -1) for p in range(PARTITIONS)))
+    entries = await db.ask(
+        *(("XRANGE", keys.jobs(p), "-", "+", "COUNT", len(dead) + 1) for p, dead in enumerate(replies))
+    )
+    alive = (
+        int(entry.partition("-")[0])
+        for dead, found in zip(replies, entries, strict=True)
+        for entry, _ in found
+        if entry.partition("-")[0] not in dead
+    )
+    return min(alive, key=instant, default=0)
+
+
 async def waiting(db: Database, p: int) -> AsyncIterator[list[Job]]:
     """Yield the unfinished jobs of a partition in batches, oldest first, without the dead ones."""
     dead = set(await db.one("ZRANGE", keys.dead_jobs(p), 0, -1))
@@ -193,10 +211,10 @@ async def _without_dead(db: Database, jobs: list[Job]) -> list[Job]:
         if deliveries > db.settings.job_attempts:
             await bury(db, job.id)
         else:
-            alive.append(Job(job.id, job.kind, job.body, cursor or ""))
+            alive.append(Job(job.id, job.kind, job.body, cursor or "", job.trace))
     return alive
 
 
 def _read(entry: str, pairs: Sequence[str]) -> Job:
     fields = read_pairs(pairs)
-    return read_job(entry.partition("-")[0], fields["kind"], fields["body"])
+    return read_job(entry.partition("-")[0], fields["kind"], fields["body"], trace=fields.get("trace", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -13,32 +13,44 @@ from store.limits.writes import Exceeded, Limit, count_commands, read_exceeded
 from store.records import Comment, Job, read_job, read_pairs
 from store.scripts.mailboxes import mailboxes
 
+_REFUSED = -1  # a like that was not made, in the reply of its script
 
-async def like(db: Database, post: int, member: int) -> bool | None:
-    """Like a post; True when that is new, None when the post is gone.
+
+class Liking(NamedTuple):
+    """What liking or unliking a post has done."""
+
+    is_changed: bool  # whether there was no such like before, or one to remove
+    likes: int  # of the post, by now
+
+
+async def like(db: Database, post: int, member: int) -> Liking | None:
+    """Like a post; None when the post is gone.
 
     The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
     """
     index = ("ZADD", keys.liked(member), post, post)
     _, reply = await db.ask(index, _like_command(db, post, member))
-    return None if reply is None else bool(reply)
+    return _read(reply)
 
 
-async def like_within(db: Database, post: int, member: int, limit: Limit) -> tuple[bool | None, Exceeded | None]:
+async def like_within(db: Database, post: int, member: int, limit: Limit) -> tuple[Liking | None, Exceeded | None]:
     """Like a post, unless that exceeds a limit; returns what `like` does, and the limit. It is counted in any case.
 
     Likes at the same moment may pass the limit together. Those that are too many are taken back.
     """
     if limit.exceeded:
         (reply,) = await db.ask(_like_command(db, post, member, refused=True))
-        return (None if reply is None else False), limit.exceeded if reply == -1 else None
+        return _read(reply), limit.exceeded if reply and reply[0] == _REFUSED else None
     index = ("ZADD", keys.liked(member), post, post)
     _, reply, *counted = await db.ask(index, _like_command(db, post, member), *count_commands(limit))
-    exceeded = read_exceeded(limit, counted)
-    if exceeded and reply == 1:
-        await unlike(db, post, member)
-        return False, exceeded
-    return (None if reply is None else bool(reply)), None
+    exceeded, liking = read_exceeded(limit, counted), _read(reply)
+    if exceeded and liking and liking.is_changed:
+        return await unlike(db, post, member), exceeded
+    return liking, None
+
+
+def _read(reply: list[int] | None) -> Liking | None:
+    return Liking(reply[0] == 1, reply[1]) if reply else None
 
 
 def _like_command(db: Database, post: int, member: int, *, refused: bool = False) -> Command:
@@ -57,10 +69,10 @@ def comment_command(comment: int) -> Command:
     return ("HGETALL", keys.comment(comment))
 
 
-async def unlike(db: Database, post: int, member: int) -> bool | None:
-    """Remove a like; False when there was none, None when the post is gone. The member's index keeps its entry."""
+async def unlike(db: Database, post: int, member: int) -> Liking | None:
+    """Remove a like; None when the post is gone. The member's index keeps its entry."""
     (reply,) = await db.ask(_unlike_command(db, post, member))
-    return None if reply is None else bool(reply)
+    return _read(reply)
 
 
 def _unlike_command(db: Database, post: int, member: int) -> Command:

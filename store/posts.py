@@ -12,7 +12,8 @@ from store.ids import of_tick, partition
 from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting, Outranked
-from store.records import Job, Location, Post, Source, User, read_job, read_pairs, read_post
+from store.pictures.images import ImageRefused, Wanted, image_prefix, write_wanted
+from store.records import Job, Location, Post, Source, read_job, read_pairs, read_post
 from store.scripts.mailboxes import mailboxes
 
 _OPTIONAL = ("original", "original_author", "reply_to", "reply_to_author", "root", "group", "original_group")
@@ -38,16 +39,19 @@ class Draft:
     idempotency_key: str | None = None
     digest: str = ""
     limit: Limit | None = None
+    images: tuple[Wanted, ...] = ()
 
 
 async def create(db: Database, draft: Draft) -> tuple[str, int, Job | None]:
     """Commit a post; returns the outcome, the post's id and its job.
 
     The outcome is `new`, `again` for a retry or a second plain repost, `conflict`, or the value of an `Exceeded`. Only
-    a new post has a job.
+    a new post has a job. Raises ImageRefused for a picture that cannot be attached.
     """
     (reply,) = await db.ask(create_command(db, draft))
     outcome, *rest = reply
+    if outcome == "image":
+        raise ImageRefused(*rest)
     if not rest:
         return outcome, 0, None
     return outcome, int(rest[0]), read_job(rest[0], "post", rest[1]) if outcome == "new" else None
@@ -68,6 +72,7 @@ def create_command(db: Database, draft: Draft, source: str = "") -> Command:
         reposted=keys.reposted(a),
         hidden=keys.hidden(a),
         **script_parameters(a, draft.limit),
+        uploads=keys.uploads(p),
         **idempotency,
         partition=p,
         status_prefix=keys.prefix(keys.status, p),
@@ -77,6 +82,8 @@ def create_command(db: Database, draft: Draft, source: str = "") -> Command:
         home_size=db.settings.home_size,
         home_slack=db.settings.home_slack,
         imported=keys.imported(p, source) if source else "",
+        image_prefix=image_prefix(p),
+        images=write_wanted(draft.images),
     )
 
 
@@ -122,10 +129,12 @@ def delete_command(db: Database, post: int, author: int, acting: Acting | None =
         reposted=keys.reposted(author),
         hidden=keys.hidden(author),
         dead_jobs=keys.dead_jobs(p),
+        images=keys.images(author),
         partition=p,
         post=post,
         author=author,
         channel=db.channel(keys.activity(post)),
+        image_prefix=image_prefix(p),
         **moderating,
     )
 
@@ -176,32 +185,21 @@ async def post(db: Database, post_id: int) -> Post | None:
     return read_post(post_id, read_pairs(await db.one("HGETALL", keys.status(post_id))))
 
 
+async def existing(db: Database, ids: Sequence[int]) -> list[Post]:
+    """Return those of some posts that exist."""
+    found = zip(ids, await db.ask(*map(post_command, ids)), strict=True)
+    return [post for post_id, reply in found if (post := read_post(post_id, read_pairs(reply)))]
+
+
 def post_command(post: int) -> Command:
     """Return the command that reads a post's hash."""
     return ("HGETALL", keys.status(post))
-
-
-def with_author_commands(post_id: int, author: int) -> list[Command]:
-    """Return the commands that read one post and its author."""
-    return [("HGETALL", keys.status(post_id)), ("HGETALL", keys.user(author))]
-
-
-def read_with_author(
-    post_id: int, author: int, post: Sequence[str], user: Sequence[str]
-) -> tuple[Post | None, User | None]:
-    """Return one post and its author from the replies to `with_author_commands`."""
-    return read_post(post_id, read_pairs(post)), User.read(author, read_pairs(user))
 
 
 async def gone(db: Database, ids: Sequence[int]) -> set[int]:
     """Return those of some posts that no longer exist."""
     found = await db.ask(*(("EXISTS", keys.status(post_id)) for post_id in ids))
     return {post_id for post_id, exists in zip(ids, found, strict=True) if not exists}
-
-
-async def reposts_before(db: Database, original: int, repost: int | None, count: int) -> tuple[Source, ...]:
-    """Return the oldest plain reposts of a post, of those before an id, oldest first."""
-    return read_reposts(await db.one(*first_reposts(original, count, below=repost)))
 
 
 async def reposts_between(db: Database, original: int, above: int, below: int, count: int) -> tuple[Source, ...]:
@@ -221,9 +219,10 @@ def first_reposts(original: int, count: int, below: int | None = None) -> Comman
     return ("ZRANGE", keys.reposts(original), "-inf", last, "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
 
 
-def read_reposts(reply: Sequence[str]) -> tuple[Source, ...]:
-    """Return plain reposts from a reply WITHSCORES, in its order."""
-    return tuple(Source(int(repost), int(author)) for author, repost in zip(reply[::2], reply[1::2], strict=True))
+def read_reposts(reply: Sequence[Any]) -> tuple[Source, ...]:
+    """Return plain reposts from a reply WITHSCORES, in its order. RESP3 has pairs, RESP2 a flat list."""
+    pairs = reply if reply and isinstance(reply[0], list) else zip(reply[::2], reply[1::2], strict=True)
+    return tuple(Source(int(repost), int(author)) for author, repost in pairs)
 
 
 def reposts_list(original: int) -> str:
@@ -252,6 +251,7 @@ async def hide(db: Database, post: int, author: int, *, hidden: bool) -> tuple[b
         author=author,
         kind=kind,
         channel=db.channel(keys.activity(post)),
+        image_prefix=image_prefix(p),
     )
     return reply is not None, read_job(reply[0], kind, reply[1]) if reply else None
 

@@ -23,6 +23,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from store.client.metering import count_commands
 from store.client.outages import outage
 
 Commands = Sequence[tuple[Any, ...]]
@@ -47,6 +48,7 @@ class Batch:
     """Commands that were sent together, and the replies that have arrived so far."""
 
     size: int
+    since: float  # when it was sent, by the loop's clock
     replied: asyncio.Future[list[Any]]
     take: Callable[[list[Any]], None] | None
     replies: list[Any] = field(default_factory=list)
@@ -78,6 +80,11 @@ class RedisConnection(asyncio.Protocol):
     def __len__(self) -> int:
         return len(self._awaited)
 
+    @property
+    def silence(self) -> float:
+        """For how long the oldest batch has waited for its replies, s."""
+        return self._loop.time() - self._awaited[0].since if self._awaited else 0.0
+
     def send(self, commands: Commands, take: Callable[[list[Any]], None] | None = None) -> asyncio.Future[list[Any]]:
         """Send commands; returns a future of their replies, in which a failed command's reply is the error itself.
 
@@ -88,12 +95,13 @@ class RedisConnection(asyncio.Protocol):
         if not self.is_open:
             raise RedisConnectionError("the connection was lost")
         packed = list(map(hiredis.pack_command, commands))
+        count_commands(len(packed))
         if not self._unsent:
             self._loop.call_soon(self._leave)
         self._unsent += packed
         if not self._awaited:
             self._last_arrival = self._loop.time()
-        batch = Batch(len(commands), self._loop.create_future(), take)
+        batch = Batch(len(commands), self._loop.time(), self._loop.create_future(), take)
         self._awaited.append(batch)
         if self._watch is None:
             self._watch = self._loop.call_later(self._reply_seconds, self._look)
@@ -214,6 +222,11 @@ class RedisConnections:
         self._connections: list[RedisConnection] = []
         self._opening = asyncio.Lock()
         self._is_closed = False
+
+    @property
+    def silence(self) -> float:
+        """For how long a command has waited for its reply, s."""
+        return max((connection.silence for connection in self._connections), default=0.0)
 
     async def run(self, commands: Commands) -> list[Any]:
         """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError.

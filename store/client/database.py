@@ -13,13 +13,17 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from store.client.cache import Cache
 from store.client.cached_values import Reading, hand_out
 from store.client.counts import LocalCounts
-from store.client.lua import NAMES, SCRIPTS
+from store.client.lua import SCRIPTS
+from store.client.metering import count_round_trip
 from store.client.node import LOST, REPLY_SECONDS, Node
 from store.client.nodes import Nodes
 from store.client.outages import OUTAGES, CommandRefused, Lost, OutageLog, Unavailable
+from store.client.round_trips import command_name, follow, watched
+from store.client.tracing import Take
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
 from store.keys import absent, minted
+from store.media import Media
 from store.settings import Settings
 
 __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable", "UnsupportedServer", "script"]
@@ -58,6 +62,8 @@ class Database:
         self.outages = OutageLog()
         self.unfinished = Unfinished()
         self.counts = LocalCounts()
+        self.media = Media(settings)
+        self.take_span: Take | None = None  # records the spans of jobs that belong to a trace
         self.unmerged: Mapping[int, str] = {}  # What deliveries have seen of `unmerged`, by partition. It is replaced.
         self.channel_prefix = f"perch:{self.servers.number}:"
 
@@ -67,6 +73,10 @@ class Database:
         Returns the replies to the commands, and whether every cached value is now as fresh as this call.
         Raises as `run` does.
         """
+        with watched(commands, readings):
+            return await self._read(commands, readings)
+
+    async def _read(self, commands: Sequence[Command], readings: Sequence[Reading]) -> tuple[list[Any], bool]:
         try:
             await self.servers.find_out()
             tracked = await self.cache.begin(readings) if self.cache.is_on else None
@@ -78,7 +88,8 @@ class Database:
         if tracked is None:
             return await self._read_at_once(commands, readings), False
         replies = await self.run(commands)
-        self.round_trips += not commands  # with commands, `run` has counted it
+        if not commands:  # otherwise `run` has counted it
+            self._count()
         try:
             read = await tracked
         except LOST as error:
@@ -99,7 +110,9 @@ class Database:
         `is_answered` says whether the reads succeeded. Returns None where `read` has to be used instead.
         """
         tracked = self.cache.begin_at_once(readings)
-        self.round_trips += tracked is not None
+        if tracked is not None:
+            self._count()
+            follow(tracked, readings)
         return tracked
 
     @staticmethod
@@ -129,7 +142,8 @@ class Database:
         """
         if not commands:
             return []
-        return await self._send(commands)
+        with watched(commands):
+            return await self._send(commands)
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Like `run`, but raise the first error among the replies."""
@@ -170,10 +184,11 @@ class Database:
 
     async def each_node(self, *commands: Command) -> list[list[Any]]:
         """Send commands to every node in one round trip, and return the replies of each. Raises as `ask` does."""
-        self.round_trips += 1
+        self._count()
         try:
             await self.servers.find_out()
-            found = await asyncio.gather(*(node.run(commands) for node in self.nodes))
+            with watched(commands):
+                found = await asyncio.gather(*(node.run(commands) for node in self.nodes))
         except LOST as error:
             raise self._unreachable(error) from error
         return [_sound(replies) for replies in found]
@@ -183,8 +198,12 @@ class Database:
         p = random.randrange(PARTITIONS)  # noqa: S311  spreads load, keeps no secret
         return int(await self.call("mint", minted=minted(p), partition=p))
 
-    async def _send(self, commands: Sequence[Command]) -> list[Any]:
+    def _count(self) -> None:
         self.round_trips += 1
+        count_round_trip()
+
+    async def _send(self, commands: Sequence[Command]) -> list[Any]:
+        self._count()
         try:
             replies = await self.servers.run(commands)
         except LOST as error:
@@ -204,7 +223,7 @@ class Database:
         """Log each refused command; raise Unavailable if the server can answer none at all."""
         for command, reply in zip(commands, replies, strict=False):  # the reply to a PING has no command here
             if isinstance(reply, Unavailable):
-                self.outages.note(reply, _name(command))
+                self.outages.note(reply, command_name(command))
         for reply in replies:
             if isinstance(reply, Unavailable) and not isinstance(reply, CommandRefused):
                 raise reply
@@ -225,8 +244,7 @@ class Database:
         info = min(nodes, key=_version)
         if _version(info) < OLDEST_SERVER:
             raise UnsupportedServer(f"Redis {info['redis_version']} is too old: 7.0 or newer is needed")
-        valkey = info.get("valkey_version")
-        return f"Valkey {valkey}" if valkey else f"Redis {info['redis_version']}"
+        return f"Valkey {valkey}" if (valkey := info.get("valkey_version")) else f"Redis {info['redis_version']}"
 
     async def used_memory(self) -> int:
         """Return the used memory of all nodes in bytes."""
@@ -270,11 +288,6 @@ class Database:
 
 def _version(info: dict[str, str]) -> tuple[int, ...]:
     return tuple(int(part) for part in info["redis_version"].split(".")[:2])
-
-
-def _name(command: Command) -> str:
-    """Return the name of a command or of the script that it runs."""
-    return str(NAMES.get(command[1], "EVALSHA") if command[0] == "EVALSHA" else command[0])
 
 
 def _sound(replies: list[Any]) -> list[Any]:

@@ -8,7 +8,10 @@ A script names its parameters in its header, where a note in parentheses may fol
 Each becomes a local variable of the script. A caller may leave out a name with a question mark. A name with three dots
 takes a list. A list of names goes on in the next line after a comma, and may end with a period.
 
-A script writes the field of a hash as Python does, such as `UserField.LOGIN`. The loader replaces it by its text.
+A script that commits jobs gets one more argument, which no caller names: the `trace` of the running operation.
+
+A script writes the field of a hash as Python does, such as `UserField.LOGIN`. The loader replaces it by its text, and
+`Stem.blocked` by the beginning of the keys that `keys.blocked` makes. The script adds the hash tag, and an id.
 
 The server creates every function of a script again on each run. Creating all shared functions would take several times
 as long as most scripts run.
@@ -23,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from store import keys
+from store.client.tracing import running_trace
 from store.keys import fields
 
 FOLDER = Path(__file__).parents[1] / "scripts"
@@ -38,7 +43,11 @@ SHARED = (
     "limits",
     "moderation",
     "mail",
+    "pictures",
 )  # files of shared declarations, in this order
+
+_COMMITTING = "commit"  # the shared function that commits jobs
+_TRACE = "local trace = table.remove(ARGV) "  # the script itself does not see this argument
 
 _COMMENT = re.compile(r"--.*")
 _WORD = re.compile(r"\w+")
@@ -47,6 +56,7 @@ _HEADER = re.compile(r"^-- (KEYS|ARGV): ((?:.*,\n-- *)*.*?(?:\.\.\.)?)\.?$", re.
 _NOTE = re.compile(r"\([^)]*\)|\n--")
 _PARAMETER = re.compile(r"(\w+)(\?|\.\.\.)?")
 _FIELD = re.compile(r"\b([A-Z]\w*Field)\.(\w+)")
+_STEM = re.compile(r"\bStem\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,7 @@ class Script:
     keys: Parameters
     arguments: Parameters
     names: frozenset[str]  # of both
+    takes_trace: bool = False  # whether it commits jobs, which carry the running trace
 
     @property
     def guarded(self) -> str:
@@ -124,6 +135,8 @@ class Script:
             raise self._mismatch(named) from None
         if not named.keys() <= self.names:
             raise self._mismatch(named)
+        if self.takes_trace:
+            arguments.append(running_trace())
         return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
 
     def _mismatch(self, named: Mapping[str, Any]) -> TypeError:
@@ -144,21 +157,34 @@ def _script(name: str, shared: Iterable[str], text: str) -> Script:
     declared = {table: Parameters.read(table, names) for table, names in _HEADER.findall(body)}
     keys, arguments = (declared.get(table, Parameters(table)) for table in ("KEYS", "ARGV"))
     needed = _needed(shared, body)
-    names = [*keys.names, *arguments.names, *(found[1] for chunk in needed if (found := _DECLARED.match(chunk)))]
+    shares = [found[1] for chunk in needed if (found := _DECLARED.match(chunk))]
+    names, takes_trace = [*keys.names, *arguments.names, *shares], _COMMITTING in shares
     if twice := {word for word in names if names.count(word) > 1}:
         raise ValueError(f"{name}: {', '.join(sorted(twice))} is declared twice")
-    parts = [f"{flags}\n" if flags else "", *needed, keys.unpacking(), arguments.unpacking(), "\n", body]
-    whole = _FIELD.sub(_field, "".join(parts))
-    return Script(name, whole, _digest(whole), keys, arguments, frozenset((*keys.names, *arguments.names)))
+    first = [f"{flags}\n" if flags else "", _TRACE if takes_trace else ""]
+    parts = [*first, *needed, keys.unpacking(), arguments.unpacking(), "\n", body]
+    whole = spelled("".join(parts))
+    known = frozenset((*keys.names, *arguments.names))
+    return Script(name, whole, _digest(whole), keys, arguments, known, takes_trace)
 
 
 def _digest(text: str) -> str:
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
+def spelled(text: str) -> str:
+    """Return a script's text with the fields and stems that it names. Raises AttributeError for an unknown one."""
+    return _STEM.sub(_stem, _FIELD.sub(_field, text))
+
+
 def _field(found: re.Match[str]) -> str:
-    """Return the text of a field as Lua writes it. Raises AttributeError for an unknown one."""
+    """Return the text of a field as Lua writes it."""
     return f"'{getattr(getattr(fields, found[1]), found[2])}'"
+
+
+def _stem(found: re.Match[str]) -> str:
+    """Return the text of a stem as Lua writes it."""
+    return f"'{keys.stem(getattr(keys, found[1]))}'"
 
 
 def _declarations(text: str) -> Iterator[str]:

@@ -46,6 +46,11 @@ class Node:
         self._scripts = scripts
         self._make_tracked = pool(url, protocol=3).make_connection
 
+    @property
+    def silence(self) -> float:
+        """For how long a command has waited for its reply, s."""
+        return self._connections.silence
+
     async def run(self, commands: Commands) -> list[Any]:
         """Return the replies to some commands in order, errors among them. A script is loaded where it is missing.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import structlog
 from redis.exceptions import RedisError
 
@@ -22,10 +24,27 @@ log = structlog.get_logger()
 async def warn(db: Database) -> None:
     """Log a warning for each setting that differs from `REQUIRED` on any node. One round trip; raises nothing."""
     try:
-        found = [read_pairs(reply) for (reply,) in await db.each_node(("CONFIG", "GET", *REQUIRED))]
-    except (RedisError, Unavailable) as error:
+        found = await differing(db)
+    except Unavailable as error:
         log.warning("redis_settings_unchecked", error=str(error), settings=REQUIRED)
         return
-    for name, wanted in REQUIRED.items():
-        for value in {own.get(name) for own in found} - {wanted}:
-            log.warning("redis_setting", setting=name, value=value, should_be=wanted)
+    for name, value in found:
+        log.warning("redis_setting", setting=name, value=value, should_be=REQUIRED[name])
+
+
+async def differing(db: Database) -> list[tuple[str, str | None]]:
+    """Return each setting that differs from `REQUIRED` on any node, with its value. One round trip.
+
+    Raises Unavailable, also where the user of the server may not read its settings.
+    """
+    try:
+        found = [read_pairs(reply) for (reply,) in await db.each_node(("CONFIG", "GET", *REQUIRED))]
+    except RedisError as error:
+        raise Unavailable(str(error)) from error
+    return [(name, value) for name, wanted in REQUIRED.items() for value in {own.get(name) for own in found} - {wanted}]
+
+
+async def clock_difference(db: Database) -> float:
+    """Return by how many seconds the clock of a node differs from this machine's at most. One round trip."""
+    found = await db.each_node(("TIME",))
+    return max(abs(time.time() - int(seconds)) for ((seconds, _),) in found)

@@ -1,20 +1,30 @@
-"""Cancels a task and makes sure that it ends."""
+"""Cancels tasks and makes sure that they end."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 AGAIN_SECONDS = 0.1  # a task that has not ended after this is cancelled again
 
 
-async def stop(task: asyncio.Task[None] | None) -> None:
-    """Cancel a task and wait until it has ended. The task's own errors are ignored.
+async def stop(*tasks: asyncio.Task[Any] | None) -> None:
+    """Cancel tasks and wait until all have ended. The tasks' own errors are ignored.
 
     redis-py may mistake a cancellation for a time-out of the reply that it awaits. Then the task goes on and has to be
-    cancelled again.
+    cancelled again. The caller may be cancelled meanwhile. That is raised here once the tasks have ended.
     """
-    while task is not None and not task.done():
-        task.cancel()
-        await asyncio.wait({task}, timeout=AGAIN_SECONDS)
-    if task is not None and not task.cancelled():
-        task.exception()
+    known = [task for task in tasks if task]
+    cancelled: asyncio.CancelledError | None = None
+    while running := [task for task in known if not task.done()]:
+        for task in running:
+            task.cancel()
+        try:
+            await asyncio.wait(running, timeout=AGAIN_SECONDS)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    for task in known:
+        if not task.cancelled():
+            task.exception()
+    if cancelled:
+        raise cancelled

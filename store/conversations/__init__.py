@@ -15,7 +15,9 @@ from store.client.database import Command, Database, script
 from store.conversations.prefixes import prefixes
 from store.conversations.records import Change, Conversation, State, read_participants
 from store.ids import PARTITIONS, partition
+from store.keys.fields import MessageField
 from store.limits.writes import Limit, count_commands, read_exceeded
+from store.pictures.images import Reservation
 from store.records import Job, read_job
 
 DELETIONS_KEPT = 100  # of one conversation, for live subscribers of participants whose entry is behind
@@ -23,7 +25,7 @@ CHANGES_READ = 100  # newest messages, and as many deletions, that a job reads f
 CLEARED_AT_ONCE = 500  # messages of an ended conversation removed per step
 
 WRITTEN, AGAIN, CONFLICT = "new", "again", "conflict"  # outcomes of a draft that is sent
-UNWILLING, GONE, ALONE = "unwilling", "gone", "alone"
+UNWILLING, GONE, ALONE, LATE = "unwilling", "gone", "alone", "late"
 _REFUSED = "refused"
 
 
@@ -37,6 +39,7 @@ class Draft:
     idempotency_key: str | None = None
     input_digest: str = ""
     limit: Limit | None = None
+    reservation: Reservation | None = None  # of pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +100,15 @@ def start_command(members: Collection[int], draft: Draft) -> Command:
 
 
 async def send(db: Database, conversation: int, draft: Draft) -> Sent:
-    """Send a message to a conversation. Other outcomes are GONE, ALONE, and UNWILLING in a conversation of two."""
+    """Send a message to a conversation. Other outcomes are GONE, ALONE, and UNWILLING in a conversation of two.
+
+    LATE says that the pictures of its reservation were given back meanwhile.
+    """
     p = partition(conversation)
     command = script(
         "send_message",
         conversation=keys.conversation(conversation),
+        taken=keys.taken(conversation, draft.reservation.id if draft.reservation else 0),
         **_idempotency(p, str(conversation), draft),
         prefixes=prefixes(p),
         id=conversation,
@@ -111,8 +118,18 @@ async def send(db: Database, conversation: int, draft: Draft) -> Sent:
         input_digest=draft.input_digest,
         ttl=keys.DAY,
         refused=_refused(draft),
+        packed=draft.reservation.packed if draft.reservation else "",
     )
     return await _send(db, command, draft.limit)
+
+
+async def sent_before(db: Database, conversation: int, draft: Draft) -> Sent | None:
+    """Return the outcome of a draft whose idempotency key was used before, AGAIN or CONFLICT; None for a new key."""
+    used = _idempotency(partition(conversation), str(conversation), draft).get("idempotency")
+    digest, _, message = (await db.one("GET", used) or "").partition(" ") if used else ("", "", "")
+    if not digest:
+        return None
+    return Sent(AGAIN, int(message)) if digest == draft.input_digest else Sent(CONFLICT)
 
 
 async def _send(db: Database, command: Command, limit: Limit | None) -> Sent:
@@ -221,6 +238,13 @@ def read_state(conversation: int, reply: Sequence[Any] | None) -> State | None:
 def _pair(text: str) -> tuple[int, int]:
     member, _, message = text.partition(":")
     return int(member), int(message)
+
+
+async def oldest_pictures(db: Database, conversation: int) -> list[tuple[int, str]]:
+    """Return those of the messages that `clear` removes next that have pictures, with these, packed."""
+    messages = await db.one("ZRANGE", keys.messages(conversation), 0, CLEARED_AT_ONCE - 1)
+    replies = await db.ask(*(("HGET", keys.message(int(one)), MessageField.IMAGES) for one in messages))
+    return [(int(one), packed) for one, packed in zip(messages, replies, strict=True) if packed]
 
 
 async def clear(db: Database, conversation: int, members: Sequence[int]) -> bool:

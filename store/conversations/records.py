@@ -12,6 +12,7 @@ from msgspec import Struct
 from store.ids import instant
 from store.keys.fields import ConversationField, MessageField
 from store.records import Fields
+from store.records.pictures import Image, read_images
 
 PARSED_KEPT = 1_000  # texts of participants, which are the same at each message
 
@@ -74,6 +75,7 @@ class Message(Struct, frozen=True):
     conversation_id: int
     sender_id: int
     text: str
+    images: tuple[Image, ...] = ()
 
     @property
     def created_at(self) -> datetime:
@@ -84,7 +86,8 @@ class Message(Struct, frozen=True):
         if not fields:
             return None
         conversation, sender = fields[MessageField.CONVERSATION], fields[MessageField.SENDER]
-        return cls(message, int(conversation), int(sender), fields[MessageField.TEXT])
+        images = read_images(fields.get(MessageField.IMAGES), message)
+        return cls(message, int(conversation), int(sender), fields[MessageField.TEXT], images)
 
 
 class Summary(Struct, frozen=True):
@@ -96,8 +99,9 @@ class Summary(Struct, frozen=True):
 
     @classmethod
     def read(cls, conversation: int, reply: Sequence[str]) -> Summary:
-        unread, last_read, last, sender, text = reply
-        message = Message(int(last), conversation, int(sender), text) if sender else None
+        unread, last_read, last, sender, text, packed = reply
+        images = read_images(packed, int(last))
+        message = Message(int(last), conversation, int(sender), text, images) if sender else None
         return cls(int(unread), int(last_read), message)
 
 

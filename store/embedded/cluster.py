@@ -24,7 +24,7 @@ from store.embedded.attach import DAMAGED_END_BYTES, Attachment, attach, prepare
 from store.embedded.joining import JoinError, join
 from store.embedded.launch import EmbeddedStoreError, NodeOptions, opened
 from store.embedded.ports import HOST
-from store.settings import MOST_WITHOUT_REPLICAS
+from store.settings.checking import MOST_WITHOUT_REPLICAS
 
 if sys.platform != "win32":
     import fcntl

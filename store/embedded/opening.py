@@ -17,10 +17,11 @@ from store.embedded import cluster
 from store.embedded.attach import Attachment, attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.embedded.launch import EmbeddedStoreError
+from store.layout import processes, versions
 from store.settings import SECRET_LENGTH, Settings
 from store.settings.declaring import SettingError
 
-RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis at start
+RETRY_SECONDS = (0.5, 10.0)  # first and longest pause between attempts to reach Redis, and to start a process again
 
 log = structlog.get_logger()
 
@@ -29,14 +30,15 @@ log = structlog.get_logger()
 async def database(settings: Settings) -> AsyncIterator[Database]:
     """Attach to the embedded store, or connect to the server of REDIS_URL, waiting until it can be reached.
 
-    Raises EmbeddedStoreError, UnsupportedServer.
+    Raises EmbeddedStoreError, UnsupportedServer, UnsupportedLayout.
     """
     held = None if settings.redis_url else await _attached(settings)
     db = Database(held.url if held else settings.redis_url, settings)
     try:
-        log.debug("store_ready", store=await (db.check_server() if held else _reach(db)))
-        await db.load_scripts()
-        yield db
+        log.debug("store_ready", store=await _reach(db))
+        async with processes.announced(db):  # before the layout is checked, as `finish_partition` relies on
+            await versions.check(db)
+            yield db
     finally:
         await db.close()
         if held:
@@ -52,15 +54,22 @@ async def _attached(settings: Settings) -> Attachment | ClusterAttachment:
 
 
 async def _reach(db: Database) -> str:
-    """Wait until the server can be reached, reporting each failure on standard error; returns its name and version."""
+    """Wait until the server executes commands, reporting each failure on standard error; returns its name and version.
+
+    A server that loads its data already says its name, and takes scripts.
+    """
     pause, longest = RETRY_SECONDS
     while True:
         try:
-            return await db.check_server()
+            name = await db.check_server()
+            await db.load_scripts()
+            await versions.current(db)  # refused while data is loaded
         except Unavailable as error:
             print(f"perch: Redis cannot be reached ({error}); next try in {pause:g} s", file=sys.stderr, flush=True)  # noqa: T201  the operator waits for it
             await asyncio.sleep(pause)
             pause = min(pause * 2, longest)
+        else:
+            return name
 
 
 def secret(settings: Settings) -> str:

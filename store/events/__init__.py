@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, cast
 
 from store import keys
@@ -15,6 +16,7 @@ from store.records import Location, read_pairs
 WAKE = keys.events_channel()
 START = "0-0"  # the cursor before all events
 READ_COUNT = 500  # events read at a time
+_POSITIONS = 4_096  # cursors whose positions are remembered: each subscriber compares those of the newest events
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ async def locate(db: Database, cursor: str) -> LogPosition:
     )
 
 
+@lru_cache(maxsize=_POSITIONS)
 def position(cursor: str) -> tuple[int, int]:
     """Return a cursor's sort key: milliseconds and number; raises ValueError for a malformed cursor."""
     milliseconds, _, number = cursor.partition("-")

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from store import events
 from store.client.database import Database, Unavailable
+from store.client.metering import METER
 from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.events import START, WAKE, Event, newest, position, replay
@@ -43,7 +44,7 @@ class Subscriber:
         self._queue: deque[Event] = deque()
         self._lost = ""
         self._is_in_log = True  # whether the lost events can still be read from the log
-        self._filled = asyncio.Event()
+        self._waiting: asyncio.Future[None] | None = None  # the one caller of `take`
 
     def offer(self, event: Event) -> None:
         """Queue an event. A full queue is dropped whole, and the subscriber learns that from `take` or `reread`."""
@@ -51,7 +52,7 @@ class Subscriber:
             self._drop(event.cursor)
             return
         self._queue.append(event)
-        self._filled.set()
+        self._wake()
 
     def lose(self, cursor: str) -> None:
         """Drop everything up to a cursor, which the log cannot supply either; `take` reports it as a gap."""
@@ -61,7 +62,12 @@ class Subscriber:
     def _drop(self, cursor: str) -> None:
         self._queue.clear()
         self._lost = cursor
-        self._filled.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        # An Event would take more time for each of many subscribers.
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_result(None)
 
     @property
     def has_gap(self) -> bool:
@@ -81,18 +87,17 @@ class Subscriber:
 
     def _forget(self) -> str:
         self.since, self._lost, self._is_in_log = self._lost, "", True
-        self._filled.clear()
         return self.since
 
     async def take(self) -> Event | str:
         """Wait for the next event and return it; a text instead is a gap, and the cursor from which to continue."""
-        await self._filled.wait()
+        while not self._lost and not self._queue:
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
         if self._lost:
+            METER.gaps += 1
             return self._forget()
-        event = self._queue.popleft()
-        if not self._queue:
-            self._filled.clear()
-        return event
+        return self._queue.popleft()
 
 
 async def since(db: Database, subscriber: Subscriber, cursor: str) -> AsyncGenerator[Event | str, None]:
@@ -213,6 +218,7 @@ class Log:
 
     def _dispatch(self, event: Event) -> None:
         self.cursor, self._has_read = event.cursor, True
+        METER.events += 1
         for subscriber in list(self._by_actor.get(event.actor, ())):
             if event.kind == "follow" and subscriber.owner == event.actor:
                 self.add(subscriber, event.member)

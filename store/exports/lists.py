@@ -13,7 +13,7 @@ FOLLOWING, FOLLOWERS, REQUESTED, REQUESTS = keys.following, keys.followers, keys
 BLOCKED, MUTED, LIKED, FAVOURITES = keys.blocked, keys.muted, keys.liked, keys.favourites
 DISCUSSED, MEMBERSHIPS, NOTIFICATIONS = keys.discussed, keys.memberships, keys.notifications
 CONVERSATIONS, MESSAGES = keys.conversations, keys.messages
-PROFILE = keys.profile
+PROFILE, IMAGES = keys.profile, keys.images
 
 List = Callable[[int], str]  # returns the key of a sorted set whose scores are ids, by its owner
 

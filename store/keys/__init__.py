@@ -12,6 +12,7 @@ from store.keys.groups import *  # noqa: F403  one name space
 from store.keys.members import *  # noqa: F403
 from store.keys.messaging import *  # noqa: F403
 from store.keys.moderation import *  # noqa: F403
+from store.keys.pictures import *  # noqa: F403
 from store.keys.posts import *  # noqa: F403
 from store.keys.site import *  # noqa: F403
 
@@ -29,6 +30,7 @@ def home_keys(member: int) -> dict[str, str]:
         "home": home(member),  # noqa: F405
         "home_state": home_state(member),  # noqa: F405
         "sources": sources(member),  # noqa: F405
+        "candidates": candidates(member),  # noqa: F405
         "newest": newest(member),  # noqa: F405
     }
 

@@ -20,6 +20,8 @@ class UserField:
     PINNED = "pinned"  # post at the top of their profile; absent without one
     MAGNITUDE = "magnitude"  # selects their set of names
     MESSAGES_FROM = "messages_from"  # who may begin conversations with them; absent: everyone
+    AVATAR = "avatar"  # a list of one picture, as `store/records/pictures.py` writes it
+    HEADER = "header"  # the same
     REACH = "reach"  # whether readers pull their posts, with the id that set it; absent for most members
 
 
@@ -74,6 +76,7 @@ class StatusField:
     GROUP = "group"  # in which it was posted
     ORIGINAL_GROUP = "original_group"  # in which the original was posted
     UNANNOUNCED = "unannounced"  # flag: its author was private or suspended when it was made
+    IMAGES = "images"  # list of its pictures, as `store/records/pictures.py` writes it; absent without one
 
 
 class CommentField:
@@ -110,6 +113,31 @@ class MessageField:
     CONVERSATION = "conversation"
     SENDER = "sender"
     TEXT = "text"
+    IMAGES = "images"  # list of its pictures, as `store/records/pictures.py` writes it; absent without one
+
+
+class ImageField:
+    """Fields of `image:`."""
+
+    OWNER = "owner"
+    PURPOSE = "purpose"
+    CONTENT_TYPE = "content_type"  # as announced
+    SIZE = "size"  # bytes, as announced
+    STATE = "state"
+    ERROR = "error"  # why it failed
+    OBJECT = "object"  # name of its stored objects: its id and random digits; set once the bytes have arrived
+    WIDTH = "width"  # pixels of the large form
+    HEIGHT = "height"
+    BLURHASH = "blurhash"
+    BYTES = "bytes"  # of all stored forms
+    VERSION = "version"  # part of each link
+    SUBJECT = "subject"  # what it is attached to, as `kind:id`, or what reserves it; absent before
+
+
+class LayoutField:
+    """Fields of `layout:`. The others are the numbers of partitions."""
+
+    VERSION = "version"
 
 
 class HomeField:
@@ -146,6 +174,12 @@ class ReportField:
     REPORTER = "reporter"
     REASON = "reason"
     NOTE = "note"
+
+
+class EvidenceField:
+    """Fields of `evidence:`; the others are cases."""
+
+    PICTURES = "pictures"  # as the message had them
 
 
 class CaseField:

@@ -200,8 +200,13 @@ def home_state(member: int) -> str:
 
 
 def sources(member: int) -> str:
-    """hash: post → plain reposts above the floor that add it, as `repost:author`, oldest first; of posts below, too"""
+    """hash: post → plain reposts above the floor, as `repost:author`, oldest first; after `post:0` if one lifted it"""
     return f"sources:{{{partition(member)}}}:{member}"
+
+
+def candidates(member: int) -> str:
+    """zset: `post:repost` that big authors' reposts of the post may make its place in the home → that repost"""
+    return f"candidates:{{{partition(member)}}}:{member}"
 
 
 def home_read(member: int) -> str:

@@ -18,6 +18,11 @@ def report_messages(report: int) -> str:
     return f"report-messages:{{{PARTITION}}}:{report}"
 
 
+def evidence(message: int) -> str:
+    """hash: open case with a copy of a message that has pictures → ""; the pictures, once the message is deleted"""
+    return f"evidence:{{{PARTITION}}}:{message}"
+
+
 def case(case: int) -> str:
     """hash: all reports of one subject until they are resolved: subject, its author, state, who resolved it; expires"""
     return f"case:{{{PARTITION}}}:{case}"

@@ -95,3 +95,13 @@ def acknowledged(tag: str) -> str:
 def slot(tag: str) -> str:
     """string: always 1; in the slot of a tag. A process that caches values of the slot tracks it, to learn of a move"""
     return f"slot:{{{tag}}}"
+
+
+def layout() -> str:
+    """hash: layout that all keys have; each partition that a migration has finished → its layout; absent: the first"""
+    return "layout:{layout}"
+
+
+def processes() -> str:
+    """zset: running process, as `LAYOUT:random` → when it counts as gone unless it says more, ms since 1970"""
+    return "processes:{layout}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
 from store.ids import partition
-from store.keys import groups, members, messaging, moderation, posts, site
+from store.keys import groups, members, messaging, moderation, pictures, posts, site
 
 _EXAMPLE_PARTITION = 209
 _KINDS = ("string", "hash", "list", "set", "zset", "stream")
@@ -27,7 +27,9 @@ class Described:
 def described() -> list[Described]:
     """Return all kinds of keys that `store.keys` documents, in source order."""
     found = []
-    for function in (f for module in (members, posts, messaging, groups, moderation, site) for f in _functions(module)):
+    for function in (
+        f for module in (members, posts, messaging, pictures, groups, moderation, site) for f in _functions(module)
+    ):
         kind, colon, meaning = (inspect.getdoc(function) or "").partition(": ")
         if colon and kind in _KINDS:
             found.append(_describe(function, kind, meaning))

@@ -6,15 +6,18 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct
 from msgspec.json import decode
+from msgspec.structs import replace
 
 from store.conversations.records import Message
 from store.credentials.records import Role
 from store.ids import instant
 from store.keys.fields import ModerationActField as Field
 from store.records import Fields
+from store.records.pictures import EVIDENCE, read_images, write_images
 
 RANKS = {Role.MEMBER: 0, Role.MODERATOR: 1, Role.ADMIN: 2}
 OPERATOR = 0  # stands for who runs a command on the store, in place of a member
@@ -203,9 +206,22 @@ class ModerationAct(Struct, frozen=True):
 
 def write_messages(messages: Sequence[Message]) -> str:
     """Return a copy of messages of one conversation as JSON."""
-    return json.dumps([[one.id, one.conversation_id, one.sender_id, one.text] for one in messages])
+    return json.dumps(
+        [[one.id, one.conversation_id, one.sender_id, one.text, write_images(one.images)] for one in messages]
+    )
 
 
-def read_messages(text: str | None) -> list[Message]:
-    """Return the messages of a copy, [] without one."""
-    return [Message(*parts) for parts in decode(text, type=list[tuple[int, int, int, str]])] if text else []
+def read_messages(text: str | None, *, is_evidence: bool) -> list[Message]:
+    """Return the messages of a copy, [] without one. As evidence, their pictures have moderators' links."""
+    if not text:
+        return []
+    found = [_message(*parts) for parts in decode(text, type=list[list[Any]])]
+    return [_as_evidence(one) for one in found] if is_evidence else found
+
+
+def _as_evidence(message: Message) -> Message:
+    return replace(message, images=tuple([replace(one, version=EVIDENCE) for one in message.images]))
+
+
+def _message(message: int, conversation: int, sender: int, text: str, packed: str = "") -> Message:
+    return Message(message, conversation, sender, text, read_images(packed, message))

@@ -22,7 +22,11 @@ NOTIFIED_AT_ONCE = 500  # reporters notified per step
 
 @dataclass(frozen=True, slots=True)
 class ReportDraft:
-    """A report to be filed. `messages` is the copy of the reported message and those before it, "" for others."""
+    """A report to be filed.
+
+    `messages` is the copy of the reported message and those before it, "" for others, and `pictured` are those of them
+    that have pictures.
+    """
 
     reporter: int
     subject: Subject
@@ -30,6 +34,7 @@ class ReportDraft:
     reason: ReportReason
     note: str
     messages: str = ""
+    pictured: tuple[int, ...] = ()
 
 
 async def file(db: Database, draft: ReportDraft) -> tuple[bool, int]:
@@ -50,6 +55,8 @@ async def file(db: Database, draft: ReportDraft) -> tuple[bool, int]:
         case_prefix=keys.prefix(keys.case, PARTITION),
         reports_prefix=keys.prefix(keys.case_reports, PARTITION),
         messages_prefix=keys.prefix(keys.report_messages, PARTITION),
+        evidence_prefix=keys.prefix(keys.evidence, PARTITION),
+        pictured=draft.pictured,
     )
     return outcome == "new", int(report)
 
@@ -92,8 +99,19 @@ async def resolve(db: Database, decision: Decision) -> tuple[str, Job | None]:
         note=decision.note,
         text=decision.text,
         case_prefix=keys.prefix(keys.case, PARTITION),
+        reports_prefix=keys.prefix(keys.case_reports, PARTITION),
+        messages_prefix=keys.prefix(keys.report_messages, PARTITION),
+        evidence_prefix=keys.prefix(keys.evidence, PARTITION),
     )
     return outcome, read_job(job[0], "resolve", job[1]) if job else None
+
+
+async def keep_evidence(db: Database, message: int, packed: str) -> bool:
+    """Keep the pictures of a deleted message for the open cases that have a copy of it; False if there is none.
+
+    Race: a report that is filed while the message is being deleted may have a copy whose pictures are gone.
+    """
+    return bool(await db.call("keep_evidence", evidence=keys.evidence(message), pictures=packed))
 
 
 def report_command(report: int) -> Command:

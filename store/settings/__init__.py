@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from email.utils import getaddresses
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from store.settings import smtp, urls
-from store.settings.declaring import SettingError, read, setting
+from store.settings import checking
+from store.settings.checking import SECRET_LENGTH
+from store.settings.declaring import read, setting
+from store.settings.tracing import TracingSettings
+
+__all__ = ["SECRET_LENGTH", "Settings", "settings_table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(TracingSettings):
     """All settings. The environment variable of each is its field's name in capitals."""
 
     host: str = setting("127.0.0.1", "address to listen on")
@@ -51,6 +52,10 @@ class Settings:
     documents_kept_mib: int = setting(
         32, "memory for query texts that were read and for their plans, per process, MiB", least=1, most=100_000
     )
+    answers_kept_mib: int = setting(
+        64, "memory for whole answers that are kept per process until they change, MiB; 0 keeps none", most=100_000
+    )
+    trusted_documents: str = setting("", "file of the only documents that clients may execute; unset: any")
     redis_connections: int = setting(2, "connections to Redis per process, shared by all that runs", least=1, most=100)
 
     replicas_acknowledge: int = setting(
@@ -175,6 +180,23 @@ class Settings:
         75, "how long a connection may be idle between two requests, s", least=1, most=3600
     )
 
+    # Overload
+    overload_delay_ms: int = setting(
+        5,
+        "delay of the event loop that lasts, from which requests are refused, anonymous ones first, ms; 0 refuses none",
+        least=0,
+        most=10_000,
+    )
+    max_requests: int = setting(
+        256, "requests that a process answers at a time; more are refused", least=8, most=100_000
+    )
+    store_patience_ms: int = setting(
+        500,
+        "how long the database may leave a command unanswered before anonymous requests are refused, ms; others later",
+        least=50,
+        most=10_000,
+    )
+
     # Live
     sockets_per_member: int = setting(
         20, "open websockets and event streams of one member, or of one anonymous address", least=1
@@ -196,11 +218,15 @@ class Settings:
         3_600, "how long these events are kept after the member's last subscription has ended, s", least=3
     )
     shutdown_seconds: int = setting(10, "how long requests may finish when the server stops, s", least=0)
+    drain_seconds: int = setting(
+        5, "how long a server that stops waits for one more request on each idle connection, s", least=0
+    )
 
     # Timelines
     home_size: int = setting(800, "newest entries that every home keeps", least=10, most=10_000)
     home_slack: int = setting(50, "entries a home may hold above its size before it is trimmed", least=1, most=10_000)
     home_max_age: int = setting(0, "days after which an entry leaves the home; 0 never", least=0, most=10_000)
+    repost_lift_hours: float = setting(12.0, "hours after which a repost lifts a post; 0 never", least=0, most=10_000)
     home_idle_days: int = setting(14, "days without a read after which a member's home is let go of", least=1)
     big_author: int = setting(
         10_000, "followers from which an author's posts are pulled by readers; pushed again below nine tenths", least=1
@@ -241,43 +267,7 @@ class Settings:
 
     def check(self) -> None:
         """Raise SettingError if a value is invalid or values contradict each other."""
-        if self.secret_key and len(self.secret_key) < SECRET_LENGTH:
-            raise SettingError(f"SECRET_KEY must have at least {SECRET_LENGTH} characters")
-        if self.store_nodes == 2 or (self.store_nodes > MOST_WITHOUT_REPLICAS and self.store_nodes % 2):  # noqa: PLR2004
-            raise SettingError(f"STORE_NODES must be 1, 3, 4, 5 or an even number up to 32, not {self.store_nodes}")
-        if self.redis_url:
-            try:
-                urls.check(self.redis_url)
-            except urls.UrlRefused as rule:
-                raise SettingError(f"REDIS_URL {rule}") from None
-        self._check_mail()
-        if self.redis_url and not self.secret_key:
-            raise SettingError("SECRET_KEY must be set when REDIS_URL is, the same for every process")
-        for network in self.trusted_proxies:
-            try:
-                ipaddress.ip_network(network)
-            except ValueError as error:
-                raise SettingError(f"TRUSTED_PROXIES: {error}") from None
-        for origin in self.cors_origins:
-            parts = urlsplit(origin)
-            whole = f"{parts.scheme}://{parts.netloc}"
-            if origin != "*" and (parts.scheme not in {"http", "https"} or not parts.netloc or origin != whole):
-                raise SettingError(f"CORS_ORIGINS: {origin!r} is no origin such as https://example.org")
-
-    def _check_mail(self) -> None:
-        if self.smtp_url:
-            try:
-                smtp.read(self.smtp_url)
-            except smtp.SmtpUrlRefused as rule:
-                raise SettingError(f"SMTP_URL {rule}") from None
-        (_, sender), *others = getaddresses([self.mail_from])
-        if others or "@" not in sender.strip("@") or not self.mail_from.isprintable():
-            raise SettingError("MAIL_FROM must be one address, such as Perch <perch@example.org>")
-        parts = urlsplit(self.public_url)
-        if self.public_url and (
-            parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment
-        ):
-            raise SettingError("PUBLIC_URL must be a URL such as https://example.org, without ? and #")
+        checking.check(self)
 
     @property
     def link_base(self) -> str:
@@ -285,14 +275,11 @@ class Settings:
         return self.public_url.rstrip("/") or f"http://{self.host or 'localhost'}:{self.port}"
 
 
-MOST_WITHOUT_REPLICAS = 5  # nodes of an embedded cluster; of more, half are replicas
-SECRET_LENGTH = 32  # characters: 256 bits if each carries eight, RFC 7518 §3.2 for HS256
-
-
 def settings_table() -> str:
     """Return the documentation's table of all settings, in Markdown."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
-    for f in fields(Settings):
+    own = [f for f in fields(Settings) if f not in fields(TracingSettings)]
+    for f in (*own, *fields(TracingSettings)):
         value: Any = f.default
         default = str(value).lower() if isinstance(value, bool) else "" if value == () else str(value)
         rows.append(f"| `{f.name.upper()}` | {f'`{default}`' if default else 'unset'} | {f.metadata['meaning']} |")

@@ -83,14 +83,21 @@ class HomeContent(Struct, frozen=True):
     listed: list[Entry]
     entries: list[Entry]
     sources: dict[int, tuple[Source, ...]]
+    candidates: set[Entry]
 
 
 async def content(db: Database, member: int) -> HomeContent | None:
-    """Return a stored home, None if it is absent, being built or no list. Four round trips."""
+    """Return a stored home, None if it is absent, being built or no list. Five round trips."""
     kind, (floor, building) = await db.ask(("TYPE", keys.home(member)), _read_state(member))
     if floor is None or building or kind not in {"list", "none"}:
         return None
     listed = homes.home_entries(await db.one("LRANGE", keys.home(member), 0, -1))
     entries = await homes.home(db, member)
     sources = await homes.sources(db, member)
-    return HomeContent(member, keys.home(member), int(floor), listed, entries, sources)
+    candidates = set(homes.home_entries(await db.one("ZRANGE", keys.candidates(member), 0, -1)))
+    return HomeContent(member, keys.home(member), int(floor), listed, entries, sources, candidates)
+
+
+async def owners(db: Database, p: int) -> list[int]:
+    """Return the members of a partition who have a home. One round trip."""
+    return [int(member) for member in await db.one("ZRANGE", keys.active(p), 0, -1)]

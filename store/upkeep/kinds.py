@@ -10,7 +10,7 @@ from store.client.database import Database
 
 
 class Kind(Enum):
-    """A kind of key that is named by the id of one member, post, comment or group."""
+    """A kind of key that is named by the id of one member, post, comment, group or picture."""
 
     USER = member(keys.user)
     EXPORTS = member(keys.exports)
@@ -61,11 +61,14 @@ class Kind(Enum):
     INVITED = member(keys.invited)
     REPORT = member(keys.report)
     REPORT_MESSAGES = member(keys.report_messages)
+    EVIDENCE = member(keys.evidence)
     CASE = member(keys.case)
     CASE_REPORTS = member(keys.case_reports)
     MODERATION_ACT = member(keys.moderation_act)
     REMOVED_TEXT = member(keys.removed_text)
     MAIL_TOKENS = member(keys.mail_tokens)
+    IMAGE = member(keys.image)
+    IMAGES = member(keys.images)
 
     def key(self, owner: int) -> str:
         """Return the key of one owner."""

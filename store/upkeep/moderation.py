@@ -10,9 +10,9 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, Database
 from store.ids import first_of
-from store.keys.fields import CaseField, LogHeadField, ReportField
+from store.keys.fields import CaseField, EvidenceField, LogHeadField, ReportField
 from store.moderation.log import kept_seconds
-from store.moderation.records import ReportState
+from store.moderation.records import ReportState, read_messages
 from store.records import Entry, read_entries, read_pairs
 from store.upkeep.kinds import Kind
 
@@ -206,3 +206,66 @@ async def logged_after(db: Database, last: int, count: int) -> list[int]:
 def expire_text(db: Database, act: int) -> Command:
     """Return the command that lets a removed text expire."""
     return ("EXPIRE", keys.removed_text(act), kept_seconds(db), "NX")
+
+
+class EvidenceFacts(Struct, frozen=True):
+    """Pictures of a message that are evidence, and the cases for which they are kept."""
+
+    message: int
+    open: frozenset[str]  # cases
+    others: frozenset[str]  # cases that are resolved or gone
+
+    @property
+    def key(self) -> str:
+        """Return the key of the evidence."""
+        return keys.evidence(self.message)
+
+
+async def evidence(db: Database, messages: Sequence[int]) -> list[EvidenceFacts]:
+    """Return the evidence of some messages, existing or not. Two round trips."""
+    fields = await db.ask(*(("HKEYS", keys.evidence(message)) for message in messages))
+    cases = [[case for case in found if case != EvidenceField.PICTURES] for found in fields]
+    states = iter(await db.ask(*(("HGET", keys.case(int(case)), CaseField.STATE) for some in cases for case in some)))
+    facts = []
+    for message, some in zip(messages, cases, strict=True):
+        found = {case: next(states) == ReportState.OPEN.value for case in some}
+        opened = frozenset(case for case, is_open in found.items() if is_open)
+        facts.append(EvidenceFacts(message, opened, frozenset(found) - opened))
+    return facts
+
+
+def end_evidence(found: EvidenceFacts) -> Command:
+    """Return the command that ends evidence for the cases that are not open."""
+    return ("HDEL", found.key, *found.others) if found.open else ("DEL", found.key)
+
+
+async def unkept(db: Database, reports: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Return report, message and case where an open case has a message with pictures that are not kept as evidence.
+
+    Three round trips.
+    """
+    about = await db.ask(*(("HGET", keys.report(report), ReportField.CASE) for report in reports))
+    read = await db.ask(
+        *(
+            command
+            for report, case in zip(reports, about, strict=True)
+            for command in (
+                ("GET", keys.report_messages(report)),
+                ("HGET", keys.case(int(case or 0)), CaseField.STATE),
+            )
+        )
+    )
+    wanted = [
+        (report, message.id, int(case))
+        for report, case, text, state in zip(reports, about, read[::2], read[1::2], strict=True)
+        if state == ReportState.OPEN.value
+        for message in read_messages(text, is_evidence=True)
+        if message.images
+    ]
+    kept = await db.ask(*(("HEXISTS", keys.evidence(message), case) for _, message, case in wanted))
+    return [one for one, is_kept in zip(wanted, kept, strict=True) if not is_kept]
+
+
+def keep_command(message: int, case: int) -> Command:
+    """Return the command that keeps the pictures of a message as evidence for a case."""
+    return ("HSET", keys.evidence(message), case, "")

@@ -18,7 +18,7 @@ SCANNED = 2_000  # COUNT: keys scanned per step
 _OWNED = re.compile(r"([a-z-]+:)\{\d+\}:(\d+)")
 _KINDS = {keys.stem(kind.key): kind for kind in Kind}
 _SENT = re.compile(r"sent:\{\d+\}:(\d+):\d+")
-_MAIL = re.compile(r"(?:outbox|mails):\{(\d+)\}")
+_OF_PARTITION = re.compile(r"(outbox|mails|uploads):\{(\d+)\}")
 _HOLDERS = keys.conversation_of(0, "").partition("{")[0]
 _LOGINS_AND_EMAILS = tuple(key("").removesuffix("}") for key in (keys.login, keys.email))
 _MAGNITUDES = {keys.names(magnitude): magnitude for magnitude in range(search.MAGNITUDES)}
@@ -44,6 +44,7 @@ class KeyBatch:
     sent: dict[str, int] = field(default_factory=dict)  # list of a participant's messages → its conversation
     conversation_holders: list[str] = field(default_factory=list)  # as keys
     partitions_with_mail: set[int] = field(default_factory=set)
+    partitions_with_uploads: set[int] = field(default_factory=set)
     magnitudes: list[int] = field(default_factory=list)  # of sets of names
     has_group_directory: bool = False
     moderation: set[str] = field(default_factory=set)  # keys of moderation that have no single owner
@@ -106,8 +107,9 @@ def _sort_other(batch: KeyBatch, key: str) -> None:
         batch.sent[key] = int(match[1])
     elif key.startswith(_HOLDERS):
         batch.conversation_holders.append(key)
-    elif match := _MAIL.fullmatch(key):
-        batch.partitions_with_mail.add(int(match[1]))
+    elif match := _OF_PARTITION.fullmatch(key):
+        having = batch.partitions_with_uploads if match[1] == "uploads" else batch.partitions_with_mail
+        having.add(int(match[2]))
     elif key in _MAGNITUDES:
         batch.magnitudes.append(_MAGNITUDES[key])
     elif key in _MODERATION:

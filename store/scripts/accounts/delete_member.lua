@@ -1,20 +1,23 @@
 -- Deletes a member. From this step on they are not seen and cannot do anything. A job removes the rest.
--- KEYS: minted, jobs, active, user, credentials, sessions, tokens, home, home_state, sources, newest.
--- ARGV: partition, member, checked_hash (of the password that was checked).
+-- KEYS: minted, jobs, active, user, credentials, sessions, tokens, home, home_state, sources, candidates, newest,
+-- images.
+-- ARGV: partition, member, checked_hash (of the password that was checked), image_prefix.
 -- Returns the job's id and body and the sessions ended; false when the password has changed since the check, or the
 -- member is gone.
 if redis.call('HGET', credentials, CredentialsField.PASSWORD) ~= checked_hash then
   return false
 end
 local pending = unexpired_token(tokens, MailTokenField.VERIFICATION)
+local avatar, header = unpack(redis.call('HMGET', user, UserField.AVATAR, UserField.HEADER))
 local body = cjson.encode({
   member = member,
   login = redis.call('HGET', user, UserField.LOGIN) or '',
   email = redis.call('HGET', credentials, CredentialsField.EMAIL) or '',
   pending_email = pending and pending.address or '',
+  objects = drop_images(image_prefix, images, (avatar or '') .. (header or '')),
 })
 local ended = redis.call('HKEYS', sessions)
-redis.call('DEL', user, credentials, sessions, tokens, home, home_state, sources, newest)
+redis.call('DEL', user, credentials, sessions, tokens, home, home_state, sources, candidates, newest)
 redis.call('ZREM', active, member)
 local id = mint(minted, partition)
 commit(jobs, id, 'delete_account', body)

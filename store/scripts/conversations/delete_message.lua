@@ -3,7 +3,8 @@
 -- ARGV: prefixes, id (of the message), kept (deletions remembered for live subscribers).
 -- Returns the job's id and body, false when the message or its conversation is gone.
 local keys = conversation_keys(prefixes)
-local conversation, sender = unpack(redis.call('HMGET', message, MessageField.CONVERSATION, MessageField.SENDER))
+local conversation, sender, packed = unpack(
+  redis.call('HMGET', message, MessageField.CONVERSATION, MessageField.SENDER, MessageField.IMAGES))
 if not conversation or redis.call('EXISTS', keys.conversation .. conversation) == 0 then
   return false
 end
@@ -18,4 +19,4 @@ if surplus > 0 then
   redis.call('HSET', keys.conversation .. conversation, ConversationField.FORGOTTEN, last)
   redis.call('ZREMRANGEBYRANK', deleted, 0, surplus - 1)
 end
-return {deletion, commit_change(keys, deletion, conversation)}
+return {deletion, commit_change(keys, deletion, conversation, id, packed or nil)}

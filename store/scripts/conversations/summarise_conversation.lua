@@ -4,7 +4,7 @@
 --       shown.
 -- `hidden` and `shown` are the participants whose messages the viewer does not see, and all others.
 -- Returns the number of unread messages, the newest message at or below the mark ('0' without one), and the newest one
--- of all, with its sender and text.
+-- of all, with its sender, text and pictures.
 local function newest(highest)
   local function last_of(list)
     return redis.call('ZRANGE', list, highest, '(' .. since, 'BYSCORE', 'REV', 'LIMIT', 0, 1)[1] or '0'
@@ -25,5 +25,6 @@ for member in string.gmatch(viewer .. ' ' .. hidden, '%d+') do
   unread = unread - redis.call('ZCOUNT', sent_prefix .. member, above, '+inf')
 end
 local last = newest('+inf')
-local sender, text = unpack(redis.call('HMGET', message_prefix .. last, MessageField.SENDER, MessageField.TEXT))
-return {unread, newest(read), last, sender, text}
+local sender, text, packed = unpack(
+  redis.call('HMGET', message_prefix .. last, MessageField.SENDER, MessageField.TEXT, MessageField.IMAGES))
+return {unread, newest(read), last, sender, text, packed}

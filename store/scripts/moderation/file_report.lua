@@ -1,7 +1,7 @@
 -- Files a report in the open case of its subject, which begins with the first report.
 -- KEYS: minted, open_cases, cases (the open ones).
 -- ARGV: partition, subject, author, reporter, reason, note, messages (JSON or ''), report_prefix, case_prefix,
--- reports_prefix, messages_prefix.
+-- reports_prefix, messages_prefix, evidence_prefix, pictured... (messages with pictures).
 -- Returns {'new', report}, {'open', report} when the reporter has an open report of the subject.
 local case = redis.call('HGET', open_cases, subject)
 local mine = case and redis.call('ZSCORE', reports_prefix .. case, reporter)
@@ -20,5 +20,8 @@ redis.call('ZADD', reports_prefix .. case, report, reporter)
 redis.call('ZADD', cases, redis.call('ZCARD', reports_prefix .. case), case)
 if messages ~= '' then
   redis.call('SET', messages_prefix .. report, messages)
+end
+for _, message in ipairs(pictured) do
+  redis.call('HSET', evidence_prefix .. message, case, '')
 end
 return {'new', report}

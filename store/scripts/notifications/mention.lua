@@ -5,12 +5,12 @@
 -- A block in either direction prevents the mention. A mention that the member cannot see is listed without a
 -- notification: the member may be allowed to see it later.
 local box = mailbox(mailboxes, member)
-for _, set in ipairs({box.blocked, box.blocked_by}) do
+for _, set in ipairs({Stem.blocked .. box.tag, Stem.blocked_by .. box.tag}) do
   if redis.call('ZSCORE', set, author) then
     return 0
   end
 end
-if author == member or redis.call('EXISTS', box.user) == 0 then
+if author == member or redis.call('EXISTS', Stem.user .. box.tag) == 0 then
   return 0
 end
 local text, id = post, post

@@ -4,5 +4,5 @@
 -- The key names the partition.
 local box = mailbox(mailboxes, member)
 bound_log(box, box.notifications)
-bound_log(box, box.withdrawn)
+bound_log(box, Stem.withdrawn_notifications .. box.tag)
 return 1

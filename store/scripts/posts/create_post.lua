@@ -1,9 +1,9 @@
 -- Commits a status, quote or plain repost in its author's partition, with the job that delivers it.
--- KEYS: minted, jobs, user, profile, home, home_state, sources, newest, reposted, hidden, writes, texts,
---       idempotency?
+-- KEYS: minted, jobs, user, profile, home, home_state, sources, candidates, newest, reposted, hidden, writes, texts,
+--       uploads, idempotency?
 -- ARGV: partition, author, status_prefix, text, mentions, hashtags, original, original_author, of_quote, reply_to,
 --       reply_to_author, root, group, original_group, latitude, longitude, digest, ttl (s), home_size, home_slack,
---       imported, limits.
+--       imported, limits, image_prefix, images.
 -- An argument without a value is ''. `mentions` are members' ids, separated by spaces. `hashtags` has a # before each.
 -- `original` is the post reposted, and `of_quote` is '1' when that is a quote. `reply_to` is the post answered.
 -- `root` is the post that began the conversation. `group` is the one that it is posted in, and `original_group` that of
@@ -12,8 +12,9 @@
 -- `imported` is the key of the hash that counts the posts of an import by author.
 -- `is_pulled` in the job means that the author is a big one, whose posts readers pull.
 -- `limits` are those of `exceeds`.
+-- `images` is JSON: the `wanted` of `first_obstacle`.
 -- Returns {'new', id, job body}; {'again', id} for a retry or a second plain repost; {'conflict'} for a key used
--- differently; {'hour'} or {'text'} for a limit that the post would exceed.
+-- differently; {'hour'} or {'text'} for a limit that the post would exceed; {'image', place, obstacle}.
 local plain = original ~= '' and text == ''
 if redis.call('EXISTS', user) == 0 then
   return redis.error_reply('PERCH no such member')
@@ -33,6 +34,13 @@ local exceeded = exceeds(writes, texts, limits)
 if exceeded then
   return {exceeded}
 end
+local wanted = images ~= '' and cjson.decode(images)
+if wanted then
+  local place, obstacle = first_obstacle(image_prefix, author, 'POST', wanted)
+  if place then
+    return {'image', place, obstacle}
+  end
+end
 local id = str(mint(minted, partition, original ~= '' and original or reply_to))
 local status = status_prefix .. id
 redis.call('HSET', status, StatusField.AUTHOR, author, StatusField.TEXT, text)
@@ -46,6 +54,9 @@ for _, field in ipairs({
     redis.call('HSET', status, field[1], field[2])
   end
 end
+if wanted then
+  redis.call('HSET', status, StatusField.IMAGES, attach_images(image_prefix, uploads, wanted, 'status:' .. id))
+end
 local is_public = redis.call('HEXISTS', user, UserField.PRIVATE) + redis.call('HEXISTS', user, UserField.SUSPENDED) == 0
 if not is_public then
   redis.call('HSET', status, StatusField.UNANNOUNCED, '1')
@@ -56,7 +67,9 @@ count_posts(user, profile, hidden)
 if plain then
   redis.call('HSET', reposted, original, id)
 elseif group == '' then
-  local at = {home = home, state = home_state, sources = sources, newest = newest}
+  local at = {
+    home = home, state = home_state, sources = sources, candidates = candidates, newest = newest,
+  }
   if open_home(at) then
     move(at, id, nil, tonumber(id))
     trim(at, home_size, home_slack, 0)

@@ -1,16 +1,16 @@
 -- Deletes a post from its author's partition, with the job that removes it everywhere else.
 -- Its likes, comments and reposts stay until the job has read them. Without the status, none is shown or added.
--- KEYS: minted, jobs, progress, status, user, profile, home, home_state, sources, newest, reposted, hidden, dead_jobs,
--- credentials?.
--- ARGV: partition, post, author, channel, rank?, act?.
+-- KEYS: minted, jobs, progress, status, user, profile, home, home_state, sources, candidates, newest, reposted, hidden,
+--       dead_jobs, images, credentials?.
+-- ARGV: partition, post, author, channel, image_prefix, rank?, act?.
 -- A moderator of a lower rank than the author's is refused. `act` is JSON, which the job logs with the post's text.
 -- Returns the job's id and body, false when the post is gone or is not the author's, {} when refused.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, mentions,
-  latitude, longitude, unannounced, group, original_group = unpack(redis.call(
+  latitude, longitude, unannounced, group, original_group, packed = unpack(redis.call(
     'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
     StatusField.ORIGINAL_AUTHOR, StatusField.OF_QUOTE, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR,
     StatusField.ROOT, StatusField.MENTIONS, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED,
-    StatusField.GROUP, StatusField.ORIGINAL_GROUP
+    StatusField.GROUP, StatusField.ORIGINAL_GROUP, StatusField.IMAGES
   ))
 if written_by ~= author then
   return false
@@ -28,14 +28,9 @@ end
 if redis.call('EXISTS', user) == 1 then -- not while the whole account is being deleted
   count_posts(user, profile, hidden)
 end
-local at = {home = home, state = home_state, sources = sources, newest = newest}
+local at = {home = home, state = home_state, sources = sources, candidates = candidates, newest = newest}
 open_home(at, true)
-if group then -- a repost may have added it to its author's home
-  move(at, post, place_of(at, post), nil)
-else
-  redis.call('LREM', home, -1, post)
-end
-redis.call('HDEL', sources, post)
+remove_post(at, post)
 if plain then
   redis.call('HDEL', reposted, original)
 end
@@ -56,7 +51,7 @@ local body = cjson.encode({
   reply_to = reply_to or '', root = root or '', reply_to_author = reply_to_author or '', mentions = mentions or '',
   text = text, latitude = latitude or '', longitude = longitude or '', is_public = not unannounced,
   group = group or '', original_group = original_group or '',
-  act = carried(act, text),
+  act = carried(act, text), objects = packed and drop_images(image_prefix, images, packed) or nil,
 })
 commit(jobs, id, 'delete', body)
 redis.call('SPUBLISH', channel, '')

@@ -1,12 +1,13 @@
 -- Hides a status or quote of its author, or shows it again, with the job that applies the change everywhere else.
 -- KEYS: minted, jobs, status, user, profile, hidden.
--- ARGV: partition, post, author, kind ('hide' or 'unhide', also the job's kind), channel.
+-- ARGV: partition, post, author, kind ('hide' or 'unhide', also the job's kind), channel, image_prefix.
 -- Returns the job's id and body, {} when nothing changes, false when the author has no such post.
 local written_by, text, hashtags, original, original_author, of_quote, reply_to, reply_to_author, root, latitude,
-  longitude, unannounced, group = unpack(redis.call(
+  longitude, unannounced, group, packed = unpack(redis.call(
     'HMGET', status, StatusField.AUTHOR, StatusField.TEXT, StatusField.HASHTAGS, StatusField.ORIGINAL,
     StatusField.ORIGINAL_AUTHOR, StatusField.OF_QUOTE, StatusField.REPLY_TO, StatusField.REPLY_TO_AUTHOR,
-    StatusField.ROOT, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED, StatusField.GROUP
+    StatusField.ROOT, StatusField.LATITUDE, StatusField.LONGITUDE, StatusField.UNANNOUNCED, StatusField.GROUP,
+    StatusField.IMAGES
   ))
 if written_by ~= author then
   return false
@@ -21,6 +22,9 @@ else
 end
 if count == 0 then
   return {}
+end
+if kind == 'hide' and packed then
+  redis.call('HSET', status, StatusField.IMAGES, raise_versions(image_prefix, packed))
 end
 count_posts(user, profile, hidden)
 local id = mint(minted, partition)

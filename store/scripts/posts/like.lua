@@ -2,19 +2,24 @@
 -- KEYS: minted, status, likes, rescore.
 -- ARGV: partition, member, channel, post, mailboxes, refused.
 -- `refused` is '1' when the member may make no new like now, else ''.
--- Returns 1 for a new like, 0 for an existing one, -1 for a refused one, false when the post is gone.
+-- Returns 1 for a new like, 0 for an existing one, -1 for a refused one, and with it the number of likes. Returns false
+-- when the post is gone.
 local author = redis.call('HGET', status, StatusField.AUTHOR)
 if not author then
   return false
 end
-if redis.call('ZSCORE', likes, member) then
-  return 0
-end
 if refused ~= '' then
-  return -1
+  return {redis.call('ZSCORE', likes, member) and 0 or -1, redis.call('ZCARD', likes)}
 end
-redis.call('ZADD', likes, str(mint(minted, partition)), member)
-redis.call('HSET', status, StatusField.LIKES, redis.call('ZCARD', likes))
-changed(channel, rescore, post)
-notify(mailbox(mailboxes, author), 'LIKE', member, post)
-return 1
+local id, tick = next_id(minted, partition)
+id = str(id)
+-- NX, not a look before: it searches a long set of likes once.
+local is_new = redis.call('ZADD', likes, 'NX', id, member)
+local count = redis.call('ZCARD', likes)
+if is_new == 1 then
+  redis.call('SET', minted, tick)
+  redis.call('HSET', status, StatusField.LIKES, count)
+  changed(channel, rescore, post)
+  notify(mailbox(mailboxes, author), 'LIKE', member, post, nil, id)
+end
+return {is_new, count}

@@ -1,15 +1,16 @@
 -- Removes a like.
 -- KEYS: status, likes, rescore.
 -- ARGV: member, channel, post, mailboxes.
--- Returns 1, 0 when there was none, false when the post is gone.
+-- Returns 1, or 0 when there was none, and with it the number of likes. Returns false when the post is gone.
 local author = redis.call('HGET', status, StatusField.AUTHOR)
 if not author then
   return false
 end
-if redis.call('ZREM', likes, member) == 0 then
-  return 0
+local removed = redis.call('ZREM', likes, member)
+local count = redis.call('ZCARD', likes)
+if removed == 1 then
+  redis.call('HSET', status, StatusField.LIKES, count)
+  changed(channel, rescore, post)
+  withdraw(mailbox(mailboxes, author), 'LIKE', member, post)
 end
-redis.call('HSET', status, StatusField.LIKES, redis.call('ZCARD', likes))
-changed(channel, rescore, post)
-withdraw(mailbox(mailboxes, author), 'LIKE', member, post)
-return 1
+return {removed, count}

@@ -61,7 +61,7 @@ local function insert_post(delivery, tag)
     return
   end
   if repost == '' then
-    add_post(at, floor, delivery.post)
+    add_post(at, floor, delivery.post, delivery.author)
   else
     add_repost(at, floor, delivery.post, delivery.author, repost, delivery.deliverer, delivery.earlier_reposts)
   end

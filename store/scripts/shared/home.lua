@@ -1,13 +1,16 @@
 -- Shared by all scripts, after the prelude: how a home is stored, opened, changed and trimmed.
 --
--- A home is five keys, which end in the same `tag`: hash tag and member.
+-- A home is six keys, which end in the same `tag`: hash tag and member.
 --
 -- `home` is a list. An entry is a post's id if that is its place, and `post:place` if a repost is its place.
 -- Invariant: places ascend, each post is listed at most once, and no place is at or below the floor.
 --
 -- `sources` maps a post to the plain reposts of it by followed members, as far as they are above the floor. It has
 -- every listed post whose place is not its own id. It also has posts whose place is at or below the floor: such a post
--- is listed again when its first source is gone.
+-- is listed when another repost lifts it, or when its place is gone. Before the reposts, `post:0` says that the post
+-- itself was delivered, if a repost has lifted it from there.
+--
+-- `candidates` has the reposts that can be the place of a post for readers who add what big authors reposted.
 --
 -- `newest` is a buffer of entries to append to the list, each at its own id. It begins with a place that no entry of
 -- the list is above. Place and entries are equally wide. So one MGET reads the ends of many homes, and one MSET appends
@@ -19,7 +22,9 @@ local function home_of(stems, tag)
     home = stems.home .. tag,
     state = stems.state .. tag,
     sources = stems.sources .. tag,
+    candidates = stems.candidates .. tag,
     newest = stems.newest .. tag,
+    lift = tonumber(stems.lift),
   }
 end
 
@@ -167,48 +172,82 @@ local function each_source(list)
   return string.gmatch(list or '', '(%d+):(%d+)')
 end
 
--- Returns the place of a post, nil when it is not listed.
-local function place_of(at, post)
+-- Returns whether an entry is listed. Most are among the newest, and comparing 800 entries takes most of the time of a
+-- repost's delivery.
+local function is_listed(home, post, place)
+  local most = 0 -- all
+  for _, count in ipairs({50, 200}) do
+    local entry = most == 0 and redis.call('LINDEX', home, -count)
+    if entry and place_in(entry) <= place then
+      most = count
+    end
+  end
+  return redis.call('LPOS', home, entry_of(post, place), 'RANK', -1, 'MAXLEN', most)
+end
+
+-- Returns the place of a post, nil when it is not listed. `stored` is the text of its sources.
+local function place_of(at, post, stored)
   if at.places then
     return at.places[post]
   end
-  if redis.call('LPOS', at.home, post, 'RANK', -1) then
+  if is_listed(at.home, post, tonumber(post)) then
     return tonumber(post)
   end
-  local first = each_source(redis.call('HGET', at.sources, post))()
-  if first and redis.call('LPOS', at.home, post .. ':' .. first, 'RANK', -1) then
-    return tonumber(first)
+  for id in each_source(stored) do
+    if is_listed(at.home, post, tonumber(id)) then
+      return tonumber(id)
+    end
   end
-  for _, entry in ipairs(first and redis.call('LRANGE', at.home, 0, -1) or {}) do
+  for _, entry in ipairs(stored and redis.call('LRANGE', at.home, 0, -1) or {}) do
     if string.find(entry, post .. ':', 1, true) == 1 then
       return place_in(entry) -- its place is a repost that is no longer a source
     end
   end
 end
 
--- Returns the sources of a post above the floor, and the first of them.
-local function sources_above(at, floor, post)
-  local kept, first = {}, nil
-  for id, who in each_source(redis.call('HGET', at.sources, post)) do
+local DELIVERED = {} -- the change of a post's sources by its own delivery
+
+-- Returns the reposts of a post above the floor: their ids and their texts, oldest first, and whether the post itself is
+-- marked as delivered. `stored` is the text of its sources. A change may add the repost `change.added` by
+-- `change.reposter`, or remove the repost `change.removed`.
+local function sources_above(floor, post, stored, change)
+  local ids, texts, is_marked = {}, {}, false
+  local added, left_out = change and change.added, change and (change.added or change.removed)
+  local function append(id, who)
     if tonumber(id) > floor then
-      first = first or id
-      kept[#kept + 1] = id .. ':' .. who
+      ids[#ids + 1] = tonumber(id)
+      texts[#texts + 1] = id .. ':' .. who
     end
   end
-  return kept, first
+  for id, who in each_source(stored) do
+    if added and tonumber(id) > tonumber(added) then
+      append(added, change.reposter)
+      added = nil
+    end
+    if id == post then
+      is_marked = true
+    elseif id ~= left_out then
+      append(id, who)
+    end
+  end
+  if added then
+    append(added, change.reposter)
+  end
+  return ids, texts, is_marked
 end
 
-local function set_sources(at, post, list)
-  if #list == 0 then
+local function set_sources(at, post, texts)
+  if texts == '' then
     redis.call('HDEL', at.sources, post)
   else
-    redis.call('HSET', at.sources, post, table.concat(list, ' '))
+    redis.call('HSET', at.sources, post, texts)
   end
 end
 
 -- Raises the floor and removes all entries at or below it. `count` is their number, if the caller knows it.
 local function raise_floor(at, floor, count)
   redis.call('HSET', at.state, HomeField.FLOOR, str(floor))
+  redis.call('ZREMRANGEBYSCORE', at.candidates, '-inf', str(floor))
   count = count or count_up_to(at.home, floor)
   if count == 0 then
     return
@@ -217,8 +256,10 @@ local function raise_floor(at, floor, count)
   redis.call('LTRIM', at.home, count, -1)
   for _, entry in ipairs(gone) do
     local post = string.match(entry, '%d+')
-    if redis.call('HEXISTS', at.sources, post) == 1 then
-      set_sources(at, post, (sources_above(at, floor, post)))
+    local stored = redis.call('HGET', at.sources, post)
+    if stored then
+      local _, texts = sources_above(floor, post, stored)
+      set_sources(at, post, table.concat(texts, ' '))
     end
   end
 end

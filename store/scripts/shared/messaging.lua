@@ -36,19 +36,24 @@ local function members_of(text)
   return members
 end
 
--- Commits the job that applies a change of a conversation for its participants. Returns the job's body.
-local function commit_change(keys, change, conversation)
+-- Commits the job that applies a change of a conversation for its participants. `packed` are the pictures of a message
+-- that is deleted by it.
+-- Returns the job's body.
+local function commit_change(keys, change, conversation, message, packed)
   redis.call('HSET', keys.conversation .. conversation, ConversationField.VERSION, change)
-  local body = cjson.encode({conversation = conversation})
+  local body = cjson.encode({conversation = conversation, message = message, images = packed})
   commit(keys.jobs, tonumber(change), 'conversation', body)
   return body
 end
 
 -- Appends a message to a conversation, with its job. Returns {'new', message, body of the job}.
-local function append_message(keys, conversation, sender, text, idempotency, digest, ttl)
+local function append_message(keys, conversation, sender, text, idempotency, digest, ttl, packed)
   local id = str(mint(keys.minted, keys.partition))
   redis.call('HSET', keys.message .. id, MessageField.CONVERSATION, conversation, MessageField.SENDER, sender,
     MessageField.TEXT, text)
+  if packed then
+    redis.call('HSET', keys.message .. id, MessageField.IMAGES, packed)
+  end
   redis.call('ZADD', keys.messages .. conversation, id, id)
   redis.call('ZADD', keys.sent .. conversation .. ':' .. sender, id, id)
   remember_result(idempotency, digest, id, ttl)

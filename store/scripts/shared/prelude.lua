@@ -19,22 +19,32 @@ end
 
 -- Mints an id, unique and increasing within the partition even when the clock steps back. `answered` is the id of a
 -- post that the new one answers or reposts, perhaps in another partition. The new id is at least a millisecond later,
--- so that no list shows the answer first.
-local function mint(key, partition, answered)
+-- so that no list shows the answer first. `next_id` leaves it to the caller to set the key to the second result.
+local function next_id(key, partition, answered)
   local now = (now_ms() - EPOCH) * 16
   local last = tonumber(redis.call('GET', key) or '0')
   local tick = math.max(now, last + 1)
   if answered and answered ~= '' then
     tick = math.max(tick, (math.floor(tonumber(answered) / 4096) + 1) * 16)
   end
-  redis.call('SET', key, str(tick))
-  return math.floor(tick / 16) * 4096 + tonumber(partition) * 16 + tick % 16
+  return math.floor(tick / 16) * 4096 + tonumber(partition) * 16 + tick % 16, str(tick)
+end
+
+local function mint(key, partition, answered)
+  local id, tick = next_id(key, partition, answered)
+  redis.call('SET', key, tick)
+  return id
 end
 
 -- Commits a job in the step that makes it necessary. The stream delivers the job to the committer at once, as its first
--- worker. Another worker sees it only after the lease expires.
+-- worker. Another worker sees it only after the lease expires. `trace` comes from the loader: the operation's trace, which
+-- the worker continues, or ''.
 local function commit(stream, id, kind, body)
-  redis.call('XADD', stream, str(id) .. '-0', 'kind', kind, 'body', body)
+  if trace == '' then
+    redis.call('XADD', stream, str(id) .. '-0', 'kind', kind, 'body', body)
+  else
+    redis.call('XADD', stream, str(id) .. '-0', 'kind', kind, 'body', body, 'trace', trace)
+  end
   local read = redis.pcall('XREADGROUP', 'GROUP', 'workers', 'perch', 'STREAMS', stream, '>')
   if read.err then
     redis.call('XGROUP', 'CREATE', stream, 'workers', '0')

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from store.client.connection import RedisConnection, connect
 from store.client.database import Command, Database, Unavailable
+from store.client.node import Node
 from store.records import read_pairs
 
 SCANNED = 500  # COUNT: keys scanned per step
@@ -71,9 +72,8 @@ class Source:
         self.streams: set[str] = set()
 
     @classmethod
-    async def open(cls, db: Database) -> Self:
-        """Connect to the server of a database, and collect changes from now on."""
-        (node,) = db.nodes
+    async def open(cls, node: Node) -> Self:
+        """Connect to a server, and collect changes from now on."""
         try:
             reading, tracking = [
                 await connect(node.make_tracked, lambda made: _Binary(made, REPLY_SECONDS)) for _ in range(2)
@@ -110,6 +110,14 @@ class Source:
         self.streams |= {name for name, kind in zip(names, kinds, strict=True) if kind == b"stream"}
         found = [Value(n, d, max(0, e)) for n, d, e in zip(names, dumped, expires, strict=True) if d is not None]
         return found, [name for name, value in zip(names, dumped, strict=True) if value is None]
+
+    async def pause_writes(self, milliseconds: int) -> None:
+        """Make all writes of the server wait, at most for so long. Reads continue."""
+        await self.ask(("CLIENT", "PAUSE", milliseconds, "WRITE"))
+
+    async def resume_writes(self) -> None:
+        """Let writes continue."""
+        await self.ask(("CLIENT", "UNPAUSE"))
 
     async def synchronise(self) -> None:
         """Wait until every change made so far has been announced.

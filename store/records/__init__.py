@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import ClassVar
@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from store.ids import instant
 from store.keys.fields import CommentField, StatusField, UserField
+from store.records.pictures import Image, read_images
 
 Fields = Mapping[str, str]
 
@@ -40,6 +41,8 @@ class User(Struct, frozen=True):
     is_suspended: bool = False
     pinned: int | None = None  # a status or quote of their own
     messages_from: MessageAudience = MessageAudience.EVERYONE
+    avatar: Image | None = None
+    header: Image | None = None
 
     @property
     def created_at(self) -> datetime:
@@ -61,7 +64,13 @@ class User(Struct, frozen=True):
             is_suspended=UserField.SUSPENDED in fields,
             pinned=int(fields[UserField.PINNED]) if UserField.PINNED in fields else None,
             messages_from=MessageAudience(fields.get(UserField.MESSAGES_FROM, "EVERYONE")),
+            avatar=_first_image(fields.get(UserField.AVATAR)),
+            header=_first_image(fields.get(UserField.HEADER)),
         )
+
+
+def _first_image(text: str | None) -> Image | None:
+    return read_images(text)[0] if text else None
 
 
 class Relationship(Struct, frozen=True):
@@ -109,6 +118,7 @@ class Status(Struct, frozen=True):
     location: Location | None
     group: int | None = None  # the group it was posted in
     reply_to_author: int | None = None  # who wrote the post it answers
+    images: tuple[Image, ...] = ()
 
     @property
     def created_at(self) -> datetime:
@@ -141,6 +151,7 @@ def read_post(post: int, fields: Fields) -> Post | None:
         return None
     found = fields.get
     mentioned, hashtags = found(StatusField.MENTIONS), found(StatusField.HASHTAGS)
+    images = found(StatusField.IMAGES)
     shared = (
         post,
         int(fields[StatusField.AUTHOR]),
@@ -158,6 +169,7 @@ def read_post(post: int, fields: Fields) -> Post | None:
         Location.read(found(StatusField.LATITUDE), found(StatusField.LONGITUDE)),
         _number(found(StatusField.GROUP)),
         _number(found(StatusField.REPLY_TO_AUTHOR)),
+        read_images(images) if images else (),
     )
     if StatusField.ORIGINAL not in fields:
         return Status(*shared)
@@ -233,9 +245,20 @@ def read_entries(reply: Sequence[str]) -> list[Entry]:
     return [Entry(int(entity.partition(":")[0]), int(place)) for entity, place in zip(parts, parts, strict=True)]
 
 
+NOBODY = 0  # The author of the source that says that the post itself was delivered.
+
+
 def read_sources(text: str | None) -> tuple[Source, ...]:
-    """Return the sources of a home entry, oldest first."""
-    return tuple([Source(*map(int, pair.split(":"))) for pair in text.split()]) if text else ()
+    """Return the plain reposts among the sources of a home entry, oldest first."""
+    if not text:
+        return ()
+    sources = [Source(*map(int, pair.split(":"))) for pair in text.split()]
+    return tuple(sources if sources[0].author != NOBODY else sources[1:])
+
+
+def write_sources(sources: Iterable[Source]) -> str:
+    """Return the text of sources, as a home stores it."""
+    return " ".join(f"{source.repost}:{source.author}" for source in sources)
 
 
 class Published(Struct, frozen=True):
@@ -264,8 +287,9 @@ class Job(Struct, frozen=True):
     kind: str
     body: dict[str, object]
     cursor: str = ""
+    trace: str = ""  # of the operation that committed it, as `traceparent` has it; known to workers only
 
 
-def read_job(job: str, kind: str, body: str, cursor: str | None = None) -> Job:
+def read_job(job: str, kind: str, body: str, cursor: str | None = None, trace: str = "") -> Job:
     """Return a job from its committed id, kind and JSON body."""
-    return Job(int(job), kind, msgspec.json.decode(body), cursor or "")
+    return Job(int(job), kind, msgspec.json.decode(body), cursor or "", trace)
