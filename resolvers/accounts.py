@@ -17,12 +17,14 @@ from resolvers.operation.errors import (
     UserError,
     UserErrorCode,
     field_error,
+    over_limit,
     refuse,
     refuse_all,
 )
 from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, ViewerPayload
 from resolvers.operation.tokens import Claims
-from resolvers.reading import global_ids, hydrate, moderation
+from resolvers.reading import global_ids, hydrate, moderation, pictures
+from resolvers.reading.pictures import Keep, Picture
 from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store import account_names, accounts
 from store.client.database import Database
@@ -30,6 +32,7 @@ from store.credentials.records import Credentials, Role
 from store.keys.fields import UserField
 from store.mail.letters import Link, MailKind
 from store.moderation.records import ModerationActKind
+from store.pictures.images import ImageRefused
 from store.records import Job, MessageAudience, User
 from store.secret import Secret
 
@@ -101,6 +104,8 @@ async def update_profile(
     bio: str | None = None,
     is_private: bool | None = None,
     messages_from: MessageAudience | None = None,
+    avatar: Picture | Keep | None = Keep.KEEP,
+    header: Picture | Keep | None = Keep.KEEP,
 ) -> ViewerPayload:
     """Change the given fields of the profile. A login that is given up stays reserved for a while.
 
@@ -111,6 +116,7 @@ async def update_profile(
     profile = _check_profile(context, login, name, bio)
     if messages_from is not None:
         profile[UserField.MESSAGES_FROM] = messages_from.value
+    changed = pictures.of_profile(context, avatar=avatar, header=header)
     current = await accounts.user(context.db, member)
     if current is None:
         raise Unauthenticated("this member is gone")
@@ -118,7 +124,11 @@ async def update_profile(
     if login is not None and login != current.login:
         await _reserve_login(context, current, login)
         profile[UserField.LOGIN] = names["login"] = login
-    await _finish(context, await accounts.update(context.db, member, profile=profile, names=names))
+    try:
+        job = await accounts.update(context.db, member, profile=profile, names=names, pictures=changed)
+    except ImageRefused as refused:
+        raise pictures.refusal(refused) from None
+    await _finish(context, job)
     if is_private is not None:
         job = await accounts.set_account_state(context.db, member, UserField.PRIVATE, holds=is_private)
         await _finish(context, job)
@@ -159,7 +169,7 @@ async def _limit_former_logins(context: Context, member: int, current: str, want
     most = context.settings.former_logins
     if context.settings.login_release_days and len((reserved | {current}) - {wanted}) > most:
         message = f"login: at most {most} logins that you gave up stay reserved: try again when the oldest is free"
-        raise refuse(UserErrorCode.LIMIT_REACHED, message, "login")
+        raise over_limit("former_logins", message, "login")
 
 
 async def find(db: Database, login: str) -> int | None:
@@ -248,7 +258,7 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
 
 async def _limit_sign_ups(context: Context) -> None:
     if wait := await attempts.hourly_wait(context, SIGN_UP, context.address, context.settings.sign_ups_per_hour):
-        raise RateLimited(f"too many sign-ups from this address: try again in {wait} s", wait)
+        raise RateLimited(f"too many sign-ups from this address: try again in {wait} s", wait, "sign_ups_per_hour")
 
 
 async def _check_sign_up(context: Context, login: str, name: str, email: str, password: Secret) -> dict[str, str]:

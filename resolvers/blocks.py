@@ -14,6 +14,7 @@ from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
 from store import blocks
 from store.blocks import Results
+from store.client.metering import METER
 from store.records import Job, User
 
 
@@ -48,6 +49,7 @@ async def _done(context: Context, named: Targets, change: tuple[Job | None, Resu
     for member, result in results.items():
         if result == "limit":
             message = f"a member {verb} at most {context.settings.max_blocked} others"
+            METER.refusals["max_blocked"] += 1
             named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
     if job:
         await dispatch.finish(context.db, job)

@@ -14,7 +14,12 @@ from resolvers import credentials
 from resolvers.archives import archive
 from resolvers.archives.viewing import Export
 from resolvers.operation.context import Context
-from resolvers.operation.errors import RateLimited, Unauthenticated, UserErrorCode, refuse, unavailable
+from resolvers.operation.errors import (
+    RateLimited,
+    Unauthenticated,
+    over_limit,
+    unavailable,
+)
 from resolvers.operation.payloads import ExportDataPayload
 from resolvers.operation.services import Services
 from resolvers.operation.tokens import digest
@@ -48,7 +53,7 @@ async def export_data(context: Context, *, password: Secret) -> ExportDataPayloa
         raise Unauthenticated("the session has ended: log in again")
     if outcome == "limit":
         message = f"at most {most} exports a day: try again in {links.rest_of_day()} s"
-        raise refuse(UserErrorCode.LIMIT_REACHED, message)
+        raise over_limit("exports_per_day", message)
     url = Secret(settings.public_url.rstrip("/") + PATH + token)
     return ExportDataPayload(url=url, expires_at=datetime.fromtimestamp(expires / 1000, UTC))
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.errors import (
+    Refused,
+    UserErrorCode,
+    over_limit,
+    refuse,
+)
 from resolvers.operation.payloads import PostIdPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, paging
@@ -23,7 +28,7 @@ async def favourite(context: Context, *, post_id: str) -> PostIdPayload:
         raise refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
     if outcome == "full":
         most = context.settings.max_favourites
-        raise refuse(UserErrorCode.LIMIT_REACHED, f"postId: at most {most} posts can be favourites", "postId")
+        raise over_limit("max_favourites", f"postId: at most {most} posts can be favourites", "postId")
     context.forget()
     return PostIdPayload(post=await hydrate.post(context, post.id))
 

@@ -15,6 +15,7 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import Fetch, NodeEdge, Page
 from store import follows
+from store.client.metering import METER
 from store.limits.writes import Exceeded, Kind
 from store.records import Entry, Job, Relationship, User
 from store.timelines import Slice, look_up
@@ -33,6 +34,7 @@ async def follow(context: Context, *, user_ids: Sequence[str]) -> UsersPayload:
     for member, result in results.items():
         if result == "limit":
             message = f"a member follows, or asks, at most {context.settings.max_following} others"
+            METER.refusals["max_following"] += 1
             named.refuse(member, UserErrorCode.LIMIT_REACHED, message)
         elif limit and result == "hour":
             named.refuse(member, UserErrorCode.LIMIT_REACHED, write_limits.exceeded(limit, Exceeded.HOUR).message)

@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.errors import (
+    UserErrorCode,
+    over_limit,
+    refuse,
+)
 from resolvers.operation.payloads import GroupPayload
 from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading import groups as shown
@@ -31,7 +35,7 @@ async def join_group(context: Context, *, group_id: str) -> GroupPayload:
     if outcome == "gone":
         raise shown.is_gone()
     if outcome == "full":
-        raise refuse(UserErrorCode.LIMIT_REACHED, f"groupId: {shown.too_many(context)}", "groupId")
+        raise over_limit("max_groups", f"groupId: {shown.too_many(context)}", "groupId")
     return GroupPayload(group=await _finish(context, group, job))
 
 

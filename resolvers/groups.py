@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse, refuse_all
+from resolvers.operation.errors import (
+    UserError,
+    UserErrorCode,
+    field_error,
+    over_limit,
+    refuse,
+    refuse_all,
+)
 from resolvers.operation.inputs import checked_key, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteGroupPayload, GroupPayload
 from resolvers.operation.tokens import Claims
@@ -39,7 +46,7 @@ async def create_group(
     if outcome == "conflict":
         raise key_conflict()
     if outcome == "full":
-        raise refuse(UserErrorCode.LIMIT_REACHED, shown.too_many(context))
+        raise over_limit("max_groups", shown.too_many(context))
     found = await _finish(context, created, job)
     if found is None:
         raise refuse(UserErrorCode.NOT_FOUND, "the group has been deleted since")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from resolvers.jobs import dispatch
 from resolvers.operation import write_limits
 from resolvers.operation.context import Context
@@ -12,7 +14,7 @@ from resolvers.reading import global_ids, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, likes_and_comments
 from store.idempotency import Claim
-from store.likes_and_comments import CommentDraft
+from store.likes_and_comments import CommentDraft, Liking
 from store.limits.writes import Kind
 from store.moderation.records import Act, ModerationActKind, Subject
 from store.records import Comment, Post, User
@@ -26,36 +28,34 @@ async def like(context: Context, *, post_id: str) -> PostIdPayload:
     post = await hydrate.acted_on(context, post_id)
     limit = await write_limits.limit(context, Kind.LIKES)
     if limit is None:
-        is_new, exceeded = await likes_and_comments.like(context.db, post.id, viewer), None
+        liking, exceeded = await likes_and_comments.like(context.db, post.id, viewer), None
     else:
-        is_new, exceeded = await likes_and_comments.like_within(context.db, post.id, viewer, limit)
-    uncounted = None if is_new else write_limits.uncount(context, limit)
-    if uncounted and (exceeded or is_new is None):
+        liking, exceeded = await likes_and_comments.like_within(context.db, post.id, viewer, limit)
+    is_counted = liking is not None and liking.is_changed and not exceeded
+    uncounted = None if is_counted else write_limits.uncount(context, limit)
+    if uncounted and (exceeded or liking is None):
         await uncounted
     if limit and exceeded:
         raise Refused(write_limits.exceeded(limit, exceeded))
-    if is_new is None:
-        raise _no_post()
-    return await _answer(context, post)
+    return await _answer(context, post, liking, has_liked=True)
 
 
 async def unlike(context: Context, *, post_id: str) -> PostIdPayload:
     """Remove the viewer's like of a post; idempotent."""
     viewer = await context.member()
     post = await hydrate.acted_on(context, post_id)
-    if await likes_and_comments.unlike(context.db, post.id, viewer) is None:
-        raise _no_post()
-    return await _answer(context, post)
+    return await _answer(context, post, await likes_and_comments.unlike(context.db, post.id, viewer), has_liked=False)
 
 
 def _no_post() -> Refused:
     return refuse(UserErrorCode.NOT_FOUND, "postId: there is no such post", "postId")
 
 
-async def _answer(context: Context, post: Post) -> PostIdPayload:
-    context.forget()
-    flags = [(context.load.has_liked, [post.id])] if context.wants("viewerHasLiked") else []
-    await context.load.all((context.load.post, [post.id]), *flags)  # in the post's own round trip
+async def _answer(context: Context, post: Post, liking: Liking | None, *, has_liked: bool) -> PostIdPayload:
+    """Answer with the post as the script has left it. Reading it again would be one more round trip."""
+    if liking is None:
+        raise _no_post()
+    context.show(replace(post, like_count=liking.likes), has_liked=has_liked)
     return PostIdPayload(post=await hydrate.post(context, post.id))
 
 

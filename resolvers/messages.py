@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from resolvers.jobs import dispatch
 from resolvers.operation import attempts, write_limits
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.errors import (
+    Refused,
+    UserErrorCode,
+    over_limit,
+    refuse,
+)
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import DeleteMessagePayload, MessagePayload
-from resolvers.reading import addressees, global_ids, hydrate, messaging, paging
+from resolvers.reading import addressees, global_ids, hydrate, messaging, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
+from resolvers.reading.pictures import Picture
 from store import conversations, idempotency
 from store.conversations import Draft, Sent
 from store.conversations.records import Conversation, Message
 from store.idempotency import Claim
 from store.limits.writes import Kind
+from store.pictures import images
+from store.pictures.images import ImageRefused, Wanted
 from store.records import Entry, User
 from store.timelines import Slice
 
@@ -49,24 +58,33 @@ async def _limit_begun(context: Context, viewer: int) -> None:
     most = context.settings.conversations_per_hour
     if await attempts.hourly_wait(context, BEGUN, str(viewer), most):
         message = f"a member begins at most {most} conversations with strangers in an hour"
-        raise refuse(UserErrorCode.LIMIT_REACHED, message)
+        raise over_limit("conversations_per_hour", message)
 
 
 async def send_message(
-    context: Context, *, conversation_id: str, text: str, idempotency_key: str | None = None
+    context: Context,
+    *,
+    conversation_id: str,
+    text: str,
+    images: Sequence[Picture] | None = None,
+    idempotency_key: str | None = None,
 ) -> MessagePayload:
     """Send a message to a conversation that the viewer is in."""
     viewer = await context.member()
     key = checked_key(idempotency_key)
-    words = checked_text(text, context.settings.max_message)
+    pictured = pictures.named(context, images)
+    words = checked_text(text, context.settings.max_message, may_be_empty=bool(pictured))
     found = await messaging.named(context, conversation_id)
     willing = [one for one in found.members if one != viewer] if found.is_pair else []
     willing = await addressees.willing(context, willing)
     limit = await write_limits.limit(context, Kind.MESSAGES, words, conversations.digest_of(found.members))
-    draft = Draft(viewer, words, willing, key, input_digest(words, found.id), limit)
-    sent = await _commit(context, "sendMessage", draft, lambda: conversations.send(context.db, found.id, draft))
+    digest = input_digest(words, found.id, *pictures.digest_of(pictured))
+    draft = Draft(viewer, words, willing, key, digest, limit)
+    sent = await _commit(context, "sendMessage", draft, lambda: _send(context, found.id, draft, pictured))
     if sent.outcome == conversations.GONE:
         raise messaging.gone()
+    if sent.outcome == conversations.LATE:
+        raise refuse(UserErrorCode.CONFLICT, "images: sending them took too long: try again", "images")
     if sent.outcome == conversations.ALONE:
         message = "conversationId: nobody else is in this conversation"
         raise refuse(UserErrorCode.NOT_ALLOWED, message, "conversationId")
@@ -74,6 +92,30 @@ async def send_message(
         message = "conversationId: the other member does not take messages from you"
         raise refuse(UserErrorCode.NOT_ALLOWED, message, "conversationId")
     return await _payload(context, sent.message)
+
+
+async def _send(context: Context, conversation: int, draft: Draft, pictured: Sequence[Wanted]) -> Sent:
+    """Send a message with its pictures, which are reserved for it first: they lie in the sender's partition."""
+    if not pictured:
+        return await conversations.send(context.db, conversation, draft)
+    try:
+        reservation = await images.reserve(context.db, draft.sender, conversation, pictured)
+    except ImageRefused as refused:
+        return await _sent_before(context, conversation, draft, pictures.refusal(refused))
+    sent = await conversations.send(context.db, conversation, replace(draft, reservation=reservation))
+    await dispatch.finish(context.db, reservation.job)
+    return sent
+
+
+async def _sent_before(context: Context, conversation: int, draft: Draft, refusal: Refused) -> Sent:
+    """Return what the first attempt of a retried message made; raises the refusal if there was none.
+
+    A message has taken its pictures, so a retry cannot reserve them again.
+    """
+    first = await conversations.sent_before(context.db, conversation, draft)
+    if first is None:
+        raise refusal
+    return first
 
 
 async def _commit(context: Context, mutation: str, draft: Draft, send: Callable[[], Awaitable[Sent]]) -> Sent:

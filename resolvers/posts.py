@@ -19,13 +19,15 @@ from resolvers.operation.inputs import (
     key_conflict,
 )
 from resolvers.operation.payloads import DeletePostPayload, PostIdPayload, PostPayload, RepostPayload
-from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
+from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging, pictures
 from resolvers.reading.paging import NodeEdge, Page
+from resolvers.reading.pictures import Picture
 from resolvers.rules import text as rules
 from resolvers.rules import visibility
 from store import idempotency, posts
 from store.limits.writes import Kind
 from store.moderation.records import Act, Acting, ModerationActKind, Outranked, Subject
+from store.pictures.images import ImageRefused
 from store.posts import Draft
 from store.records import Job, Post, Repost, User, is_plain_repost
 
@@ -34,6 +36,7 @@ async def post(
     context: Context,
     *,
     text: str,
+    images: Sequence[Picture] | None = None,
     in_reply_to_id: str | None = None,
     group_id: str | None = None,
     location: Coordinates | None = None,
@@ -42,9 +45,11 @@ async def post(
     """Publish a status, to everybody or in a group. It may reply to a post, and to a plain repost's original."""
     author = await context.member()
     key = checked_key(idempotency_key)
-    words = checked_text(text, context.settings.max_text)
+    pictured = pictures.named(context, images)
+    words = checked_text(text, context.settings.max_text, may_be_empty=bool(pictured))
     place = checked_location(location)
-    digest = input_digest(words, in_reply_to_id, place and (place.latitude, place.longitude), *filter(None, [group_id]))
+    also = [*filter(None, [group_id]), *pictures.digest_of(pictured)]
+    digest = input_digest(words, in_reply_to_id, place and (place.latitude, place.longitude), *also)
     try:
         group = await groups.posted_in(context, group_id)
         answered = await _answered(context, in_reply_to_id, group)
@@ -57,6 +62,7 @@ async def post(
         hashtags=rules.hashtags(words),
         location=place,
         group=group,
+        images=pictured,
         idempotency_key=key,
         digest=digest,
     )
@@ -208,7 +214,10 @@ async def _publish(context: Context, draft: Draft, kind: str) -> Post:
     # A text on its own is for those who follow. Others get it where it answers, quotes, names them, or is in a group.
     target = draft.reply_to or draft.original or draft.group or ",".join(map(str, sorted(set(draft.mentions))))
     limit = await write_limits.limit(context, Kind.POSTS, draft.text, target)
-    outcome, created, job = await posts.create(context.db, replace(draft, limit=limit))
+    try:
+        outcome, created, job = await posts.create(context.db, replace(draft, limit=limit))
+    except ImageRefused as refused:
+        raise pictures.refusal(refused) from None
     if outcome == "conflict":
         raise key_conflict()
     if refusal := write_limits.refusal(limit, outcome):

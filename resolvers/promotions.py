@@ -9,7 +9,14 @@ from urllib.parse import urlsplit
 
 from resolvers.jobs import dispatch
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.errors import (
+    Refused,
+    UserError,
+    UserErrorCode,
+    over_limit,
+    refuse,
+    refuse_all,
+)
 from resolvers.operation.payloads import PromotionPayload
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.text import TextRefused, normalise
@@ -63,7 +70,7 @@ async def create_promotion(
     await dispatch.finish(context.db, job, context.batcher)
     if made is None:
         most = context.settings.max_promotions
-        raise refuse(UserErrorCode.LIMIT_REACHED, f"at most {most} promotions can run at one time")
+        raise over_limit("max_promotions", f"at most {most} promotions can run at one time")
     return PromotionPayload(promotion=made)
 
 

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from resolvers.jobs import dispatch
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import UserErrorCode, refuse
+from resolvers.operation.errors import (
+    UserErrorCode,
+    over_limit,
+    refuse,
+)
 from resolvers.operation.inputs import checked_note
 from resolvers.operation.payloads import ReportPayload
 from resolvers.reading import global_ids as ids
@@ -38,8 +42,9 @@ async def report(context: Context, *, subject_id: str, reason: ReportReason, not
         raise refuse(UserErrorCode.SELF, "subjectId: this is you, or yours", "subjectId")
     await _limit(context, viewer)
     subject = Subject(ids.kind_of(found), found.id)
-    copy = await _copied(context, found) if isinstance(found, Message) else ""
-    is_new, made = await reports.file(context.db, ReportDraft(viewer, subject, author, reason, words, copy))
+    copied = await _copied(context, found) if isinstance(found, Message) else []
+    copy, pictured = write_messages(copied) if copied else "", tuple([one.id for one in copied if one.images])
+    is_new, made = await reports.file(context.db, ReportDraft(viewer, subject, author, reason, words, copy, pictured))
     if not is_new:
         raise refuse(UserErrorCode.CONFLICT, "subjectId: your report of this is still open", "subjectId")
     context.forget()
@@ -79,16 +84,16 @@ async def _limit(context: Context, viewer: int) -> None:
     most = context.settings.reports_per_hour
     if wait := await attempts.hourly_wait(context, FILED, str(viewer), most):
         message = f"a member files at most {most} reports in an hour: try again in {wait} s"
-        raise refuse(UserErrorCode.LIMIT_REACHED, message)
+        raise over_limit("reports_per_hour", message)
 
 
-async def _copied(context: Context, message: Message) -> str:
-    """Return the copy of a message and those just before it, as far as the viewer sees them; oldest first."""
+async def _copied(context: Context, message: Message) -> list[Message]:
+    """Return a message and those just before it, as far as the viewer sees them; oldest first."""
     key = conversations.messages_list(message.conversation_id)
     part = Slice(above=None, below=message.id + 1, newest_first=True, count=MESSAGES_COPIED)
     (reply,) = await context.batcher.run([read_slice(key, part)])
     found = await messaging.messages(context, [entry.entity for entry in read_entries(reply)])
-    return write_messages([one for one in reversed(found) if one])
+    return [one for one in reversed(found) if one]
 
 
 async def resolve_report(

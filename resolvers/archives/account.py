@@ -35,6 +35,8 @@ async def profile(export: Export) -> AsyncIterator[list[Written]]:
         "isPrivate": user.is_private,
         "isSuspended": user.is_suspended,
         "messagesFrom": user.messages_from.value,
+        "avatarId": global_ids.of(user.avatar) if user.avatar else None,
+        "headerId": global_ids.of(user.header) if user.header else None,
         "pinnedPostId": global_ids.post_id(user.pinned, is_repost=False) if user.pinned else None,
         "followerCount": user.follower_count,
         "followingCount": user.following_count,

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from resolvers.archives import account, browsing
+from resolvers.archives import account, browsing, pictures
 from resolvers.archives.naming import Written, moment
 from resolvers.archives.sections import SECTIONS, Section
 from resolvers.archives.viewing import Export
@@ -79,6 +79,14 @@ class _Archive:
         self._write(f"pages/{name}-{number}.html", page)
         return self._pieces.take()
 
+    async def add_picture(self, name: str, data: bytes) -> bytes:
+        """Add the file of a picture, which is compressed already; returns the bytes to be sent."""
+        return await _in_thread(self._add_picture, name, data)
+
+    def _add_picture(self, name: str, data: bytes) -> bytes:
+        self._write(name, data, zipfile.ZIP_STORED)
+        return self._pieces.take()
+
     async def finish(self, login: str) -> bytes:
         """Add the start page and the manifest; returns the last bytes."""
         return await _in_thread(self._finish, login)
@@ -96,9 +104,9 @@ class _Archive:
         """Close the archive, also one that is not finished, which nobody sees the end of."""
         self._zip.close()
 
-    def _write(self, name: str, data: bytes) -> None:
+    def _write(self, name: str, data: bytes, compression: int = zipfile.ZIP_DEFLATED) -> None:
         info = zipfile.ZipInfo(name, self._when.timetuple()[:6])
-        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+        info.compress_type, info.external_attr = compression, 0o600 << 16
         self._zip.writestr(info, data)
 
 
@@ -133,6 +141,8 @@ async def _pieces(export: Export, archive: _Archive, login: str) -> AsyncGenerat
                 yield await archive.add(section, number, held[:ENTRIES_PER_FILE], is_last=False)
                 number, held = number + 1, held[ENTRIES_PER_FILE:]
         yield await archive.add(section, number, held, is_last=True)
+    async for name, data in pictures.files(export):
+        yield await archive.add_picture(name, data)
     if not await account.exists(export):
         raise MemberGone
     yield await archive.finish(login)

@@ -42,6 +42,7 @@ async def messages(export: Export) -> AsyncIterator[list[Written]]:
                         "createdAt": moment(message.created_at),
                         "sender": named[message.sender_id],
                         "text": message.text,
+                        "images": [{"id": global_ids.of(image), "alt": image.alt} for image in message.images],
                     }
                     for message in seen
                 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from resolvers.archives import naming
+from resolvers.archives import naming, pictures
 from resolvers.archives.naming import Written, made, moment, reference
 from resolvers.archives.viewing import BATCH, Export, View, pages, pages_of
 from resolvers.operation.inputs import batches
@@ -57,6 +57,7 @@ def _post(post: Post, fields: Fields, about: _About) -> Written:
         "createdAt": moment(post.created_at),
         "text": post.text,
         "hashtags": list(post.hashtags),
+        "images": list(map(pictures.named, post.images)),
         "mentions": [about.people[member] for member in post.mentioned if about.people[member]],
         "location": {"latitude": post.location.latitude, "longitude": post.location.longitude}
         if post.location

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
-from resolvers.archives import account, messages, posts, relationships, reports
+from resolvers.archives import account, messages, pictures, posts, relationships, reports
 from resolvers.archives.naming import Written
 from resolvers.archives.relationships import members_in
 from resolvers.archives.viewing import Export
@@ -31,6 +31,7 @@ SECTIONS = (
     Section("sessions", "Sessions", account.open_sessions, ("sessions",)),
     Section("former-logins", "Logins given up", account.former_logins, ("former_logins",)),
     Section(POSTS, "Posts", posts.posts, ("profile", "reposted", "hidden")),
+    Section("pictures", "Pictures", pictures.pictures, ("images",)),
     Section("comments", "Comments", posts.comments, ("discussed",)),
     Section("likes", "Likes", posts.likes, ("liked",)),
     Section("favourites", "Favourites", posts.favourites, ("favourites",)),
@@ -64,6 +65,7 @@ NOT_EXPORTED = {
     "newest": "a part of the home",
     "home_state": "a part of the home",
     "sources": "a part of the home",
+    "candidates": "a part of the home",
     "mentions": "an index of others' posts and comments; notifications name them",
     "withdrawn_notifications": "notifications that were taken back",
     "idempotency": "digests of requests, which expire in a day",
@@ -73,4 +75,5 @@ NOT_EXPORTED = {
     "left_conversation": "a marker of a conversation that was left, which expires in a day",
     "message_log": "changes for live subscribers, which expire",
     "messages_channel": "a channel, which holds nothing",
+    "uploaded": "a count that expires in a day",
 }

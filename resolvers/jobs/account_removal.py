@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
 from typing import cast
 
-from resolvers.jobs import conversations, name_index
+from resolvers.jobs import conversations, name_index, pictures
 from store import (
     account_names,
     accounts,
@@ -51,6 +51,8 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     for part in (_follows, _posts, _groups):
         async for step in part(db, member):
             yield step
+    async for cost in pictures.drop_unattached(db, member):
+        yield None, cost
     async for cost in conversations.leave_all(db, member):
         yield None, STEP_COST * cost
     async for cost in _likes(db, member):
@@ -60,6 +62,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     while cost := await favourites.take_back(db, member, INDEX_BATCH):
         yield None, cost
     await big_authors.unmark(db, member, job.id)
+    await pictures.removed(db, job)
     if job.cursor == AGAIN:
         await accounts.forget(db, member)
         await entries.forget(db, member)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable
 from weakref import WeakKeyDictionary
 
+from resolvers.jobs import pictures
 from resolvers.jobs.coalescing import Coalescing
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from store import conversations, jobs
@@ -23,6 +24,7 @@ _RUNS: WeakKeyDictionary[Database, Coalescing] = WeakKeyDictionary()
 async def deliver(db: Database, job: Job, budget: Budget) -> Outcome:
     """Apply a new or deleted message for all participants."""
     await update(db, int(text(job, "conversation")), budget)
+    await pictures.end_messaged(db, int(str(job.body.get("message") or 0)), str(job.body.get("images") or ""))
     return Outcome.DONE
 
 
@@ -50,12 +52,15 @@ async def leave(db: Database, job: Job, budget: Budget) -> Outcome:
     if not job.body.get("ended"):
         return Outcome.DONE
     members = [int(member) for member in text(job, "ended").split()]
-    while not await conversations.clear(db, conversation, members):
+    while True:
+        for message, packed in await conversations.oldest_pictures(db, conversation):
+            await pictures.end_messaged(db, message, packed)
+        if await conversations.clear(db, conversation, members):
+            return Outcome.DONE
         budget.left -= conversations.CLEARED_AT_ONCE
         await jobs.checkpoint(db, job, "")
         if budget.left <= 0:
             return Outcome.MORE
-    return Outcome.DONE
 
 
 async def _apply(db: Database, state: State, participants: Iterable[Participant], budget: Budget) -> None:

@@ -17,17 +17,23 @@ from resolvers.jobs import (
     groups,
     moderation,
     name_index,
+    pictures,
     posts,
     privacy,
     relationships,
+    uploads,
 )
 from resolvers.jobs.mentions import end_of_comment, notify_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from resolvers.operation.batcher import Batcher
 from store import account_names, jobs
 from store.client.database import CommandRefused, Database, Unavailable
+from store.client.metering import METER
+from store.client.tracing import Kind, part
 from store.moderation import log as moderation_log
 from store.records import Job
+
+FAILED = "failed"  # the outcome of a job whose steps raised an error, in metrics
 
 log = structlog.get_logger()
 
@@ -51,20 +57,27 @@ async def finish(db: Database, job: Job, batcher: Batcher | None = None) -> None
     except Unavailable:
         db.unfinished.add(job)
     except Exception:
+        METER.jobs[job.kind, FAILED] += 1
         log.exception("job_left_to_worker", job=job.id, kind=job.kind)
 
 
 async def perform(db: Database, job: Job, budget: Budget) -> Outcome:
     """Run a job's steps, after logging the act of a moderator that it carries; returns how far they came."""
     await db.find_out()  # steps are grouped by node
-    if "act" in job.body:
-        await moderation_log.append_carried(db, job)
-    return await STEPS[job.kind](db, job, budget)
+    with part(Kind.JOB, job.kind) as span:
+        if "act" in job.body:
+            await moderation_log.append_carried(db, job)
+        outcome = await STEPS[job.kind](db, job, budget)
+        if span is not None:
+            span.facts = {"job": job.id, "outcome": outcome.value}
+    METER.jobs[job.kind, outcome.value] += 1
+    return outcome
 
 
 async def _names(db: Database, job: Job, _: Budget) -> Outcome:
     await account_names.apply_names(db, job)
     await name_index.index(db, [int(text(job, "member"))])
+    await pictures.removed(db, job)
     return Outcome.DONE
 
 
@@ -109,5 +122,9 @@ STEPS: dict[str, Steps] = {
     "resolve": moderation.resolve,
     "act": moderation.log_act,
     "intended_act": moderation.log_intended,
+    "reservation": pictures.end_reservation,
+    "remove_objects": pictures.remove_objects,
+    "process_image": uploads.process,
     "delete_account": _delete_account,
 }
+SLOW = {"process_image"}  # they take seconds of processor time, in a child process

@@ -8,9 +8,9 @@ from typing import Any
 
 from resolvers.jobs.step import text
 from resolvers.rules import ranking
-from store import posts, public_timelines, replies
+from store import accounts, posts, public_timelines, replies
 from store.client.database import Command, Database
-from store.records import Job, read_hashtags
+from store.records import Job, User, read_hashtags, read_pairs, read_post
 from store.replies import Reply
 
 
@@ -55,7 +55,7 @@ async def update(
     If the post changes between the look and the steps, the next look finds that. It is made by this job, or by the
     job of the change.
     """
-    look = posts.with_author_commands(post.id, post.author)
+    look = [posts.post_command(post.id), accounts.user_command(post.author)]
     seen = new or _seen(post, await db.ask(*look))
     first: list[Any] | None = None
     while True:
@@ -94,7 +94,8 @@ def _listing(db: Database, post: Listed, seen: Seen, *, is_new: bool) -> list[Co
 
 def _seen(post: Listed, replies: Sequence[Any]) -> Seen:
     """Return who sees a post, from the replies about it and its author."""
-    found, author = posts.read_with_author(post.id, post.author, *replies)
+    fields, user = map(read_pairs, replies)
+    found, author = read_post(post.id, fields), User.read(post.author, user)
     if found is None or author is None or found.is_hidden:
         return False, None
     is_apart = author.is_private or author.is_suspended or post.is_in_group

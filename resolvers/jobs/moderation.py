@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resolvers.jobs import conversations, groups, posts, privacy
+from resolvers.jobs import conversations, groups, pictures, posts, privacy
 from resolvers.jobs.mentions import end_of_comment
 from resolvers.jobs.step import Budget, Outcome, Steps, conclude, text
 from store import accounts, jobs, likes_and_comments, promotions
@@ -21,6 +21,8 @@ async def resolve(db: Database, job: Job, budget: Budget) -> Outcome:
     case, last = int(text(job, "case")), int(job.cursor or 0)
     if not job.cursor:
         await _carry_out(db, job, budget)
+        for packed in str(job.body.get("pictures") or "").splitlines():
+            await pictures.drop_messaged(db, packed)
     while found := await reports.reporters_after(db, case, last):
         await reports.notify_reporters(db, found)
         last = found[-1].place

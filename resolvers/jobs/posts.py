@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from resolvers.homes import merge
-from resolvers.jobs import listings
+from resolvers.jobs import listings, pictures
 from resolvers.jobs.mentions import end_of_comments, end_of_post, notify_of_post
 from resolvers.jobs.step import Budget, Outcome, conclude, in_batches, text, to_followers
 from resolvers.rules import ranking
@@ -27,7 +27,7 @@ from store.client.database import Command, Database
 from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
-from store.ids import instant
+from store.ids import LARGEST, instant
 from store.records import Job, Repost, read_hashtags
 
 CLEAR_CHUNK = 1_000  # Reposts, likes, comments and favourites of a post removed per step.
@@ -116,6 +116,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
         await jobs.checkpoint(db, job, CASCADE)
         return Outcome.MORE
     await _clear(db, job, post)
+    await pictures.removed(db, job)
     if job.body["overtook"] and job.cursor != AGAIN:
         # The delete overtook a delivery, and one of its batches may have run after the retraction. So a worker goes
         # over the homes once more, after a lease in which that batch has ended.
@@ -186,7 +187,7 @@ async def _retract(db: Database, job: Job, post: int, budget: Budget) -> bool:
 
 async def _cascade(db: Database, original: int, whose: int, budget: Budget) -> bool:
     """Delete the plain reposts of a deleted post."""
-    while reposts := await posts.reposts_before(db, original, None, CLEAR_CHUNK):
+    while reposts := await posts.reposts_between(db, original, 0, LARGEST, CLEAR_CHUNK):
         for source in reposts:
             if budget.left <= 0:
                 return False

@@ -13,16 +13,23 @@ import structlog
 
 from resolvers.homes import build
 from resolvers.jobs import rescoring
-from resolvers.jobs.dispatch import perform
+from resolvers.jobs.dispatch import FAILED, SLOW, perform
+from resolvers.jobs.lane import Lane
 from resolvers.jobs.step import Budget, conclude
+from resolvers.jobs.traces import continued
 from store import jobs
+from store.client.background import BACKGROUND, MOST_SECONDS
 from store.client.database import CommandRefused, Database, Unavailable
+from store.client.metering import METER
 from store.client.pubsub import PubSub
 from store.ids import PARTITIONS
+from store.media import MediaUnavailable
+from store.pictures import uploads
 from store.records import Job
 
 SWEEP_SECONDS = 1.0  # between two sweeps for jobs of dead workers; each sweep covers a share of the partitions
-IDLE_SECONDS = 3600.0  # between two searches for idle homes
+WAITING = 0.5  # of a lease: for so long the jobs that were taken over together may give way to requests
+IDLE_SECONDS = 3600.0  # between two searches for idle homes, and for uploads that nothing shows
 
 log = structlog.get_logger()
 
@@ -35,16 +42,31 @@ class Worker:
         self._woken = asyncio.Event()
         self._wanted = set(range(PARTITIONS))  # partitions to check next
         self._swept = 0
+        self._slow = Lane(db, self._try, db.settings.images_at_once)
 
     async def run_once(self, partitions: Collection[int] = range(PARTITIONS)) -> int:
-        """Take over and try the jobs that wait in these partitions; returns how many were tried.
+        """Take over and try the jobs that wait in these partitions, slow ones too; returns how many were tried.
+
+        Raises as `begin` does.
+        """
+        taken = await self.begin(partitions)
+        await self._slow.drain()
+        return taken
+
+    async def begin(self, partitions: Collection[int]) -> int:
+        """Take over jobs, try them, and begin the slow ones; returns how many were taken over.
 
         Raises Unavailable. On a cluster, it tries the other jobs first: these may not need the node that is away.
         """
         taken = await jobs.take_over(self._db, partitions)
         lost: Unavailable | None = None
+        pause = min(MOST_SECONDS, self._db.settings.job_lease_seconds * WAITING / max(1, len(taken)))
         for done, job in enumerate(taken):
+            if job.kind in SLOW:
+                self._slow.add(job)
+                continue
             try:
+                await BACKGROUND.give_way(pause)
                 await self._try(job)
             except Unavailable as error:
                 if not self._db.is_cluster:
@@ -78,11 +100,15 @@ class Worker:
                     await self._finish_wanted()
                     if time.monotonic() >= looked + IDLE_SECONDS:
                         looked = time.monotonic()
+                        await BACKGROUND.give_way()
                         await build.let_go_idle(self._db)
+                        while await uploads.sweep(self._db):
+                            pass
                 except Unavailable:  # already logged
                     pass
         finally:
             pubsub.ignore(jobs.WAKE, wake)
+            await self._slow.close()
 
     def _sweep(self) -> None:
         """Add the next share of partitions to those wanted. Each partition has its turn within one lease."""
@@ -99,8 +125,9 @@ class Worker:
             lost: Unavailable | None = None
             for part in nodes.values():  # a node that is away does not keep those of others waiting
                 try:
-                    while await self.run_once(part):
-                        pass
+                    await BACKGROUND.give_way()
+                    while await self.begin(part):
+                        await BACKGROUND.give_way()
                 except Unavailable as error:
                     self._wanted |= part
                     lost = error
@@ -112,8 +139,9 @@ class Worker:
 
     async def _rescore(self) -> None:
         try:
+            await BACKGROUND.give_way()
             while await rescoring.run_once(self._db):
-                pass
+                await BACKGROUND.give_way()
         except Unavailable:
             pass  # scores wait until all nodes accept writes; the worker goes on with other work
         except Exception:
@@ -123,11 +151,16 @@ class Worker:
         # Another worker may have done the job since it was taken over. Doing it twice only costs time.
         # A job that fails stays leased. It is tried again after the lease, and set aside after JOB_ATTEMPTS.
         try:
-            if await jobs.renew(self._db, job):
-                await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))
+            with continued(self._db, job):
+                if await jobs.renew(self._db, job):
+                    await conclude(self._db, job, await perform(self._db, job, Budget(float("inf"))))
         except CommandRefused:
+            await jobs.excuse(self._db, job)
+        except MediaUnavailable as error:
+            log.warning("media_unavailable", job=job.id, kind=job.kind, reason=str(error))
             await jobs.excuse(self._db, job)
         except Unavailable:
             raise
         except Exception:
+            METER.jobs[job.kind, FAILED] += 1
             log.exception("job_failed", job=job.id, kind=job.kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
@@ -78,9 +78,12 @@ class Announcement:
     event: AnnouncedEvent
     members: frozenset[int]  # the members that the event is about
     users: Mapping[int, User | None]
+    reaches_strangers: bool = False  # whether it reaches all viewers who have no relationship to the members
 
     def reaches(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
         """Return whether a viewer gets the event, given the viewer's relationships to the members in it."""
+        if self.reaches_strangers and viewer not in self.members and self.members.isdisjoint(relationships):
+            return True
         between = {member: relationships.get(member, NO_RELATIONSHIP) for member in self.members}
         if isinstance(self.event, PostDeleted):  # its author's account may be deleted
             return all(map(visibility.is_wanted, between.values()))
@@ -103,7 +106,8 @@ async def anew(context: Context, event: Event) -> Announcement | None:
     Returns None when the post or member is gone, hidden or private by now. The look-up is made as a viewer without
     any relationships.
     """
-    return await _ANNOUNCE[KINDS[event.kind]](context.nobody(), event)
+    found = await _ANNOUNCE[KINDS[event.kind]](context.nobody(), event)
+    return replace(found, reaches_strangers=found.reaches(None, {})) if found else None
 
 
 async def _post_created(context: Context, event: Event) -> Announcement | None:

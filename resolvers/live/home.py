@@ -26,7 +26,7 @@ from resolvers.operation.context import Context
 from resolvers.reading import global_ids
 from resolvers.reading.home_edges import Placed, TimelineEdge, placed
 from resolvers.reading.home_entries import HomeEntries
-from store import events, follows, homes, posts, replies, timelines
+from store import events, follows, posts, replies, timelines
 from store.events import Event
 from store.events.reader import Subscriber, since
 from store.records import Repost, Source
@@ -159,9 +159,9 @@ async def _changes(operation: Context, event: Event, subscription: HomeSubscript
             if post == last:
                 subscription.move(event.cursor)
             cursor = event_cursor(subscription.resume)
-            if found and found.edge:
+            if found.edge:
                 yield TimelineEntryPut(cursor, event.at, found.edge, context)
-            elif found and not (event.kind in BEGINS or (found.post is None and _is_about_member(event))):
+            elif not (event.kind in BEGINS or (found.post is None and _is_about_member(event))):
                 # Another event reports these: the removal of a new post, or a deletion that happened meanwhile.
                 is_repost = isinstance(found.post, Repost) if found.post else _is_repost(event)
                 yield TimelineEntryRemoved(cursor, event.at, global_ids.post_id(post, is_repost=is_repost), context)
@@ -251,20 +251,9 @@ def _together(some: Affected | None, others: Affected) -> Affected | None:
 
 async def _look(
     context: Context, event: Event, subscription: HomeSubscription, post: int, sources: tuple[Source, ...]
-) -> Placed | None:
-    """Return a post's place in the viewer's home now, None when the look decides nothing; three round trips.
-
-    It decides nothing for a post that only reposts add at or below the floor. There, homes list only the followed
-    members' own posts.
-    """
+) -> Placed:
+    """Return a post's place in the viewer's home now; three round trips."""
     if event.kind == "delete":
         return Placed(None, None)
     scanned = REPOSTS_MERGED if _is_about_member(event) else REPOSTS_SCANNED
-    (floor,), found = await asyncio.gather(
-        context.batcher.run([homes.floor_command(subscription.viewer)]),
-        placed(context, subscription.following, post, sources, scanned),
-    )
-    if floor is None:  # the home was dropped as idle: this subscriber has not read it for days
-        await build.read(context.db, subscription.viewer)
-        floor = await homes.floor(context.db, subscription.viewer)
-    return None if 0 < found.repost <= int(floor or 0) else found
+    return await placed(context, subscription.following, post, sources, scanned)

@@ -20,6 +20,7 @@ from resolvers.mail import links
 from resolvers.mail.composing import compose
 from resolvers.mail.sending import Away, PutOff, Refused, Transport, transport
 from resolvers.operation.tokens import Tokens, digest
+from store.client.background import BACKGROUND
 from store.client.database import Database, Unavailable
 from store.client.tasks import stop
 from store.ids import made_at
@@ -133,6 +134,7 @@ class Mailer:
         """Send mails over one connection until none is left; returns how many were settled."""
         settled = 0
         while waiting:
+            await BACKGROUND.give_way()
             settled += await self._try(carrier, waiting.pop()) is Outcome.SETTLED
         return settled
 

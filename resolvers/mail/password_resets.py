@@ -78,4 +78,6 @@ async def reset_password(
 async def _limit(context: Context) -> None:
     most = context.settings.reset_requests_per_hour
     if wait := await attempts.hourly_wait(context, REQUESTS, context.address, most):
-        raise RateLimited(f"too many requests to reset a password: try again in {wait} s", wait)
+        raise RateLimited(
+            f"too many requests to reset a password: try again in {wait} s", wait, "reset_requests_per_hour"
+        )

@@ -7,7 +7,14 @@ from resolvers.jobs import dispatch
 from resolvers.mail import links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Unauthenticated, UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.errors import (
+    Unauthenticated,
+    UserError,
+    UserErrorCode,
+    over_limit,
+    refuse,
+    refuse_all,
+)
 from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import digest
 from store import account_names, accounts
@@ -101,4 +108,4 @@ async def _limit(context: Context, member: int) -> None:
     if wait := await attempts.hourly_wait(context, MAILS, str(member), most):
         minutes = -(-wait // MINUTE_SECONDS)
         message = f"at most {most} links to verify an address are sent in an hour: try again in {minutes} min"
-        raise refuse(UserErrorCode.LIMIT_REACHED, message)
+        raise over_limit("verification_mails_per_hour", message)

@@ -52,7 +52,7 @@ async def admit_log_in(context: Context, identifier: str, device: str | None) ->
     counted = [address, (IDENTIFIER, identifier), pair]
     by_address, by_identifier, by_pair = await attempts.count(context.db, counted, WINDOW_SECONDS)
     if by_address > settings.log_in_attempts_per_address:
-        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS))
+        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS), "log_in_attempts_per_address")
     admission = Admission((counted[1], pair))
     if by_identifier <= settings.log_in_attempts:
         return admission
@@ -60,8 +60,8 @@ async def admit_log_in(context: Context, identifier: str, device: str | None) ->
     if not wait:
         return admission
     if by_pair > settings.log_in_attempts:
-        raise _too_many(wait)
-    return Admission(admission.counted, _too_many(wait))
+        raise _too_many(wait, "log_in_attempts")
+    return Admission(admission.counted, _too_many(wait, "log_in_attempts"))
 
 
 def _network(address: str) -> str:
@@ -84,7 +84,7 @@ async def admit_confirmation(context: Context) -> Admission:
     counted = [own, (ADDRESS, context.address)]
     by_session, by_address = await attempts.count(context.db, counted, WINDOW_SECONDS)
     if by_session > context.settings.log_in_attempts or by_address > context.settings.log_in_attempts_per_address:
-        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS))
+        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS), "log_in_attempts")
     return Admission((own,))
 
 
@@ -107,7 +107,7 @@ async def admit_code(context: Context, member: int, device: str | None = None) -
     """
     own = (CODE_DEVICE, device) if device else (CODE, str(member))
     if wait := await hourly_wait(context, *own, context.settings.code_attempts):
-        raise _too_many(wait, "codes")
+        raise _too_many(wait, "code_attempts", "codes")
     return Admission((own,) if context.settings.rate_limit else (), window=HOUR_SECONDS)
 
 
@@ -117,5 +117,5 @@ async def forget(context: Context, admission: Admission) -> None:
         await attempts.forget(context.db, admission.counted, admission.window)
 
 
-def _too_many(seconds: int, what: str = "log-in attempts") -> RateLimited:
-    return RateLimited(f"too many {what}: try again in {seconds} s", seconds)
+def _too_many(seconds: int, limit: str, what: str = "log-in attempts") -> RateLimited:
+    return RateLimited(f"too many {what}: try again in {seconds} s", seconds, limit)

@@ -60,6 +60,7 @@ class Batcher:
         self._checks = checks
         self._gathered = Gathered([], [], [])
         self.is_current = False  # whether cached values are at least as new as the operation
+        self.is_tracked = True  # whether the server reports changes of everything that was read
         self._writes = 0
         self._flushing = False
         self._sending: set[asyncio.Task[None]] = set()
@@ -94,6 +95,7 @@ class Batcher:
     def ask(self, commands: Sequence[Command]) -> asyncio.Future[list[Any]]:
         """Queue commands for the next round trip. The future has their replies, as `attempt` returns them."""
         future: asyncio.Future[list[Any]] = self.loop.create_future()
+        self.is_tracked = False
         self._gathered.commands.append((commands, future))
         self._begin()
         return future
@@ -118,7 +120,7 @@ class Batcher:
     def outdate(self) -> None:
         """Stop using cached values until the store has replied again, because something was written."""
         self._writes += 1
-        self.is_current = False
+        self.is_current = self.is_tracked = False
 
     def _begin(self) -> None:
         if not self._flushing:
@@ -211,6 +213,7 @@ class Batcher:
             return await self._db.run(commands)
         writes = self._writes
         replies, is_current = await self._db.read(commands, readings)
+        self.is_tracked &= is_current
         self.is_current = is_current and writes == self._writes
         return replies
 

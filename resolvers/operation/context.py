@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
 from resolvers.operation import viewer_home
+from resolvers.operation.answers import Answer
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.errors import (
     Forbidden,
@@ -21,10 +23,11 @@ from resolvers.operation.services import Services
 from resolvers.operation.session_check import SessionCheck
 from resolvers.operation.tokens import Claims
 from resolvers.operation.viewer_home import ViewerHome
+from resolvers.rules import links
 from store.client.database import Database
 from store.credentials.records import Role
 from store.moderation.records import RANKS
-from store.records import Relationship
+from store.records import Post, Relationship
 from store.settings import Settings
 from store.timelines import Slice
 
@@ -40,6 +43,8 @@ class Context:
     room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
     selection: object | None = None  # of the document, if other viewers may get the same answer
     fields: frozenset[str] | None = None  # names of all fields in the document, if known
+    is_momentary = False  # whether the answer depends on the current moment
+    _recalled: Hashable = None  # key of the operation's answer
     written: tuple[str, str, asyncio.Future[list[Any]]] | None = None  # what `write_limits` reads ahead of a write
 
     def __init__(
@@ -139,6 +144,37 @@ class Context:
         """Drop loaded values, and use no cached ones until the store replies, because something was written."""
         self.batcher.outdate()
         self.load = DataLoaders(self.batcher, self.services.cached, self.viewer)
+
+    async def recall(self, asked: Hashable) -> bytes | None:
+        """Return the cached JSON of an operation, checked to be current; one round trip, none where there is none.
+
+        From now on, `remember` caches what the operation is answered with.
+        """
+        answers = self.services.answers
+        # With a new span of the grid, links to pictures are new, and so may be the day on which a home is read.
+        self._recalled = key = self.viewer, asked, int(time.time()) // links.GRID
+        if answers.find(key) is None:
+            return None
+        await self.close()
+        if self.fatal or not self.batcher.is_current:
+            return None
+        return answers.use(key, self._session_check.standing)
+
+    def remember(self, json: bytes) -> None:
+        """Cache the JSON of the operation, if the server reports every change of what it was made of."""
+        if self.batcher.is_tracked and self.batcher.is_current and not self.is_momentary:
+            marks = self.load.marks()
+            if marks is not None:
+                self.services.answers.keep(self._recalled, Answer(json, marks, self._session_check.standing))
+
+    def show(self, post: Post, *, has_liked: bool) -> None:
+        """Show a post as a write has left it, and use no cached values until the store replies.
+
+        Everything else that the operation has read stays, because the write has not changed it.
+        """
+        self.batcher.outdate()
+        self.load.post.prime({post.id: post})
+        self.load.has_liked.prime({post.id: has_liked})
 
     async def home(self, viewer: int, part: Slice) -> ViewerHome:
         """Return part of the viewer's stored home; one round trip, more after the big authors have changed."""

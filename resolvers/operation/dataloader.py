@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from resolvers.operation.batcher import Batcher
-from store.client.cached_values import CachedValues, Changed
+from store.client.cached_values import CachedValues, Changed, Mark
 from store.client.database import Command
 
 ANY = 0  # the key of a data loader's only value, or of a value that covers all its ids
@@ -100,6 +101,13 @@ class DataLoader(Generic[Value]):
             self.cached.keep(values, changed)
         self.leave(ids)
 
+    def marks(self) -> Sequence[Mark] | None:
+        """Return marks that are all true until a loaded value has changed; None if one is not in the cache now.
+
+        A data loader without a cache has none: its reads pass the batcher as plain commands.
+        """
+        return self.cached.marks(self._loaded) if self.cached and self._loaded else ()
+
     def leave(self, ids: Iterable[Any]) -> None:
         """Mark ids as no longer being read: they have arrived, or their caller was cancelled."""
         for entity_id in ids:
@@ -150,6 +158,24 @@ async def fetch(batcher: Batcher, *wanted: Lookup) -> None:
         # Cancelling this caller must not cancel the read of others. If the reading caller was cancelled, read again.
         for others in waits:
             await asyncio.shield(others)
+
+
+def read_ahead(batcher: Batcher, loader: DataLoader[Any], entity_id: Any) -> None:
+    """Have the next round trip read an id, without waiting. An id that is loaded or cached is not read."""
+    if not loader.missing((entity_id,)) or entity_id in loader.find_cached((entity_id,)):
+        return
+    found: asyncio.Future[None] = batcher.loop.create_future()
+    if ids := loader.seek([entity_id], set()):
+        reading = _Reading([(loader, ids, loader.ask(ids, found))])
+        batcher.read(reading).add_done_callback(partial(_end, found))
+
+
+def _end(found: asyncio.Future[None], answered: asyncio.Future[None]) -> None:
+    if error := answered.exception():
+        found.set_exception(error)
+        found.exception()  # perhaps no caller waits: asyncio must not report it as never retrieved
+    else:
+        found.set_result(None)
 
 
 async def _look_up(batcher: Batcher, sought: list[tuple[DataLoader[Any], list[Any]]]) -> None:

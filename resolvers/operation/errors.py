@@ -7,6 +7,7 @@ from enum import Enum
 
 from graphql import GraphQLError
 
+from store.client.metering import METER
 from store.client.outages import CommandRefused, Unavailable
 
 
@@ -48,6 +49,12 @@ def refuse(code: UserErrorCode, message: str, *path: str) -> Refused:
     return Refused(UserError(code, message, list(path) or None))
 
 
+def over_limit(setting: str, message: str, *path: str) -> Refused:
+    """Return a Refused to raise, with LIMIT_REACHED; metrics count it for the setting that refused."""
+    METER.refusals[setting] += 1
+    return refuse(UserErrorCode.LIMIT_REACHED, message, *path)
+
+
 def field_error(code: UserErrorCode, message: str, field: str) -> UserError:
     """Return the user error of one input field, to be collected with others."""
     return UserError(code, message, [field])
@@ -68,6 +75,7 @@ class RequestError(GraphQLError):
     code = "INTERNAL"
     status = 200
     retry_after: int | None = None  # seconds
+    limit: str = ""  # the setting that refused, if one did, for metrics
 
     def __init__(self, message: str) -> None:
         super().__init__(message, extensions={"code": self.code})
@@ -104,9 +112,10 @@ class RateLimited(RequestError):
     code = "RATE_LIMITED"
     status = 429
 
-    def __init__(self, message: str, retry_after: int) -> None:
+    def __init__(self, message: str, retry_after: int, limit: str = "") -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.limit = limit
         self.extensions = {"code": self.code, "retryAfter": retry_after}
 
 
@@ -116,6 +125,10 @@ class QueryTooComplex(RequestError):
     code = "QUERY_TOO_COMPLEX"
     status = 400
 
+    def __init__(self, message: str, limit: str = "") -> None:
+        super().__init__(message)
+        self.limit = limit
+
 
 UNREACHABLE = "the database cannot be reached: try again"
 REFUSING = "the database cannot do this now: try again later"
@@ -123,7 +136,7 @@ REFUSING_SECONDS = 10  # before a retry of a refused command: an operator has to
 
 
 class ServiceUnavailable(RequestError):
-    """The database cannot be reached or refuses the command. Retry after the seconds that `Retry-After` gives."""
+    """The database cannot answer, or there is too much to do. Retry after the seconds that `Retry-After` gives."""
 
     code = "SERVICE_UNAVAILABLE"
     status = 503

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
@@ -11,7 +10,9 @@ from resolvers.operation import conversation_loaders, group_loaders
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.dataloader import DataLoader, Lookup, fetch, sound
+from resolvers.operation.made_loaders import each_is_there, flags, records, the_one
 from resolvers.operation.viewer_loaders import Relationships, Sources
+from resolvers.rules.merging import EARLIER_REPOSTS
 from store import (
     account_names,
     accounts,
@@ -25,8 +26,7 @@ from store import (
     promotions,
     timelines,
 )
-from store.client.cached_values import CachedValues
-from store.client.database import Command
+from store.client.cached_values import Mark
 from store.conversations.records import Conversation, Message, Summary
 from store.credentials.records import Credentials
 from store.groups import reads as groups
@@ -35,7 +35,7 @@ from store.homes import StoredHome
 from store.ids import partition
 from store.notifications import Notification, look_up, read_notifications, read_until_command
 from store.promotions import Promotion
-from store.records import NO_RELATIONSHIP, Comment, Entry, Post, Relationship, Source, User, read_pairs, read_post
+from store.records import NO_RELATIONSHIP, Comment, Entry, Post, Relationship, Source, User, read_post
 
 Value = TypeVar("Value")
 
@@ -51,6 +51,7 @@ class DataLoaders:
         self._cached = cached_kinds
         self._viewer = viewer
         self._me = viewer or 0
+        self._others: list[DataLoader[Any]] = []  # Data loaders that are no attributes.
         self.decided: dict[int, Any] = {}  # member → the viewer's permissions, as the rules decided them
         self.granted: set[int] = set()  # members whom a moderator sees in this operation, even if blocked by them
         self.open_groups: dict[int, bool] = {}  # group → whether the viewer sees what is in it, as the rules decided
@@ -62,29 +63,29 @@ class DataLoaders:
 
     @cached_property
     def user(self) -> DataLoader[User | None]:
-        return _records(self._batcher, accounts.user_command, User.read, self._cached.users)
+        return records(self._batcher, accounts.user_command, User.read, self._cached.users)
 
     @cached_property
     def post(self) -> DataLoader[Post | None]:
-        return _records(self._batcher, posts.post_command, read_post, self._cached.posts)
+        return records(self._batcher, posts.post_command, read_post, self._cached.posts)
 
     @cached_property
     def comment(self) -> DataLoader[Comment | None]:
-        return _records(self._batcher, likes_and_comments.comment_command, Comment.read, self._cached.comments)
+        return records(self._batcher, likes_and_comments.comment_command, Comment.read, self._cached.comments)
 
     @cached_property
     def group(self) -> DataLoader[Group | None]:
-        return _records(self._batcher, groups.group_command, Group.read, self._cached.groups)
+        return records(self._batcher, groups.group_command, Group.read, self._cached.groups)
 
     @cached_property
     def is_in_group(self) -> DataLoader[bool]:
         me = self._me
-        return DataLoader(self._batcher, lambda ids: [groups.joined_command(g, me) for g in ids], _each_is_there)
+        return DataLoader(self._batcher, lambda ids: [groups.joined_command(g, me) for g in ids], each_is_there)
 
     @cached_property
     def has_asked_group(self) -> DataLoader[bool]:
         me = self._me
-        return DataLoader(self._batcher, lambda ids: [groups.requested_command(g, me) for g in ids], _each_is_there)
+        return DataLoader(self._batcher, lambda ids: [groups.requested_command(g, me) for g in ids], each_is_there)
 
     @cached_property
     def group_role(self) -> DataLoader[GroupRole]:
@@ -97,15 +98,15 @@ class DataLoaders:
 
     @cached_property
     def promotion(self) -> DataLoader[Promotion | None]:
-        return _records(self._batcher, promotions.promotion_command, Promotion.read)
+        return records(self._batcher, promotions.promotion_command, Promotion.read)
 
     @cached_property
     def conversation(self) -> DataLoader[Conversation | None]:
-        return _records(self._batcher, conversations.conversation_command, Conversation.read)
+        return records(self._batcher, conversations.conversation_command, Conversation.read)
 
     @cached_property
     def message(self) -> DataLoader[Message | None]:
-        return _records(self._batcher, conversations.message_command, Message.read, self._cached.messages)
+        return records(self._batcher, conversations.message_command, Message.read, self._cached.messages)
 
     @cached_property
     def read_mark(self) -> DataLoader[int]:
@@ -119,28 +120,33 @@ class DataLoaders:
 
     @cached_property
     def credentials(self) -> DataLoader[Credentials | None]:
-        return _records(self._batcher, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
+        return records(self._batcher, accounts.credentials_command, lambda _, fields: Credentials.read(fields))
 
     @cached_property
     def has_liked(self) -> DataLoader[bool]:
         me = self._me
-        return DataLoader(self._batcher, lambda ids: likes_and_comments.liked_commands(ids, me), _each_is_there)
+        return DataLoader(
+            self._batcher,
+            lambda ids: likes_and_comments.liked_commands(ids, me),
+            each_is_there,
+            self._cached.likes.of(me),
+        )
 
     @cached_property
     def has_reposted(self) -> DataLoader[bool]:
-        return _flags(self._batcher, posts.reposted_command, self._me)
+        return flags(self._batcher, posts.reposted_command, self._me, self._cached.reposted)
 
     @cached_property
     def has_favourited(self) -> DataLoader[bool]:
-        return _flags(self._batcher, favourites.favourited_command, self._me)
+        return flags(self._batcher, favourites.favourited_command, self._me, self._cached.favourites)
 
     @cached_property
     def has_requested(self) -> DataLoader[bool]:
-        return _flags(self._batcher, follows.requested_command, self._me)
+        return flags(self._batcher, follows.requested_command, self._me)
 
     @cached_property
     def followed_by(self) -> DataLoader[bool]:
-        return _flags(self._batcher, follows.followed_by_command, self._me)
+        return flags(self._batcher, follows.followed_by_command, self._me)
 
     @cached_property
     def relationship(self) -> DataLoader[Relationship]:
@@ -186,12 +192,12 @@ class DataLoaders:
 
     @cached_property
     def big_version(self) -> DataLoader[str]:
-        return _the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._cached.big_version)
+        return the_one(self._batcher, big_authors.VERSION, lambda reply: reply or "", self._cached.big_version)
 
     @cached_property
     def promoted_until(self) -> DataLoader[int]:
         """The end of the last running promotion, in ms since 1970; 0 if none runs."""
-        return _the_one(self._batcher, promotions.LAST, promotions.read_last, self._cached.promoted_until)
+        return the_one(self._batcher, promotions.LAST, promotions.read_last, self._cached.promoted_until)
 
     @cached_property
     def big_followed(self) -> DataLoader[tuple[int, ...]]:
@@ -209,12 +215,25 @@ class DataLoaders:
 
     def published(self, member: int) -> DataLoader[list[Entry]]:
         """Return the data loader of a member's newest posts, by the number of posts to read."""
-        return DataLoader(
+        made: DataLoader[list[Entry]] = DataLoader(
             self._batcher,
             lambda counts: [timelines.newest_published_command(member, count) for count in counts],
             lambda _, replies: [timelines.read_profile_entries(reply) for reply in sound(replies)],
             self._cached.profiles.of(member),
         )
+        self._others.append(made)
+        return made
+
+    def first_reposts(self, below: int | None) -> DataLoader[tuple[Source, ...]]:
+        """Return the data loader of the oldest plain reposts of posts, of those before an id."""
+        made: DataLoader[tuple[Source, ...]] = DataLoader(
+            self._batcher,
+            lambda ids: [posts.first_reposts(post, EARLIER_REPOSTS, below) for post in ids],
+            lambda _, replies: list(map(posts.read_reposts, sound(replies))),
+            self._cached.reposts.of(below),
+        )
+        self._others.append(made)
+        return made
 
     @cached_property
     def place(self) -> DataLoader[int | None]:
@@ -246,45 +265,21 @@ class DataLoaders:
             lambda _, replies: [int(reply or 0) for reply in replies],
         )
 
+    def marks(self) -> list[Mark] | None:
+        """Return marks that are all true until a value loaded so far has changed; None if one is not cached now.
+
+        The day on which the viewer last read their home is left out. It stays today until the day ends, but its key
+        changes with each other member of the partition.
+        """
+        found: list[Mark] = []
+        for name, loader in (*vars(self).items(), *(("", other) for other in self._others)):
+            if isinstance(loader, DataLoader) and name != "read_on":
+                marks = loader.marks()
+                if marks is None:
+                    return None
+                found += marks
+        return found
+
     async def all(self, *wanted: Lookup) -> None:
         """Load ids of several data loaders in one round trip."""
         await fetch(self._batcher, *wanted)
-
-
-def _records(
-    batcher: Batcher,
-    command: Callable[[int], Command],
-    read: Callable[[int, dict[str, str]], Value | None],
-    cached: CachedValues | None = None,
-) -> DataLoader[Value | None]:
-    def record(entity_id: int, reply: Any) -> Value | Exception | None:
-        # A broken record fails for the callers that ask for it, and not for the rest of the batch.
-        try:
-            if isinstance(reply, Exception):
-                return reply
-            return read(entity_id, reply if type(reply) is dict else read_pairs(reply))
-        except Exception as error:  # noqa: BLE001  the data loader raises it
-            return error
-
-    def records(ids: list[int], replies: list[Any]) -> Iterable[Value | Exception | None]:
-        return map(record, ids, replies)
-
-    return DataLoader(batcher, lambda ids: list(map(command, ids)), records, cached)
-
-
-def _the_one(
-    batcher: Batcher, command: Command, read: Callable[[Any], Value], cached: CachedValues
-) -> DataLoader[Value]:
-    """Return the data loader of a single value, whose id is ANY."""
-    return DataLoader(batcher, lambda _: [command], lambda _, replies: [read(sound(replies)[0])], cached)
-
-
-def _flags(batcher: Batcher, command: Callable[[int, list[int]], Command], viewer: int) -> DataLoader[bool]:
-    def flags(_: list[int], replies: list[Any]) -> list[bool]:
-        return [reply is not None for reply in sound(replies)[0]]
-
-    return DataLoader(batcher, lambda ids: [command(viewer, ids)], flags)
-
-
-def _each_is_there(_: list[int], replies: list[Any]) -> list[bool]:
-    return [reply is not None for reply in sound(replies)]

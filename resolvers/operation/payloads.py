@@ -11,8 +11,10 @@ from resolvers.operation.tokens import Claims
 from store.conversations.records import Conversation, Message
 from store.groups.records import Group
 from store.moderation.records import Report
+from store.pictures.uploads import Upload
 from store.promotions import Promotion
 from store.records import Comment, Post, User
+from store.records.pictures import Image
 from store.secret import Secret
 
 
@@ -80,6 +82,12 @@ class UsersPayload(Payload, frozen=True, kw_only=True):
     viewer: Claims | None = None
 
 
+class UploadPayload(Payload, frozen=True, kw_only=True):
+    """An upload that was announced."""
+
+    upload: Upload | None = None
+
+
 class PostPayload(Payload, frozen=True, kw_only=True):
     """A published status."""
 
@@ -124,6 +132,12 @@ class PromotionPayload(Payload, frozen=True, kw_only=True):
     """A promotion after a change."""
 
     promotion: Promotion | None = None
+
+
+class ImagePayload(Payload, frozen=True, kw_only=True):
+    """A picture after a change."""
+
+    image: Image | None = None
 
 
 class GroupPayload(Payload, frozen=True, kw_only=True):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable
 
+from resolvers.operation.answers import Answers
 from resolvers.operation.cached_kinds import CachedKinds
 from resolvers.operation.compute_once import ComputeOnce
 from resolvers.operation.errors import unavailable
 from resolvers.operation.one_time_codes import OneTimeCodes
+from resolvers.operation.picture_links import PictureLinks
 from resolvers.operation.session_check import lives
 from resolvers.operation.stream_filters import Listeners
 from resolvers.operation.tokens import Claims, Passwords, Tokens
 from resolvers.operation.viewer_home import BigAuthors
 from store import jobs, sessions
+from store.client import health
 from store.client.database import Database, Unavailable
 from store.client.pubsub import PubSub
 from store.client.tasks import stop
@@ -21,6 +24,7 @@ from store.events.reader import Log
 from store.sessions import SESSIONS
 from store.settings import Settings
 
+MIB = 1_048_576
 RENDERINGS_KEPT = 1_000  # Cached events, each rendered for one selection.
 ANNOUNCED_KEPT = 1_000  # Cached announced events: subscribers are not all equally fast.
 LOOKS_AT_ONCE = 16  # Subscription events that are read and rendered at a time, each for a single viewer.
@@ -36,6 +40,7 @@ class Services:
         self.tokens = Tokens(settings, secret)
         self.passwords = Passwords(settings)
         self.codes = OneTimeCodes(secret)
+        self.picture_links = PictureLinks(settings, secret)
         self.pubsub = PubSub(db.servers, db.channel_prefix, db.outages)
         db.servers.watch(self.pubsub.rearrange)
         self.log = Log(db, self.pubsub)
@@ -45,6 +50,7 @@ class Services:
         self.looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self.big = BigAuthors()
         self.cached = CachedKinds(db.cache)
+        self.answers = Answers(settings.answers_kept_mib * MIB)
         self._on_session_end: list[OnSessionEnd] = []
         self._handing_over: asyncio.Task[None] | None = None
         self.silences = 0  # How often Pub/Sub has (re)subscribed. Before each, the end of a session may be missed.
@@ -57,12 +63,11 @@ class Services:
         self._handing_over = asyncio.create_task(jobs.keep_handing_over(self.db), name="handing over")
 
     async def close(self) -> None:
-        """Unsubscribe, and release threads and connections."""
+        """Unsubscribe, and release threads. The database stays open."""
         await stop(self._handing_over)
         await self.log.close()
         await self.pubsub.close()
         self.passwords.close()
-        await self.db.close()
 
     async def session_is_valid(self, claims: Claims) -> bool:
         """Return whether the session is still valid; one round trip, raises ServiceUnavailable."""
@@ -70,6 +75,10 @@ class Services:
             return lives(claims.session, await sessions.session_text(self.db, claims.member, claims.session))
         except Unavailable as error:
             raise unavailable(error) from error
+
+    def store_silence(self) -> float:
+        """Return for how long the store has left a command unanswered, s; no round trip."""
+        return health.silence(self.db)
 
     async def trouble(self) -> str:
         """Return the state that keeps the database from answering or from accepting writes; "" if it does both."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -63,6 +63,11 @@ class SessionCheck:
         self._counted = ""  # The name under which the request is counted.
         self._found: SessionState | Exception | None = None
 
+    @property
+    def standing(self) -> Hashable:
+        """What the check has found about the viewer that answers may depend on."""
+        return self.role, self.is_suspended, self.lacks_two_factor, self.is_verified
+
     def counting(self) -> list[Command]:
         """Return the commands that count the request."""
         if not self._rate_limit:
@@ -87,7 +92,7 @@ class SessionCheck:
         """
         if counted and self._count(counted) > self._rate_limit:
             wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
-            raise RateLimited(f"more than {self._rate_limit} requests in a minute", wait)
+            raise RateLimited(f"more than {self._rate_limit} requests in a minute", wait, "rate_limit")
         if self._claims is None:
             return True
         found = self._found or self._cached.find([self._claims.session]).get(self._claims.session)

@@ -38,7 +38,7 @@ _RANDOM_BYTES = 32  # Bytes of a refresh token, and of its signature: 43 charact
 _REFRESH_TOKEN = re.compile(r"([0-9]{1,16})\.([\w-]{12})\.([\w-]{43})([\w-]{43})?", re.ASCII)
 # The purpose of a signature is part of the signed text, so none serves another. Access tokens begin with `eyJ` instead.
 _ISSUED, _NEXT, _DEVICE, _ADDRESS = "refresh token:", "next refresh token:", "device token:", "address:"
-_MAIL = "mail token:"
+_MAIL, _UPLOAD = "mail token:", "upload:"
 _MAIL_TOKEN = re.compile(r"([0-9]{1,16})\.[\w-]{43}", re.ASCII)  # Member, and 256 bits.
 
 
@@ -134,6 +134,10 @@ class Tokens:
         So the store, where the mail waits with its nonce, holds no token that could be used.
         """
         return Secret(f"{member}.{self._signature(f'{_MAIL}{purpose} {member} {nonce}')}")
+
+    def upload_token(self, upload: int) -> Secret:
+        """Return the token of the link that takes the bytes of an upload. The store holds nothing of it."""
+        return Secret(self._signature(f"{_UPLOAD}{upload}"))
 
     def address_digest(self, member: int, address: str) -> str:
         """Return the keyed digest under which a log-in's address is stored. Without the key nobody can guess it."""

@@ -8,7 +8,7 @@ from typing import Any
 from resolvers.operation.batcher import Batcher
 from resolvers.operation.dataloader import ANY, DataLoader, sound
 from store import blocks, homes
-from store.client.cached_values import RELATIONS_KEPT, CachedValues
+from store.client.cached_values import RELATIONS_KEPT, CachedValues, Mark
 from store.client.database import Command
 from store.records import NO_RELATIONSHIP, Relationship, Source, read_sources
 
@@ -48,6 +48,11 @@ class Relationships(DataLoader[Relationship]):
             return missing
         self._loaded |= {member: whole[member] for member in missing}
         return []
+
+    def marks(self) -> Sequence[Mark] | None:
+        """Return marks that are all true until a loaded value has changed; the whole sets are one value."""
+        whole = self._loaded.get(ANY)
+        return self.cached.marks({ANY: whole}) if whole is not None and self.cached else super().marks()
 
     def find_cached(self, missing: Sequence[int]) -> Mapping[int, Any]:
         """Return the ids that are cached; their values may be out of date."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserError, UserErrorCode
 from resolvers.rules.repetition import fingerprint
+from store.client.metering import METER
 from store.limits import writes
 from store.limits.writes import Exceeded, Kind, Limit, Made
 
@@ -79,6 +80,7 @@ def refusal(limit: Limit | None, outcome: str) -> Refused | None:
 def exceeded(limit: Limit, what: Exceeded) -> UserError:
     """Return the user error that names the limit and says when it ends."""
     seconds = writes.seconds_left(what)
+    METER.refusals["same_text_targets" if what is Exceeded.TEXT else f"{limit.kind.value}_per_hour"] += 1
     if what is Exceeded.TEXT:
         message = f"text: the same text goes to at most {limit.targets} conversations, posts and groups in a day"
         return UserError(UserErrorCode.LIMIT_REACHED, f"{message}: try again in {seconds:,} s", ["text"])

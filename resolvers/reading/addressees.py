@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from resolvers.operation.context import Context
-from resolvers.operation.errors import Refused, UserErrorCode, refuse
+from resolvers.operation.errors import (
+    Refused,
+    UserErrorCode,
+    over_limit,
+    refuse,
+)
 from resolvers.reading import global_ids, hydrate
 from resolvers.rules.visibility import allows_messages
 from store.client.database import Command
@@ -43,7 +48,7 @@ def named(settings: Settings, user_ids: Sequence[str], viewer: int) -> dict[int,
 
 def _too_many(settings: Settings) -> Refused:
     message = f"userIds: a conversation has at most {settings.max_participants} members, the viewer included"
-    return refuse(UserErrorCode.LIMIT_REACHED, message, "userIds")
+    return over_limit("max_participants", message, "userIds")
 
 
 async def look_up(context: Context, places: Mapping[int, str], command: Command) -> Addressees:

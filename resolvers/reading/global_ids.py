@@ -12,20 +12,35 @@ from store.groups.records import Group
 from store.ids import LARGEST
 from store.moderation.records import ModerationAct, Report
 from store.notifications import Notification
+from store.pictures.uploads import Upload
 from store.promotions import Promotion
 from store.records import Comment, Post, Repost, Status, User
+from store.records.pictures import Image
 from store.settings import Settings
 
 _DIGITS = 14  # hexadecimal digits for 53 bits; the number is fixed, so that a truncated id is recognised
 _FORM = re.compile(
-    r"(user|status|repost|comment|group|promotion|notification|conversation|message|viewer|report|act)_([0-9a-f]{14})"
+    r"(user|status|repost|comment|group|promotion|notification|conversation|message|viewer|report|act|image|upload)"
+    r"_([0-9a-f]{14})"
 )
 
 POSTS = ("status", "repost")
 
 
 Record = (
-    User | Post | Comment | Group | Promotion | Notification | Conversation | Message | Report | ModerationAct | Claims
+    User
+    | Post
+    | Comment
+    | Group
+    | Promotion
+    | Notification
+    | Conversation
+    | Message
+    | Report
+    | ModerationAct
+    | Image
+    | Upload
+    | Claims
 )
 
 
@@ -41,6 +56,8 @@ _KINDS: dict[type, str] = {
     Message: "message",
     Report: "report",
     ModerationAct: "act",
+    Image: "image",
+    Upload: "upload",
     Claims: "viewer",
 }
 

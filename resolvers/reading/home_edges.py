@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -12,21 +12,20 @@ from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Lookup
 from resolvers.reading import hydrate, paging
 from resolvers.rules import merging, visibility
-from resolvers.rules.merging import EARLIER_REPOSTS
 from resolvers.rules.visibility import Sight
 from store import posts
+from store.homes import bounds
 from store.ids import LARGEST
 from store.promotions import Promotion
 from store.records import Comment, Entry, Post, Relationship, Repost, Source
 
 HOME = "home"  # the kind in cursors of the home
-REPOSTS_SHOWN = 100  # oldest reposts of a post below the floor that are searched for those of followed members
 
 
 class TimelineEdge(Struct, frozen=True):
     """A post in a timeline, a comment among mentions, or a promotion.
 
-    `sources` are the plain reposts that added a post to a home, oldest first.
+    `sources` are the plain reposts that added a post to a home: those since the last lift, then the earlier ones.
     """
 
     cursor: str
@@ -40,42 +39,51 @@ class HomeFacts(Struct, frozen=True):
     sight: Sight
     relationships: Mapping[int, Relationship]
     posts: Sequence[Post | None]  # of each entry
-    sources: Sequence[tuple[Source, ...]]  # of each entry, oldest first
+    in_store: Sequence[tuple[Source, ...]]  # sources of each entry in the stored home
+    not_stored: Sequence[tuple[Source, ...]]  # reposts of each entry that may be sources, too
     stored: Sequence[int | None]  # place of each entry in the stored home
     plain_reposts: frozenset[tuple[int, int]]  # existing plain reposts, each with its original
     big: frozenset[int]
     floor: int | None
+    lift: int
     shows_all_replies: bool
 
     def edges(self, entries: Sequence[Entry]) -> list[TimelineEdge | None]:
         """Return the edges of the entries, None for those not listed at their place or not seen."""
         shown = visibility.timeline(self.sight, self.posts)
+        rows = zip(entries, shown, self.in_store, self.not_stored, self.stored, strict=True)
         return [
-            self._edge(entry.place, post, sources, stored) if post else None
-            for entry, post, sources, stored in zip(entries, shown, self.sources, self.stored, strict=True)
+            self._edge(entry.place, post, in_store, others, stored) if post else None
+            for entry, post, in_store, others, stored in rows
         ]
 
-    def _edge(self, place: int, post: Post, sources: Sequence[Source], stored: int | None) -> TimelineEdge | None:
+    def _edge(
+        self, place: int, post: Post, in_store: tuple[Source, ...], others: Sequence[Source], stored: int | None
+    ) -> TimelineEdge | None:
         if post.reply_to_author and not self._shows_reply(post):
             return None
         has_author = not post.group and (post.author == self.sight.viewer or self.relationships[post.author].follows)
-        if has_author and not sources and place == stored == post.id:
+        if has_author and not in_store and not others and place == stored == post.id:
             return TimelineEdge(paging.cursor(HOME, place), post)  # fast path for most entries; same as the rules
-        existing = self._existing(post, sources)
-        facts = merging.PlaceFacts(
-            post=post.id,
-            has_author=has_author,
-            is_pulled=post.home_author in self.big,
-            stored=stored,
-            sources=existing,
-            pulled=frozenset([source.repost for source in existing if source.author in self.big]),
-            floor=self.floor or 0,
-        )
-        shown = shown_sources(self.sight, existing)
-        is_listed = self.floor is None or merging.is_listed_at(place, facts)
-        if not is_listed or not (has_author or shown):
+        existing, own = self._existing(post, (*in_store, *others)), post.id if has_author else None
+        if self.floor is not None and place != self._listed_place(post, own, existing, in_store, stored):
             return None
-        return TimelineEdge(paging.cursor(HOME, place), post, shown)
+        shown = shown_sources(self.sight, merging.in_order_of_lifts(existing, place))
+        return TimelineEdge(paging.cursor(HOME, place), post, shown) if has_author or shown else None
+
+    def _listed_place(
+        self, post: Post, own: int | None, existing: Sequence[Source], in_store: Sequence[Source], stored: int | None
+    ) -> int | None:
+        """Return the post's place by those sources that pages can find: the others are on their way to the home."""
+        floor, known = self.floor or 0, set(in_store)
+        pulled = {s.repost for s in existing if s.author in self.big and s not in known}
+        sources = [s.repost for s in existing if s.repost <= floor or s.repost in pulled or s in known]
+        findable = pulled | {repost for repost in sources if repost <= floor}
+        if own is not None and (own <= floor or post.home_author in self.big):
+            findable.add(own)
+        if self.big:
+            findable |= merging.Added(own, False, (), tuple(in_store)).candidates(stored, self.lift)
+        return merging.listed_place(merging.PlaceFacts(own, sources, stored, findable, self.lift))
 
     def _shows_reply(self, post: Post) -> bool:
         return self.shows_all_replies or merging.shows_reply(
@@ -89,53 +97,69 @@ class HomeFacts(Struct, frozen=True):
         return merging.sources_of(sources, is_source=is_source)
 
 
-async def facts(context: Context, found: Sequence[Entry], big: Sequence[int], floor: int | None) -> HomeFacts:
+async def facts(
+    context: Context, found: Sequence[Entry], big: Sequence[int], floor: int | None, following: Collection[int] | None
+) -> HomeFacts:
     """Read what decides about home entries; two round trips.
 
     Sources are checked again here, so that an unfinished delivery or removal shows nothing wrong. `big` are the
     followed big authors, whose posts are not stored: `found` has their entries too. With `floor=None`, a post is shown
-    at any place.
+    at any place. `following` are the members followed, if they have been read.
     """
     load, ids, places = context.load, [entry.entity for entry in found], [entry.place for entry in found]
-    if big or min(places, default=LARGEST) <= (floor or 0):
-        more, records = await asyncio.gather(
-            _not_stored(context, found, big, floor or 0),
-            hydrate.records(context, ids, (load.sources, ids), (load.place, ids)),
+    # Without big authors, an entry above the floor was read where it is stored.
+    unsure = ids if big else [entry.entity for entry in found if entry.place <= (floor or 0)]
+    if big or min(ids, default=LARGEST) <= (floor or 0):
+        not_stored, records = await asyncio.gather(
+            _not_stored(context, found, big, floor or 0, following),
+            hydrate.records(context, ids, (load.sources, ids), (load.place, unsure)),
         )
-        sources = [(*some, *others) for some, others in zip(load.sources.loaded(ids), more, strict=True)]
-        stored: Sequence[int | None] = load.place.loaded(ids)
+        known = dict(zip(unsure, load.place.loaded(unsure), strict=True))
+        stored: Sequence[int | None] = [known.get(entry.entity, entry.place) for entry in found]
     else:
         records = await hydrate.records(context, ids, (load.sources, ids))
-        sources, stored = load.sources.loaded(ids), places
-    all_sources = set(chain.from_iterable(sources))
+        not_stored, stored = [()] * len(ids), places
+    in_store = load.sources.loaded(ids)
+    all_sources = set(chain.from_iterable((*in_store, *not_stored)))
     reposts = [source.repost for source in all_sources]
     answered = [post.reply_to_author for post in records if post and post.reply_to_author]
     lookups: list[Lookup] = [(load.post, reposts), (load.relationship, answered)]
     sight = await hydrate.sight_of_posts(context, records, [source.author for source in all_sources], *lookups)
     plain = frozenset((r.id, r.original_id) for r in load.post.loaded(reposts) if isinstance(r, Repost) and r.is_plain)
-    shows_all = context.settings.home_shows_all_replies
-    return HomeFacts(sight, load.relationship.found, records, sources, stored, plain, frozenset(big), floor, shows_all)
+    return HomeFacts(
+        sight=sight,
+        relationships=load.relationship.found,
+        posts=records,
+        in_store=in_store,
+        not_stored=not_stored,
+        stored=stored,
+        plain_reposts=plain,
+        big=frozenset(big),
+        floor=floor,
+        lift=bounds.lift(context.db),
+        shows_all_replies=context.settings.home_shows_all_replies,
+    )
 
 
 async def _not_stored(
-    context: Context, found: Sequence[Entry], big: Sequence[int], floor: int
+    context: Context, found: Sequence[Entry], big: Sequence[int], floor: int, following: Collection[int] | None
 ) -> list[tuple[Source, ...]]:
     """Return the plain reposts that stored sources lack, by entry: those of big authors, and those up to the floor."""
-    first, theirs = await asyncio.gather(_first_reposts(context, found, big, floor), _reposts_by(context, found, big))
-    return [(*first.get(entry, ()), *theirs.get(entry, ())) for entry in found]
+    first, theirs = await asyncio.gather(_first_reposts(context, found, floor), _reposts_by(context, found, big))
+    return [
+        (*(s for s in first.get(entry, ()) if following is None or s.author in following), *theirs.get(entry, ()))
+        for entry in found
+    ]
 
 
-async def _first_reposts(
-    context: Context, found: Sequence[Entry], big: Sequence[int], floor: int
-) -> dict[Entry, tuple[Source, ...]]:
-    """Return the oldest reposts of entries at or below the floor; of other entries, only their reposts down there.
-
-    A repost at or below the floor gives a post a place there.
-    """
-    counts = {e: (REPOSTS_SHOWN, None) if e.place <= floor else (EARLIER_REPOSTS, floor + 1) for e in found}
-    asked = [entry for entry in found if floor and (big or entry.place <= floor)]
-    replies = await context.batcher.run([posts.first_reposts(e.entity, *counts[e]) for e in asked]) if asked else []
-    return {entry: posts.read_reposts(reply) for entry, reply in zip(asked, replies, strict=True)}
+async def _first_reposts(context: Context, found: Sequence[Entry], floor: int) -> dict[Entry, tuple[Source, ...]]:
+    """Return the oldest reposts of entries at or below the floor; of other entries, only their reposts down there."""
+    asked = [entry for entry in found if 0 < entry.entity <= floor]
+    whole, lower = context.load.first_reposts(None), context.load.first_reposts(floor + 1)
+    loaders = [whole if entry.place <= floor else lower for entry in asked]
+    wanted = [(one, [e.entity for e, its in zip(asked, loaders, strict=True) if its is one]) for one in (whole, lower)]
+    await context.load.all(*wanted)
+    return {entry: one.loaded([entry.entity])[0] for entry, one in zip(asked, loaders, strict=True)}
 
 
 async def _reposts_by(
@@ -160,7 +184,6 @@ class Placed(Struct, frozen=True):
 
     post: Post | None
     edge: TimelineEdge | None
-    repost: int = 0  # the repost that gives the place, if the viewer neither is nor follows the author
 
 
 async def placed(
@@ -177,16 +200,17 @@ async def placed(
         hydrate.timeline_posts(context, [post_id]),
         _sources(context, following, post_id, required, scanned),
     )
-    if record is None:
-        return Placed(None, None)
-    place = merging.place(record.id, record.home_author, viewer, following, sources)
-    shown = shown_sources(sight, sources)
-    has_author = record.home_author == viewer or record.home_author in following
-    is_shown = context.settings.home_shows_all_replies or merging.shows_reply(record, viewer, following.__contains__)
-    if post is None or place is None or not (has_author or shown) or not is_shown:
+    if record is None or post is None:
         return Placed(record, None)
-    edge = TimelineEdge(paging.cursor(HOME, place), post, shown)
-    return Placed(record, edge, 0 if has_author else place)
+    has_author = record.home_author == viewer or record.home_author in following
+    own = [record.id] if has_author else []
+    place = merging.place((*own, *(source.repost for source in sources)), bounds.lift(context.db))
+    is_shown = context.settings.home_shows_all_replies or merging.shows_reply(record, viewer, following.__contains__)
+    if place is None or not is_shown:
+        return Placed(record, None)
+    shown = shown_sources(sight, merging.in_order_of_lifts(sources, place))
+    edge = TimelineEdge(paging.cursor(HOME, place), post, shown) if has_author or shown else None
+    return Placed(record, edge)
 
 
 async def _sources(

@@ -21,14 +21,13 @@ from store.timelines import Slice
 
 _IN_GROUP = 2  # parts of a profile's entry for a post in a group: the post and its group
 PROFILES_READ = 500  # profiles per round trip below the floor
-SCANS = 5  # most reads of all profiles for one page: plain reposts, which are skipped, may fill them
 
 
 class HomeEntries:
     """Reads slices of one home in one operation.
 
-    Above the floor, stored entries are merged with the profiles of followed big authors. At and below the floor, the
-    followed members' own posts and quotes are pulled from their profiles.
+    Above the floor, stored entries are merged with the profiles of followed big authors. At and below the floor,
+    entries are pulled from the profiles of all members followed.
     """
 
     def __init__(self, context: Context, viewer: int) -> None:
@@ -37,7 +36,9 @@ class HomeEntries:
         self._is_read = False
         self._touches = False
         self._floor, self._oldest = 0, bounds.oldest(context.db)
+        context.is_momentary |= self._oldest > 0  # entries leave by time alone
         self._big: tuple[int, ...] = ()
+        self._following: frozenset[int] | None = None
 
     async def fetch(self, part: Slice) -> list[Entry]:
         """Return candidate entries between two places. The rules decide which of them are listed."""
@@ -49,10 +50,13 @@ class HomeEntries:
         found = await self._below(part, part.count)
         return (found + await self._above(part, stored))[: part.count]
 
-    async def state(self) -> tuple[tuple[int, ...], int]:
-        """Return the followed big authors, whose posts are not stored, and the floor."""
+    async def state(self) -> tuple[tuple[int, ...], int, frozenset[int] | None]:
+        """Return the followed big authors, whose posts are not stored, the floor, and the members followed.
+
+        The last is None as long as nothing below the floor was read.
+        """
         await self._ready()
-        return self._big, self._floor
+        return self._big, self._floor, self._following
 
     def beyond(self, asked: Window) -> Callable[[], Awaitable[bool]]:
         """Return a function that says whether the home has entries behind the cursor where reading began."""
@@ -118,70 +122,44 @@ class HomeEntries:
         high = [entry for entry in stored if entry.place > lowest]
         if not self._big:  # the store has put them in order
             return high[: part.count]
-        replies = await self._context.batcher.run([timelines.profile_slice(b, part) for b in self._big])
-        found: dict[int, int] = {}
-        for reply in replies:
-            # A stored entry at the same place is the same post: places are ids, and each is taken once.
-            found |= {place: post for post, place in _published(reply, reposts=True)}
-        found |= {entry.place: entry.entity for entry in high}
+        *replies, candidates = await self._context.batcher.run(
+            [*(timelines.profile_slice(b, part) for b in self._big), homes.candidates(self._viewer, part)]
+        )
+        entries = [*homes.read_candidates(candidates), *(entry for reply in replies for entry in _published(reply))]
+        # A stored entry at the same place is the same post: places are ids, and each is taken once.
+        found = {entry.place: entry.entity for entry in (*entries, *high)}
         return _first(part, (Entry(post, place) for place, post in found.items()), part.count)
 
     # ---- below the floor
 
     async def _below(self, part: Slice, count: int) -> list[Entry]:
-        """Return the followed members' own posts and quotes at and below the floor."""
+        """Return what the viewer and the members they follow have published at and below the floor."""
         below = min(part.below or self._floor + 1, self._floor + 1)
         part = Slice(part.above, below, part.newest_first, count)
         if count <= 0 or self._floor == 0 or below - 1 <= (part.above or 0):
             return []
         (following,) = await self._context.batcher.run([follows.followed_command(self._viewer)])
-        authors = [self._viewer, *(int(author) for author in following)]
+        self._following = frozenset(map(int, following))
         found: list[Entry] = []
-        end: int | None = None
-        for _ in range(SCANS):
-            some, end = await self._pull(authors, replace(part, count=count - len(found)))
-            found += some
-            if end is None or len(found) == count:
-                return found
-            part = replace(part, below=end) if part.newest_first else replace(part, above=end)
-        # Reposts still fill the profiles after `SCANS` reads. Dummy entries at the last scanned place let the next page
-        # go on from there; the rules leave them out.
-        assert end is not None
-        return [*found, *([Entry(0, end)] * (count - len(found)))]
-
-    async def _pull(self, authors: Sequence[int], part: Slice) -> tuple[list[Entry], int | None]:
-        """Return the first own posts of all authors, and the place up to which all profiles were read.
-
-        The place is None if every profile was read to its end.
-        """
-        found: list[Entry] = []
-        end: int | None = None
-        for some in batches(authors, PROFILES_READ):
-            replies = await self._context.batcher.run([timelines.profile_slice(a, part) for a in some])
-            for reply in replies:
-                found += [Entry(post, place) for post, place in _published(reply, reposts=False)]
-                if len(reply) // 2 == part.count:
-                    last = int(reply[-1])
-                    end = last if end is None else (max if part.newest_first else min)(end, last)
-            found = _first(part, found, part.count)
-            if len(found) == part.count:
+        for some in batches([self._viewer, *self._following], PROFILES_READ):
+            replies = await self._context.batcher.run([timelines.profile_slice(author, part) for author in some])
+            found = _first(part, [*found, *(entry for reply in replies for entry in _published(reply))], count)
+            if len(found) == count:
                 last = found[-1].place
                 part = replace(part, above=last - 1) if part.newest_first else replace(part, below=last + 1)
-        whole = [e for e in found if end is None or (e.place >= end if part.newest_first else e.place <= end)]
-        return whole, end
+        return found
 
 
-def _published(reply: Sequence[str], *, reposts: bool) -> list[tuple[int, int]]:
-    """Return post and place of a profile's entries. A plain repost counts for its original.
+def _published(reply: Sequence[str]) -> list[Entry]:
+    """Return the entries that part of a profile adds to homes. A plain repost adds its original.
 
-    With `reposts`, a post in a group is listed as post 0, which the rules leave out. So the page goes on below it.
+    A post in a group is listed as post 0, which the rules leave out. So the page goes on below it.
     """
-    parts = [(text.split(":"), int(place)) for text, place in zip(reply[::2], reply[1::2], strict=True)]
-    return [(_post_of(part), place) for part, place in parts if reposts or len(part) == 1]
+    parts = zip(reply[::2], reply[1::2], strict=True)
+    return [Entry(_post_of(text.split(":")), int(place)) for text, place in parts]
 
 
 def _post_of(part: Sequence[str]) -> int:
-    """Return the post that a profile's entry adds to homes: a plain repost's original, and 0 for a post in a group."""
     return 0 if len(part) == _IN_GROUP else int(part[1] if len(part) > 1 else part[0])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from resolvers.operation import dataloader
 from resolvers.operation.context import Context
 from resolvers.operation.dataloader import Lookup
 from resolvers.operation.errors import UserErrorCode, refuse
@@ -78,18 +79,18 @@ async def records(context: Context, ids: Sequence[int], *fetched: Lookup) -> lis
 
 
 async def sight_of_posts(
-    context: Context, found: Sequence[Post | None], also: Iterable[int] = (), *fetched: Lookup
+    context: Context, found: Sequence[Post | None], also: Iterable[int] = (), *fetched: Lookup, flagged: bool = True
 ) -> Sight:
     """Return the facts that decide what the viewer sees of posts, and of the members `also`; one round trip.
 
-    Other lookups share the round trip.
+    Other lookups share the round trip. Unless `flagged`, the viewer's flags that the document asks for do not.
     """
     reposts = [post for post in found if type(post) is Repost]
     members = [*also, *[post.author for post in found if post], *[post.original_author for post in reposts]]
     originals = [post.original_id for post in reposts]
     in_groups = [post.group for post in found if post and post.group]
     in_groups += [post.original_group for post in reposts if post.original_group]
-    asked = any(map(context.wants, POST_FLAGS))
+    asked = flagged and any(map(context.wants, POST_FLAGS))
     flags = _flags(context, POST_FLAGS, [*[acts_for(post) for post in found if post], *originals]) if asked else []
     return await sight_of(context, members, originals, *flags, *fetched, in_groups=in_groups)
 
@@ -256,14 +257,29 @@ def acts_for(post: Post) -> int:
     return post.original_id if isinstance(post, Repost) and post.is_plain else post.id
 
 
+def read_ahead(context: Context, post_id: str) -> None:
+    """Have the operation's first round trip read the post that a mutation names, unless it is cached."""
+    found = global_ids.read(post_id)
+    if context.viewer is not None and found and found[0] in global_ids.POSTS:
+        dataloader.read_ahead(context.batcher, context.load.post, found[1])
+
+
 async def acted_on(context: Context, post_id: str, field: str = "postId") -> Post:
-    """Return the post that an action applies to: for a plain repost, its original. Raises Refused if it is not seen."""
+    """Return the post that an action applies to: for a plain repost, its original. Raises Refused if it is not seen.
+
+    The viewer's flags are not read, because the action may change them.
+    """
     number = global_ids.expect(post_id, global_ids.POSTS, field)
-    found = await post(context, number)
-    target = await post(context, acts_for(found)) if found else None
+    found = await _unflagged(context, number)
+    target = await _unflagged(context, acts_for(found)) if found and acts_for(found) != number else found
     if target is None or not global_ids.is_of(post_id, found):
         raise refuse(UserErrorCode.NOT_FOUND, f"{field}: there is no such post", field)
     return target
+
+
+async def _unflagged(context: Context, post_id: int) -> Post | None:
+    found = await records(context, [post_id])
+    return visibility.seen(await sight_of_posts(context, found, flagged=False), found)[0]
 
 
 async def own(context: Context, post_id: str, viewer: int, verb: str, *, or_any: bool = False) -> Post:

@@ -91,7 +91,10 @@ async def messages(context: Context, found: Sequence[Report]) -> list[list[Messa
     viewer = context.viewer or 0
     reading = [report for report in carrying if report.reporter_id != viewer]
     await log.append(context.db, *(_read_by(viewer, report) for report in reading))
-    read = {report.id: read_messages(text) for report, text in zip(carrying, texts, strict=True)}
+    read = {
+        report.id: read_messages(text, is_evidence=report in reading)
+        for report, text in zip(carrying, texts, strict=True)
+    }
     hydrate.grant(context, {message.sender_id for copy in read.values() for message in copy})
     return [read.get(report.id, []) for report in found]
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from resolvers.operation.context import Context
-from resolvers.reading import global_ids, groups, hydrate, messaging, moderation
+from resolvers.reading import global_ids, groups, hydrate, messaging, moderation, pictures, uploads
 
 
 async def node(context: Context, global_id: str) -> object | None:
@@ -41,7 +41,9 @@ LOADERS: dict[str, Callable[[Context, Sequence[int]], Awaitable[list[Any]]]] = {
     "notification": hydrate.notifications,
     "conversation": messaging.conversations,
     "message": messaging.messages,
+    "image": pictures.images,
     "report": moderation.reports,
     "act": moderation.acts,
+    "upload": uploads.uploads,
     "viewer": hydrate.viewers,
 }

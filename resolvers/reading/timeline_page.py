@@ -57,8 +57,8 @@ class Home:
         self.goes_on = self._entries.beyond
 
     async def records(self, entries: Sequence[Entry]) -> HomeFacts:
-        big, floor = await self._entries.state()
-        return await home_edges.facts(self._context, entries, big, None if self._at_any_place else floor)
+        big, floor, following = await self._entries.state()
+        return await home_edges.facts(self._context, entries, big, None if self._at_any_place else floor, following)
 
     def rules(self, entries: Sequence[Entry], facts: HomeFacts) -> list[TimelineEdge | None]:
         return facts.edges(entries)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from store.records import Post, Published, Source
 
-EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for one at or below the floor.
+EARLIER_REPOSTS = 1_000  # Oldest reposts of a post that are searched for those at or below the floor.
 
 
 def sources_of(sources: Iterable[Source], *, is_source: Callable[[Source], bool]) -> tuple[Source, ...]:
@@ -20,16 +20,22 @@ def sources_of(sources: Iterable[Source], *, is_source: Callable[[Source], bool]
     return tuple(source for source in sorted(set(sources), key=lambda s: s.repost) if is_source(source))
 
 
-def place(post: int, author: int, member: int, following: Collection[int], sources: Sequence[Source]) -> int | None:
-    """Return a post's place in a member's home: its smallest source; None if it has none.
+def place(sources: Iterable[int], lift: int) -> int | None:
+    """Return the place that ascending sources give a post, None if there are none.
 
-    The place is the post's own id if the member wrote it or follows its author. Otherwise it is the id of the first
-    repost by a followed member.
+    The first source is the place. A later one becomes the place if it is more than `lift` after the present place. With
+    a lift of 0, none does.
     """
-    if author == member or author in following:
-        return post
-    reposts = [source.repost for source in sources if source.author in following]
-    return min(reposts, default=None)
+    found: int | None = None
+    for source in sources:
+        if found is None or 0 < lift < source - found:
+            found = source
+    return found
+
+
+def in_order_of_lifts(sources: Sequence[Source], place: int) -> tuple[Source, ...]:
+    """Return the sources of a post in the order in which they are named: those since the last lift come first."""
+    return (*(s for s in sources if s.repost >= place), *(s for s in sources if s.repost < place))
 
 
 def shows_reply(post: Post, viewer: int, follows: Callable[[int], bool]) -> bool:
@@ -42,64 +48,115 @@ def shows_reply(post: Post, viewer: int, follows: Callable[[int], bool]) -> bool
     return answered is None or answered == post.author or viewer in {post.author, answered} or follows(answered)
 
 
+class Added(Struct, frozen=True):
+    """What adds a post to a home: the post itself, and plain reposts, oldest first."""
+
+    own: int | None  # The post's id if that is a source: the member wrote it, or follows its author.
+    is_delivered: bool  # Whether the post is in the home without its reposts. Readers pull a big author's posts.
+    earlier: tuple[int, ...]  # Reposts up to the floor.
+    reposts: tuple[Source, ...]  # Those above the floor.
+
+    def place(self, floor: int, lift: int) -> int | None:
+        """Return the post's place in the home, None if it is not listed."""
+        own = () if self.own is None else (self.own,)
+        found = place((*own, *self.earlier, *(source.repost for source in self.reposts)), lift)
+        is_pulled = found == self.own and not self.is_delivered
+        return None if found is None or found <= floor or is_pulled else found
+
+    def below(self, floor: int, lift: int) -> int | None:
+        """Return the place that the sources up to the floor give the post."""
+        own = () if self.own is None or self.own > floor else (self.own,)
+        return place((*own, *self.earlier), lift)
+
+    def candidates(self, place: int | None, lift: int) -> set[int]:
+        """Return the reposts that can be the post's place for readers who add big authors' reposts of it.
+
+        No repost can be the place that is more than the lift before the last one. Nor can one that is within the lift
+        after the post.
+        """
+        if not lift or not self.reposts:
+            return set()
+        least = max(self.reposts[-1].repost - lift, self.own + lift + 1 if self.own else 0)
+        return {source.repost for source in self.reposts if source.repost >= least} - {place}
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A home: the place of each post above the floor, and the plain reposts above the floor.
+    """A home: the place of each post above the floor, and what is known of posts with plain reposts above the floor.
 
-    The reposts may also be of posts at or below the floor.
+    These may also be posts at or below the floor.
     """
 
     places: dict[int, int]
-    sources: dict[int, tuple[Source, ...]]
+    added: dict[int, Added]
     floor: int
+    lift: int
 
-    def without(self, posts: Collection[int]) -> Home:
-        """Return the home without some posts that turned out to have a place below the floor."""
-        places = {post: place for post, place in self.places.items() if post not in posts}
-        return replace(self, places=places)
+    def what_adds(self, post: int) -> Added:
+        """Return what adds a post to the home."""
+        is_listed = post in self.places
+        return self.added.get(post) or Added(post if is_listed else None, is_listed, (), ())
+
+    def with_earlier(self, earlier: Mapping[int, Sequence[Source]]) -> Home:
+        """Return the home with the reposts up to the floor of some posts that are not above it."""
+        added, places = dict(self.added), dict(self.places)
+        for post, sources in earlier.items():
+            added[post] = structs.replace(added[post], earlier=tuple(source.repost for source in sources))
+            _list(places, post, added[post].place(self.floor, self.lift))
+        return replace(self, places=places, added=added)
 
     def above(self, floor: int) -> Home:
         """Return the home with a higher floor."""
         floor = max(self.floor, floor)
-        sources = {
-            post: tuple(s for s in post_sources if s.repost > floor) for post, post_sources in self.sources.items()
-        }
-        return Home(
-            {post: place for post, place in self.places.items() if place > floor},
-            {post: post_sources for post, post_sources in sources.items() if post_sources},
-            floor,
-        )
+        places = {post: place for post, place in self.places.items() if place > floor}
+        added = {post: _above(known, floor) for post, known in self.added.items()}
+        return Home(places, {post: known for post, known in added.items() if known.reposts}, floor, self.lift)
+
+    def newest(self, size: int) -> Home:
+        """Return the home with at most `size` posts."""
+        kept = sorted(self.places.values(), reverse=True)
+        return self if len(kept) <= size else self.above(kept[size])
+
+
+def _list(places: dict[int, int], post: int, place: int | None) -> None:
+    if place is None:
+        places.pop(post, None)
+    else:
+        places[post] = place
+
+
+def _above(known: Added, floor: int) -> Added:
+    passed = tuple(source.repost for source in known.reposts if source.repost <= floor)
+    return structs.replace(known, earlier=known.earlier + passed, reposts=known.reposts[len(passed) :])
 
 
 def pull(
-    member: int, following: Collection[int], profiles: Mapping[int, Sequence[Published]], horizon: int, size: int | None
+    member: int, following: Collection[int], profiles: Mapping[int, Sequence[Published]], horizon: int, lift: int
 ) -> Home:
     """Return a member's home as a pure function of what they and the members they follow have published.
 
-    `profiles` holds these members' entries above `horizon`, newest first. Posts of a followed member who is missing
-    from `profiles` get no place, even if somebody reposted them. `size` limits the number of posts.
+    `profiles` holds these members' entries above `horizon`, which is the home's floor. A followed member who is missing
+    from `profiles` adds neither posts nor reposts.
     """
     places: dict[int, int] = {}
     reposts: dict[int, list[Source]] = {}
     whose: dict[int, int] = {}
     for author, published in profiles.items():
         for entry in published:
-            if entry.group:
+            if entry.group or entry.id <= horizon:
                 continue  # a post in a group goes to no home
             if entry.original is None:
                 places[entry.id] = entry.id
             elif author != member and entry.original_author is not None:
                 reposts.setdefault(entry.original, []).append(Source(entry.id, author))
                 whose[entry.original] = entry.original_author
-    sources = {post: tuple(sorted(post_sources, key=lambda s: s.repost)) for post, post_sources in reposts.items()}
-    for post, post_sources in sources.items():
-        if whose[post] in profiles:
-            places[post] = post
-        elif whose[post] not in following:
-            places[post] = post_sources[0].repost
-    kept = sorted(places.values(), reverse=True)
-    floor = horizon if size is None or len(kept) <= size else max(kept[size], horizon)
-    return Home(places, sources, 0).above(floor)
+    added: dict[int, Added] = {}
+    for post, sources in reposts.items():
+        own = post if whose[post] == member or whose[post] in following else None
+        in_order = tuple(sorted(sources, key=lambda s: s.repost))
+        added[post] = known = Added(own, post in places, (), in_order)
+        _list(places, post, known.place(horizon, lift))
+    return Home(places, added, horizon, lift)
 
 
 def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int) -> int:
@@ -119,30 +176,20 @@ def horizon(member: int, profiles: Mapping[int, Sequence[Published]], size: int)
 
 
 class PlaceFacts(Struct, frozen=True):
-    """The facts that decide whether a post is listed at a place, in a home that is merged when it is read."""
+    """The facts that decide the place of a post in a home that is merged when it is read."""
 
-    post: int
-    has_author: bool  # The author is the member, or is followed.
-    is_pulled: bool  # The author is a big author, whose posts are not pushed.
+    own: int | None  # The post's id, if the viewer wrote it or follows its author.
+    sources: Sequence[int]  # All reposts that are sources, oldest first.
     stored: int | None  # Place in the stored home.
-    sources: tuple[Source, ...]  # All reposts that are sources, oldest first.
-    pulled: frozenset[int]  # Reposts among the sources that are not pushed.
-    floor: int
+    findable: Collection[int]  # The other places at which pages look for the post.
+    lift: int
 
 
-def is_listed_at(place: int, s: PlaceFacts) -> bool:
-    """Return whether a post is listed at one of the places where it was found.
+def listed_place(s: PlaceFacts) -> int | None:
+    """Return the place of a post that all its sources give it, the stored one while no page would find it there.
 
-    A stored place is accepted, unless a source that is not pushed gives an earlier one. While a job is unfinished, the
-    stored place may be too late, but the post must not be missing meanwhile.
+    That is so while a job is unfinished. The post must not be missing meanwhile.
     """
-    if place == s.stored:
-        if s.has_author:
-            return not s.is_pulled or place == s.post
-        return bool(s.sources) and not any(repost < place for repost in s.pulled)
-    if place == s.post:
-        return s.has_author and (place > s.floor or s.stored is None or s.is_pulled)
-    if s.has_author or (s.stored is not None and s.stored < place):
-        return False
-    early = (source.repost for source in s.sources if source.repost in s.pulled or source.repost <= s.floor)
-    return min(early, default=0) == place
+    own = () if s.own is None else (s.own,)
+    found = place((*own, *s.sources), s.lift)
+    return found if found in s.findable else s.stored

@@ -70,6 +70,7 @@ class _Post(Struct, rename="camel", frozen=True):
     conversation_id: str | None
     group: dict[str, str] | None
     original: _Reference | None = None
+    images: list[dict[str, str]] = []  # not read back
 
 
 class _Files(Struct, frozen=True):
@@ -124,7 +125,7 @@ class AccountArchive:
         return found.entries if found else 0
 
     def posts(self) -> Iterator[list[RestoredPost]]:
-        """Yield the posts in batches, oldest first, without those in groups."""
+        """Yield the posts in batches, oldest first, without those in groups and those that are pictures alone."""
         before = 0
         for number in range(1, self._manifest.sections[POSTS].files + 1):
             name = archive.data_file(POSTS, number)
@@ -135,7 +136,7 @@ class AccountArchive:
                 except ValueError as error:
                     raise ImportRefused(f"{self._path}, {name}, {entry.id[:40]!r}: {error}") from error
                 before = post.id
-                if entry.group is None:
+                if entry.group is None and (post.text or post.original):
                     batch.append(post)
             yield batch
 
@@ -151,7 +152,7 @@ class AccountArchive:
             raise WrongValue("a post names only older ones")
         if entry.location is not None:
             _check_location(entry.location)
-        text = normalise(entry.text, limit=self._settings.max_text, may_be_empty=original is not None)
+        text = normalise(entry.text, limit=self._settings.max_text, may_be_empty=bool(original or entry.images))
         return RestoredPost(
             id=post,
             author=member,

@@ -21,6 +21,7 @@ from store.client.database import Database
 from store.credentials import two_factor as second_factor
 from store.credentials.records import Role
 from store.ids import PARTITIONS
+from store.media import MediaUnavailable
 from store.upkeep import scanning
 
 ROUNDS = 5  # of repair: one repair may reveal another finding, such as the comments of a list that is gone
@@ -59,8 +60,11 @@ async def check(db: Database, show: Show, *, homes: int, all_homes: bool, seed: 
     return Answer([*report.lines()], report.data(), 0 if report.clean else 1)
 
 
-async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int) -> Answer:
-    """Finish the jobs that a crash has left, then repair what is found; repeats up to `ROUNDS` times."""
+async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed: int, yes: bool = False) -> Answer:
+    """Finish the jobs that a crash has left, then repair what is found; repeats up to `ROUNDS` times.
+
+    With `yes`, objects that have belonged to nothing for two days are removed at last.
+    """
     while await Worker(db).run_once():
         pass
     report = await _look_over(db, show, None if all_homes else homes, seed)
@@ -72,12 +76,18 @@ async def repair(db: Database, show: Show, *, homes: int, all_homes: bool, seed:
         report = await _look_over(db, show, None if all_homes else homes, seed)
         lines += [f"{mended:,} of them mended", *report.lines()]
         total += mended
+    if yes and (removed := await verify.remove_orphans(db, report)):
+        report = await _look_over(db, show, None if all_homes else homes, seed)
+        lines += [f"{removed:,} objects removed", *report.lines()]
     return Answer(lines, {"mended": total, **report.data()}, 0 if report.clean else 1)
 
 
 async def _look_over(db: Database, show: Show, homes: int | None, seed: int) -> Report:
     with show("keys", await scanning.count(db)) as bar:
-        return await verify.verify(db, homes=homes, seed=seed, progress=bar.update)
+        try:
+            return await verify.verify(db, homes=homes, seed=seed, progress=bar.update)
+        except MediaUnavailable as error:
+            raise UpkeepRefused(f"the object store of pictures cannot be used: {error}") from error
 
 
 async def recount(db: Database, show: Show) -> Answer:

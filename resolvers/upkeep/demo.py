@@ -17,7 +17,7 @@ from resolvers.accounts import create_member
 from resolvers.jobs import dispatch, name_index
 from resolvers.operation.services import Services
 from resolvers.rules.text import hashtags, mentions
-from resolvers.upkeep import demo_groups, demo_moderation
+from resolvers.upkeep import demo_groups, demo_moderation, demo_pictures
 from resolvers.upkeep.demo_groups import Club
 from resolvers.upkeep.demo_moderation import Complaint
 from store import accounts, conversations, follows, likes_and_comments, posts
@@ -66,6 +66,7 @@ class DemoText:
     replies: tuple[DemoText, ...] = ()
     quotes: tuple[DemoText, ...] = ()
     answers: tuple[DemoText, ...] = ()
+    pictures: tuple[str, ...] = ()  # their alt texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,8 @@ async def fill(services: Services) -> Login | None:
         return None
     community = read()
     ids = await _sign_up(services, community)
+    known = [person.login for person in community.people if person.popular or person.login == community.login.login]
+    await demo_pictures.portray(services.db, {login: ids[login] for login in known}, community.login.login)
     crowd = Crowd(services.db, ids)
     await crowd.follow(community)
     await name_index.catch_up(services.db)
@@ -107,6 +110,7 @@ async def fill(services: Services) -> Login | None:
         await asyncio.gather(*(crowd.react(words, post) for words, post in zip(some, made, strict=True)))
     for talk in community.talks:
         await crowd.talk(talk, community.login.login)
+    await demo_pictures.send(services.db, ids, community.talks[0].people, "The weir at six twenty")
     for club in community.groups:
         await demo_groups.gather(services.db, ids, club)
     await demo_moderation.moderate(services.db, ids, community.moderator, community.complaints)
@@ -134,8 +138,10 @@ def read() -> Community:
 
 
 def _words(raw: Mapping[str, Any]) -> DemoText:
-    below = (tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes", "answers"))
-    return DemoText(raw["by"], raw["text"], *below)
+    replies, quotes, answers = (
+        tuple(_words(part) for part in raw.get(kind, ())) for kind in ("replies", "quotes", "answers")
+    )
+    return DemoText(raw["by"], raw["text"], replies, quotes, answers, tuple(raw.get("pictures", ())))
 
 
 def _chance(about: str) -> random.Random:
@@ -214,6 +220,7 @@ class Crowd:
             text=words.text,
             mentions=tuple(self._ids[login] for login in mentions(words.text) if login in self._ids),
             hashtags=hashtags(words.text),
+            images=await demo_pictures.wanted(self._db, self._ids[words.by], words.pictures),
             original=original,
             original_author=self._ids[whose] if original else None,
             reply_to=reply_to,

@@ -21,14 +21,17 @@ from resolvers.jobs.worker import Worker
 from resolvers.operation.inputs import batches
 from resolvers.rules import ranking
 from resolvers.rules.text import TextRefused, hashtags, is_login, mentions, normalise
-from resolvers.upkeep import import_groups, import_messages
+from resolvers.upkeep import drawing, import_groups, import_messages
+from resolvers.upkeep.drawing import Drawing
 from resolvers.upkeep.progress import Phases
 from store import follows, jobs
 from store.client.database import Database
 from store.hashtags import count_uses
 from store.ids import instant
+from store.pictures.images import Wanted
 from store.posts import Draft
 from store.records import Job, read_job
+from store.records.pictures import UploadPurpose
 from store.secret import Secret
 from store.settings import Settings
 from store.upkeep.copying import imports as stored
@@ -36,6 +39,7 @@ from store.upkeep.copying.imports import NewMember, NewPost
 from store.upkeep.kinds import Kind, existing
 
 BATCH = 500  # Members or posts per round trip.
+DRAWINGS = 20  # different ones that an import deals out
 HOMES_BATCH = 100  # Homes written per round trip. Each may have a thousand entries.
 EMAIL_DOMAIN = "import.invalid"  # Reserved by RFC 2606, so mail to imported members goes nowhere.
 
@@ -129,11 +133,13 @@ def _texts(path: Path, limit: int) -> list[str]:
     return found
 
 
-async def load(db: Database, network: Network, password: Secret, messages: int = 0, groups: int = 0) -> str:
+async def load(
+    db: Database, network: Network, password: Secret, messages: int = 0, groups: int = 0, images: int = 0
+) -> str:
     """Import a whole network under progress bars; returns a table of what each phase has cost.
 
     `password` is the hash of the password that every imported member gets. `messages` are dealt out to conversations,
-    and `groups` get the followers of their owners as members.
+    and `groups` get the followers of their owners as members. The first `images` posts have a picture.
     """
     phases = Phases(db)
     async with phases.phase("members", len(network.members)) as bar:
@@ -141,7 +147,7 @@ async def load(db: Database, network: Network, password: Secret, messages: int =
     async with phases.phase("follows", network.edges) as bar:
         await create_follows(db, network, members, bar.update)
     async with phases.phase("posts", network.total) as bar:
-        await create_posts(db, network, members, bar.update)
+        await create_posts(db, network, members, bar.update, images)
     if messages:
         dealt = import_messages.deal(network.following, network.texts, messages, network.seed)
         async with phases.phase("messages", messages) as bar:
@@ -207,22 +213,33 @@ async def _follow(db: Database, following: dict[int, list[int]]) -> None:
     await db.ask(*(jobs.finish(job) for job in made.values()))
 
 
-async def create_posts(db: Database, network: Network, members: dict[str, int], progress: Progress) -> None:
-    """Create the posts that earlier runs have not. The step that creates a post also counts it for its author."""
+async def create_posts(
+    db: Database, network: Network, members: dict[str, int], progress: Progress, images: int = 0
+) -> None:
+    """Create the posts that earlier runs have not, the first ones with a picture.
+
+    The step that creates a post also counts it for its author.
+    """
+    drawn = [await drawing.drawing(f"{network.seed} {number}") for number in range(min(images, DRAWINGS))]
     done = await stored.published(db, network.name)
     for batch in batches(network.dealt(), BATCH):
-        dealt: dict[int, list[str]] = defaultdict(list)
+        dealt: dict[int, list[tuple[str, Drawing | None]]] = defaultdict(list)
         for author, text in batch:
+            drawings, images = drawn if images > 0 else [], images - 1
             if done[members[author]]:
                 done[members[author]] -= 1
             else:
-                dealt[members[author]].append(text)
+                dealt[members[author]].append((text, drawings[images % len(drawings)] if drawings else None))
         await _publish(db, network.name, dealt, members)
         progress(len(batch))
 
 
-async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members: dict[str, int]) -> None:
-    drafts = {author: [_draft(author, text, members) for text in texts] for author, texts in dealt.items()}
+async def _publish(
+    db: Database, name: str, dealt: dict[int, list[tuple[str, Drawing | None]]], members: dict[str, int]
+) -> None:
+    drafts = {
+        author: [await _draft(db, author, text, drawn, members) for text, drawn in own] for author, own in dealt.items()
+    }
     made = await stored.publish(db, name, drafts)
     tags = [draft.hashtags for own in drafts.values() for draft in own]
     new = [NewPost(post, own, ranking.score(instant(post))) for post, own in zip(made, tags, strict=True)]
@@ -231,9 +248,10 @@ async def _publish(db: Database, name: str, dealt: dict[int, list[str]], members
     await db.ask(*(jobs.finish(Job(post, "post", {})) for post in made))
 
 
-def _draft(author: int, text: str, members: dict[str, int]) -> Draft:
+async def _draft(db: Database, author: int, text: str, drawn: Drawing | None, members: dict[str, int]) -> Draft:
     named = tuple(members[login] for login in mentions(text) if login in members)
-    return Draft(author=author, text=text, mentions=named, hashtags=hashtags(text))
+    images = (Wanted(await drawing.add(db, author, UploadPurpose.POST, drawn)),) if drawn else ()
+    return Draft(author=author, text=text, mentions=named, hashtags=hashtags(text), images=images)
 
 
 async def create_homes(db: Database, members: Sequence[int], progress: Progress) -> int:

@@ -115,7 +115,7 @@ async def _opened(db: Database, options: Options) -> AsyncIterator[tuple[Source,
     if db.is_cluster:
         raise UpkeepRefused("the store is a cluster already")
     target = Database(options.target, replace(db.settings, redis_url=options.target))
-    source = await Source.open(db)
+    source = await Source.open(db.nodes[0])
     try:
         await _check_target(db, target, options)
         yield source, target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from resolvers.operation.inputs import batches
@@ -22,7 +22,9 @@ from resolvers.upkeep.invariants import (
     moderation,
     names,
     notifications,
+    objects,
     orphans,
+    pictures,
     pins,
     posts,
     promotions,
@@ -33,6 +35,7 @@ from resolvers.upkeep.invariants.findings import Check, Finding
 from resolvers.upkeep.invariants.homes import home_bounds, homes_equal, read_marks
 from store import jobs
 from store.client.database import Database
+from store.pictures.images import MESSAGE, STATUS, USER
 from store.upkeep.counters import recount_member, recount_post
 from store.upkeep.kinds import Kind
 from store.upkeep.scanning import KeyBatch, scan, sort
@@ -44,7 +47,7 @@ SHOWN = 100  # findings printed
 Progress = Callable[[int], object]  # called with the number of keys read since the last call
 
 CHECKS: dict[Kind, tuple[Check, ...]] = {
-    Kind.USER: (members.users, names.indexed, pins.pinned),
+    Kind.USER: (members.users, names.indexed, pins.pinned, pictures.copies(USER)),
     Kind.EXPORTS: (exports.owned(Kind.EXPORTS),),
     Kind.EXPORT_STREAM: (exports.owned(Kind.EXPORT_STREAM),),
     Kind.FOLLOWING: (relationships.following,),
@@ -53,7 +56,7 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.REQUESTS: (relationships.requests,),
     Kind.BLOCKED: (relationships.blocked,),
     Kind.BLOCKED_BY: (relationships.blocked_by,),
-    Kind.STATUS: (posts.statuses, replies.listed, orphans.posts, group_timelines.posts),
+    Kind.STATUS: (posts.statuses, replies.listed, orphans.posts, group_timelines.posts, pictures.copies(STATUS)),
     Kind.PROFILE: (posts.profiles,),
     Kind.REPOSTED: (posts.reposted,),
     Kind.LIKES: (lists.hanging(Kind.LIKES), orphans.likes),
@@ -67,7 +70,7 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.COMMENTERS: (lists.hanging(Kind.COMMENTERS), lists.listed(Kind.COMMENTERS)),
     Kind.COMMENT: (lists.comments, orphans.comments),
     Kind.CONVERSATION: (conversations.conversations, conversations.entries),
-    Kind.MESSAGE: (conversations.messages,),
+    Kind.MESSAGE: (conversations.messages, pictures.copies(MESSAGE)),
     Kind.CONVERSATIONS: (conversations.owners, conversations.listed),
     Kind.CONVERSATION_STATE: (conversations.owners, conversations.listed),
     Kind.UNREAD_CONVERSATIONS: (conversations.owners, conversations.listed),
@@ -89,11 +92,14 @@ CHECKS: dict[Kind, tuple[Check, ...]] = {
     Kind.INVITED: (groups.invited,),
     Kind.REPORT: (moderation.reports,),
     Kind.REPORT_MESSAGES: (moderation.messages,),
+    Kind.EVIDENCE: (moderation.evidence,),
     Kind.CASE: (moderation.cases,),
     Kind.CASE_REPORTS: (moderation.case_reports,),
     Kind.MODERATION_ACT: (moderation.acts,),
     Kind.REMOVED_TEXT: (moderation.removed_texts,),
     Kind.MAIL_TOKENS: (mails.tokens,),
+    Kind.IMAGE: (pictures.records, objects.forms),
+    Kind.IMAGES: (pictures.lists,),
 }
 
 
@@ -106,10 +112,11 @@ class Report:
     homes: int
     unfinished_jobs: int
     dead_jobs: int
+    objects: objects.Totals = field(default_factory=objects.Totals)
 
     @property
     def clean(self) -> bool:
-        return not self.findings and not self.dead_jobs
+        return not self.findings and not self.dead_jobs and not self.objects.orphans
 
     def lines(self) -> Iterator[str]:
         """Yield the report as text, a line for each finding."""
@@ -118,6 +125,7 @@ class Report:
         if len(self.findings) > SHOWN:
             yield f"and {len(self.findings) - SHOWN:,} more"
         yield f"{self.keys:,} keys and {self.homes:,} homes checked: {len(self.findings):,} findings"
+        yield from self.objects.lines()
         if self.unfinished_jobs:
             yield f"{self.unfinished_jobs:,} jobs are unfinished: a worker does them, after which findings may be gone"
         if self.dead_jobs:
@@ -131,6 +139,10 @@ class Report:
             "findings": [{"key": finding.key, "message": finding.message} for finding in self.findings],
             "unfinishedJobs": self.unfinished_jobs,
             "deadJobs": self.dead_jobs,
+            "objects": self.objects.count,
+            "objectBytes": self.objects.bytes,
+            "orphanedObjects": self.objects.orphans,
+            "orphanedBytes": self.objects.orphan_bytes,
         }
 
 
@@ -153,7 +165,7 @@ async def verify(db: Database, *, homes: int | None, seed: int, progress: Progre
         findings += await homes_equal(db, some)
     again = await _confirm(db, findings)
     backlog, dead = await jobs.backlog(db)
-    return Report(again, seen, len(chosen), backlog, dead)
+    return Report(again, seen, len(chosen), backlog, dead, await objects.listed(db))
 
 
 async def repair(db: Database, findings: Sequence[Finding]) -> int:
@@ -162,6 +174,13 @@ async def repair(db: Database, findings: Sequence[Finding]) -> int:
     for batch in batches(mendable, REPAIRED):
         await db.ask(*(command for finding in batch for command in finding.repair))
     return len(mendable)
+
+
+async def remove_orphans(db: Database, report: Report) -> int:
+    """Remove the objects that belong to nothing; returns how many there were. Raises MediaUnavailable."""
+    for path in report.objects.orphans:
+        await db.media.remove(path)
+    return len(report.objects.orphans)
 
 
 async def recount(db: Database, progress: Progress) -> dict[str, int]:
@@ -207,5 +226,6 @@ async def _check(db: Database, found: KeyBatch) -> list[Finding]:
     findings += await names.left_over(db, found)
     findings += await moderation.lists(db, found)
     findings += await mails.waiting(db, sorted(found.partitions_with_mail))
+    findings += await pictures.waiting(db, sorted(found.partitions_with_uploads))
     findings += await orphans.names(db, found.logins_and_emails)
     return findings

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import structs
 
 from resolvers.homes import build
-from resolvers.rules.merging import Home
+from resolvers.rules.merging import Added, Home
 from resolvers.upkeep.invariants.findings import Finding
 from store import big_authors
 from store.client.database import Command, Database
 from store.homes import drop_home, touch_home
-from store.records import Source
 from store.upkeep import homes
 from store.upkeep.homes import HomeContent, HomeFacts
 from store.upkeep.kinds import Kind, existing
@@ -60,13 +61,23 @@ async def homes_equal(db: Database, members: Sequence[int]) -> list[Finding]:
         content = await homes.content(db, member)
         if content is None:
             continue
-        home = Home({entry.entity: entry.place for entry in content.entries}, content.sources, content.floor)
-        least, whole, pulled = await build.above(db, member, home.floor, set(big))
-        message = _difference(home.above(whole.floor), least.above(whole.floor), whole, pulled)
+        least, whole = await build.above(db, member, content.floor, set(big))
+        message = _difference(_above(content, whole.floor), least, whole)
         if message or not _in_order(content):
             message = message or "is not in order, or has a post twice"
             found.append(Finding(content.key, message, _anew(member)))
     return found
+
+
+def _above(content: HomeContent, floor: int) -> HomeContent:
+    """Return what a home holds above a floor that is at or above its own."""
+    sources = {post: tuple(s for s in found if s.repost > floor) for post, found in content.sources.items()}
+    return structs.replace(
+        content,
+        entries=[entry for entry in content.entries if entry.place > floor],
+        sources={post: found for post, found in sources.items() if found},
+        candidates={entry for entry in content.candidates if entry.place > floor},
+    )
 
 
 def _in_order(content: HomeContent) -> bool:
@@ -80,36 +91,62 @@ def _anew(member: int) -> list[Command]:
     return [drop_home(member)]
 
 
-def _difference(stored: Home, least: Home, whole: Home, pulled: Collection[int]) -> str:
+def _difference(stored: HomeContent, least: Home, whole: Home) -> str:
     """Return how a home differs from the least it must hold and the most it may hold with big authors' additions."""
-    missing = [post for post in least.places.keys() - stored.places.keys() if post in whole.places]
-    strange = [post for post, place in stored.places.items() if not _may_be_stored(post, place, least, whole, pulled)]
-    extra = [post for post in strange if post not in whole.places]
-    moved = [post for post in strange if post in whole.places]
+    places = {entry.entity: entry.place for entry in stored.entries}
+    known = places.keys() | least.places.keys() | stored.sources.keys()
+    wrong = {post: places.get(post) for post in known if places.get(post) not in _allowed(post, stored, least, whole)}
+    missing = [post for post, place in wrong.items() if place is None]
+    extra = [post for post, place in wrong.items() if place and post not in whole.places]
+    moved = [post for post, place in wrong.items() if place and post in whole.places]
     parts = (("misses", missing), ("should not have", extra), ("misplaces", moved))
     differences = [f"{verb} {len(posts)} (such as {min(posts)})" for verb, posts in parts if posts]
-    if not differences and (post := _wrong_sources(stored.sources, least.sources, whole.sources)):
+    if not differences and (post := _wrong_sources(stored, least, whole)):
         differences.append(f"sources of {post} differ")
+    if not differences and (post := _wrong_candidates(stored, places, least, whole)):
+        differences.append(f"candidates of {post} differ")
     return ", ".join(differences)
 
 
-def _may_be_stored(post: int, place: int, least: Home, whole: Home, pulled: Collection[int]) -> bool:
-    """Return whether a post may be stored at a place: with or without big authors, or at a big author's repost.
+def _allowed(post: int, stored: HomeContent, least: Home, whole: Home) -> set[int | None]:
+    """Return the places at which a post may be stored, None for not at all, by the reposts that are stored.
 
-    A repost may have added a post before its big author was followed. Readers then pull the post at its own place
-    and skip the stored entry, even if the post's own place is below the floor.
+    With big authors' reposts up to the floor, that can be any of them: those that were made before their authors became
+    big have counted, the others have not.
     """
-    if post not in whole.places and post not in pulled:  # a big author's repost puts it below the floor
-        return least.places.get(post) == place
-    allowed = {whole.places.get(post), *(source.repost for source in whole.sources.get(post, ()))}
-    return place in allowed and place <= least.places.get(post, place)
+    allowed = {added.place(whole.floor, whole.lift) for added in _possible(post, stored, least, whole)}
+    if least.what_adds(post).earlier != whole.what_adds(post).earlier:
+        allowed |= {None, *(source.repost for source in stored.sources.get(post, ()))}
+    return allowed
 
 
-Sources = Mapping[int, tuple[Source, ...]]
+def _possible(post: int, stored: HomeContent, least: Home, whole: Home) -> Iterator[Added]:
+    """Yield what may add a post to the home, with the reposts that are stored.
+
+    A big author's post may have been pushed before its author became big, or a repost may have added it before its
+    author was followed.
+    """
+    is_pushed = least.what_adds(post).is_delivered
+    for home in (least, whole):
+        added = structs.replace(home.what_adds(post), reposts=stored.sources.get(post, ()))
+        yield added
+        if added.own is not None and not is_pushed:
+            yield structs.replace(added, is_delivered=False)
+            yield structs.replace(added, is_delivered=False, own=None)
 
 
-def _wrong_sources(stored: Sources, least: Sources, whole: Sources) -> int | None:
-    for post in sorted(stored.keys() | least.keys()):
-        if not set(least.get(post, ())) <= set(stored.get(post, ())) <= set(whole.get(post, ())):
+def _wrong_sources(stored: HomeContent, least: Home, whole: Home) -> int | None:
+    for post in sorted(stored.sources.keys() | least.added.keys()):
+        found = set(stored.sources.get(post, ()))
+        if not set(least.what_adds(post).reposts) <= found <= set(whole.what_adds(post).reposts):
+            return post
+    return None
+
+
+def _wrong_candidates(stored: HomeContent, places: Mapping[int, int], least: Home, whole: Home) -> int | None:
+    for post in sorted(stored.sources.keys() | {entry.entity for entry in stored.candidates}):
+        found = {entry.place for entry in stored.candidates if entry.entity == post}
+        possible = _possible(post, stored, least, whole)
+        if found not in [added.candidates(places.get(post), whole.lift) for added in possible]:
             return post
     return None

@@ -30,12 +30,29 @@ async def reports(db: Database, ids: Sequence[int]) -> list[Finding]:
 
 
 async def messages(db: Database, ids: Sequence[int]) -> list[Finding]:
-    """Each copy of messages belongs to a report."""
+    """Each copy of messages belongs to a report, and their pictures are evidence as long as it is open."""
     exists = await existing(db, Kind.REPORT, ids)
-    return [
+    unkept = [
+        Finding(
+            Kind.REPORT_MESSAGES.key(report),
+            f"the pictures of {about} are not kept as evidence",
+            [stored.keep_command(about, case)],
+        )
+        for report, about, case in await stored.unkept(db, list(exists))
+    ]
+    return unkept + [
         Finding(Kind.REPORT_MESSAGES.key(report), "belongs to no report", [stored.drop(Kind.REPORT_MESSAGES, report)])
         for report in ids
         if report not in exists
+    ]
+
+
+async def evidence(db: Database, messages: Sequence[int]) -> list[Finding]:
+    """Evidence is kept for open cases. A second look finds the pictures that are then shown nowhere."""
+    return [
+        Finding(one.key, f"is kept for {len(one.others)} cases that are not open", [stored.end_evidence(one)])
+        for one in await stored.evidence(db, messages)
+        if one.others or not one.open
     ]
 
 
