@@ -13,6 +13,7 @@ from resolvers.operation import write_limits
 from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused
 from resolvers.operation.payloads import Payload
+from resolvers.reading import hydrate
 
 P = ParamSpec("P")
 
@@ -38,7 +39,10 @@ def mutation(
     run, result = cast("Callable[..., Awaitable[Payload]]", act), _result(act, gives)
 
     async def resolve(info: strawberry.Info[Context, None], input: Any = None) -> Any:  # noqa: A002  the contract's name
-        arguments = {name: getattr(input, name) for name in names} if input else {}
+        given = {name: getattr(input, name) for name in names} if input else {}
+        arguments = {name: value for name, value in given.items() if value is not strawberry.UNSET}
+        if "post_id" in arguments:
+            hydrate.read_ahead(info.context, arguments["post_id"])
         if limited:
             write_limits.read_ahead(info.context, arguments.get("text"))
         return await _run(partial(run, **arguments), info.context, result, suspended=suspended)

@@ -21,6 +21,7 @@ from schema.group_mutations import GroupMutations
 from schema.mail_mutations import MailMutations
 from schema.moderation_mutations import ModerationMutations
 from schema.mutation import mutation
+from schema.picture_mutations import PictureMutations
 from schema.types import account_inputs as i
 from schema.types import notifications as n
 from schema.types import payloads as p
@@ -37,7 +38,9 @@ from schema.types.descriptions import limit
     "second factor, change and verify their e-mail address, and export and delete their account. Repeating a change "
     "that is already made changes nothing and is no error. Deleting something again is refused with NOT_FOUND."
 )
-class Mutation(AccountMutations, MailMutations, ConversationMutations, GroupMutations, ModerationMutations):
+class Mutation(
+    AccountMutations, MailMutations, ConversationMutations, GroupMutations, ModerationMutations, PictureMutations
+):
     follow = mutation(
         follows.follow,
         i.UsersInput,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeAlias
 
 import strawberry
 
-from resolvers import accounts, search
+from resolvers import accounts, search, uploads
 from resolvers.reading import nodes
 from schema.mutations import Mutation
 from schema.types import groups as g
@@ -16,6 +16,7 @@ from schema.types import notifications as n
 from schema.types import site as w
 from schema.types import streams as s
 from schema.types import timelines as t
+from schema.types import uploads as p
 from schema.types import users as u
 from schema.types import viewer as v
 from schema.types.descriptions import limit
@@ -53,6 +54,10 @@ async def _user(info: Info, login: Login) -> Any:
 
 async def _is_login_available(info: Info, login: Login) -> bool | None:
     return await accounts.is_login_available(info.context, login)
+
+
+async def _upload(info: Info, id: Id) -> Any:  # noqa: A002  the argument's name in the contract
+    return await uploads.upload(info.context, id)
 
 
 @strawberry.type(
@@ -114,6 +119,11 @@ class Query:
         description="Hashtags used more in the last six hours than in the week before, the most unusual first.",
     )
     groups = strawberry.field(resolver=g.directory, graphql_type=g.GroupConnection, description=g.DIRECTORY)
+    upload = strawberry.field(
+        resolver=_upload,
+        graphql_type=p.Upload | None,
+        description="An upload of the viewer's, to learn whether its picture is ready. Null for any other id.",
+    )
     reports = strawberry.field(
         resolver=r.listed,
         graphql_type=r.ReportConnection | None,
@@ -166,6 +176,12 @@ class Subscription:
         graphql_type=w.SiteEvent,
         description="A steady random share of all public posts and plain reposts. The same post is in or out for "
         "everyone. Members whom the viewer blocks or mutes, and members who block the viewer, are left out.",
+    )
+    upload = strawberry.subscription(
+        resolver=p.live,
+        graphql_type=p.Upload,
+        description="An upload of the viewer's as it is, then each time that its state has changed. It completes when "
+        "the upload is READY or FAILED. It ends with the error NOT_FOUND when the upload is removed.",
     )
     post_activity = strawberry.subscription(
         resolver=s.post_activity,

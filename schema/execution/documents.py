@@ -17,6 +17,7 @@ from graphql import (
 
 from resolvers.operation.errors import QueryTooComplex
 from schema.execution.costs import Cost
+from schema.execution.lasting import LASTING_FIELDS
 from schema.execution.lexing import parse
 from schema.execution.limits import Limits, operations
 from schema.execution.plans import Plans
@@ -27,6 +28,7 @@ from schema.execution.weights import Total, Weight, weigh
 from store.settings import Settings
 
 _MIB = 1_048_576
+_NAME = 350  # bytes of a registered hash, with its entry
 _PARSING_ABORTED = "Parsing aborted."  # the end of the parser's message when a limit stopped it
 
 
@@ -65,6 +67,8 @@ class DocumentCache:
         self._validator = Validator(schema)
         self._limits = Limits(schema, settings)
         self._documents: OrderedDict[str, Document] = OrderedDict()
+        self._named: dict[str, str] = {}  # texts by the hashes that clients registered
+        self._names: dict[str, str] = {}  # and the other way
         self._most = settings.documents_kept_mib * _MIB
         self._total = Total()
 
@@ -100,17 +104,33 @@ class DocumentCache:
         self._drop()
         return document
 
+    def name(self, its_hash: str, text: str) -> None:
+        """Remember the hash of a cached query text, for as long as the text is cached."""
+        document = self._documents.get(text)
+        if document is not None and text not in self._names:
+            self._named[its_hash] = text
+            self._names[text] = its_hash
+            document.weight.grow(_NAME)
+
+    def named(self, its_hash: str) -> str | None:
+        """Return the cached query text of a hash."""
+        return self._named.get(its_hash)
+
     def forget(self) -> None:
         """Drop all documents."""
         for document in self._documents.values():
             document.weight.count_out()
         self._documents.clear()
+        self._named.clear()
+        self._names.clear()
 
     def _drop(self) -> None:
         """Drop the least recently used documents until the rest fit. Documents grow while they are used."""
         while self._total.size > self._most:
-            _, dropped = self._documents.popitem(last=False)
+            text, dropped = self._documents.popitem(last=False)
             dropped.weight.count_out()
+            if its_hash := self._names.pop(text, None):
+                del self._named[its_hash]
 
     def _read(self, text: str) -> Document:
         if too_complex := self._limits.refuse_text(text):
@@ -133,13 +153,15 @@ class DocumentCache:
         shareable = checked.fields <= SHARED_FIELDS and not checked.has_directives
         costs = self._limits.price(node)
         weight = weigh(text, node)
-        preparation = Preparation(self._schema, costs, weight.grow)
+        preparation = Preparation(self._schema, costs, weight.grow, is_lasting=checked.fields <= LASTING_FIELDS)
         plans = Plans(weight.grow)
         return Document(node, (), operations(node), checked.fields, costs, shareable, preparation, plans, weight)
 
     def _parse_failure(self, error: GraphQLSyntaxError) -> GraphQLError:
         if error.message.endswith(_PARSING_ABORTED):
-            return QueryTooComplex(f"The query has more than {self._max_tokens} tokens, or nests too deeply")
+            return QueryTooComplex(
+                f"The query has more than {self._max_tokens} tokens, or nests too deeply", "max_tokens"
+            )
         error.extensions = {"code": "GRAPHQL_PARSE_FAILED"}
         return error.with_traceback(None)  # the error is cached with its text; its frames would keep much more alive
 

@@ -52,14 +52,17 @@ class Limits:
         count = count_repetitions(document)
         if count > self._settings.max_aliases:
             return QueryTooComplex(
-                f"The query has {count} aliases and repeated fields, more than {self._settings.max_aliases}"
+                f"The query has {count} aliases and repeated fields, more than {self._settings.max_aliases}",
+                "max_aliases",
             )
         return None
 
     def refuse_text(self, text: str) -> QueryTooComplex | None:
         """Return the refusal of a text that is too long to be parsed."""
         if len(text) > self._settings.max_query:
-            return QueryTooComplex(f"The query has {len(text)} characters, more than {self._settings.max_query}")
+            return QueryTooComplex(
+                f"The query has {len(text)} characters, more than {self._settings.max_query}", "max_query"
+            )
         return None
 
     def refuse_size(self, document: DocumentNode) -> QueryTooComplex | None:
@@ -71,7 +74,9 @@ class Limits:
         fields = sum(_count_fields(one.selection_set, fragments, counts) for one in operations(document))
         if fields > self._settings.max_fields:
             return QueryTooComplex(
-                f"The query has more than {self._settings.max_fields} fields, those of fragments counted at each spread"
+                f"The query has more than {self._settings.max_fields} fields, "
+                "those of fragments counted at each spread",
+                "max_fields",
             )
         lists: dict[tuple[str, bool], int] = {}
         for operation in operations(document):
@@ -79,7 +84,9 @@ class Limits:
                 return QueryTooComplex("The query introspects fields of types of fields of types of fields")
             depth = _depth(operation.selection_set, fragments, depths)
             if depth > self._settings.max_depth:
-                return QueryTooComplex(f"The query is {depth} levels deep, more than {self._settings.max_depth}")
+                return QueryTooComplex(
+                    f"The query is {depth} levels deep, more than {self._settings.max_depth}", "max_depth"
+                )
             if pricing.introspection(operation.selection_set) > self._introspection_budget:
                 return QueryTooComplex("The query introspects more than twice what the standard query does")
         return None
@@ -92,7 +99,7 @@ class Limits:
     def refuse_cost(self, total: int) -> QueryTooComplex | None:
         """Return the refusal of an operation that costs too much."""
         if total > self._settings.max_cost:
-            return QueryTooComplex(f"The query costs {total}, more than {self._settings.max_cost}")
+            return QueryTooComplex(f"The query costs {total}, more than {self._settings.max_cost}", "max_cost")
         return None
 
     def _standard_introspection(self) -> int:

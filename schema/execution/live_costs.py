@@ -48,6 +48,7 @@ class LiveCosts:
                 f"The subscriptions of one member may cost {self._most} per event together: "
                 f"those that are open cost {self._costs[owner]}, and this one {price}",
                 RETRY_SECONDS,
+                "max_live_cost",
             )
         self._costs[owner] += price
         self._sharing[sharing] += 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import strawberry
-from graphql import DocumentNode, GraphQLError
+from graphql import DocumentNode, GraphQLError, OperationDefinitionNode
 from graphql import OperationType as CoreOperationType
 from graphql.execution import Executor
 from strawberry.execution import optimized_is_awaitable
@@ -23,11 +25,13 @@ from schema.execution.errors import present
 from schema.execution.executor import PerEventExecutor, close
 from schema.execution.live_costs import EventCost
 from schema.execution.parameters import Parameters
-from schema.execution.plans import PlannedOperation, Planner
+from schema.execution.persisted import PersistedDocuments
+from schema.execution.plans import PlannedOperation, Planner, Plans
 from schema.execution.ports import Context
 from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
 from schema.execution.sharing import SharedResult
+from schema.execution.trusted import read as read_trusted
 from store.settings import Settings
 
 _KINDS = {kind: OperationType(kind.value) for kind in CoreOperationType}  # strawberry's, by graphql-core's
@@ -49,6 +53,10 @@ class Schema(strawberry.Schema):
     ) -> None:
         super().__init__(execution_context_class=execution_context_class, **declared)
         self.documents = DocumentCache(self._schema, settings)
+        manifest = settings.trusted_documents
+        self.persisted = PersistedDocuments(
+            self.documents, read_trusted(Path(manifest), self.documents) if manifest else None
+        )
         self.planner = Planner() if settings.fast_execution else None
         self._executor_class = execution_context_class
         if self.planner:
@@ -88,11 +96,27 @@ class Schema(strawberry.Schema):
             return await self._refused(prepared.variables, context, operation_name)
         build = partial(self._executor, document, root_value, context, variable_values, operation_name)
         asked = PlannedOperation(prepared.operation, prepared.variables, root_value, context, build)
-        data = await self.planner.run(asked, document.plans) if self.planner and context is not None else None
-        if data is None:
+        if context is None or self.planner is None:
             return await self._execute_without_plan(asked, context, operation_name)
-        fatal = await close(context)
-        return ExecutionResult(None, present([fatal], context, operation_name)) if fatal else JsonResult(data)
+        return await self._execute_by_plan(asked, context, operation_name, document.plans, prepared.key)
+
+    async def _execute_by_plan(
+        self, asked: PlannedOperation, context: Context, name: str | None, plans: Plans, key: Hashable | None
+    ) -> ExecutionResult:
+        """Return the result of an operation from the cache of answers, by its plan, or else without a plan."""
+        assert self.planner is not None
+        known = None if key is None else await context.recall(key)
+        if known is not None:
+            return JsonResult(known)
+        data = await self.planner.run(asked, plans)
+        if data is None:
+            return await self._execute_without_plan(asked, context, name)
+        if fatal := await close(context):
+            return ExecutionResult(None, present([fatal], context, name))
+        result = JsonResult.of(data)
+        if key is not None:
+            context.remember(result.json)
+        return result
 
     def _executor(
         self, document: Document, root: Any, context: Context | None, variables: dict[str, Any] | None, name: str | None
@@ -113,6 +137,19 @@ class Schema(strawberry.Schema):
         result = await outcome if optimized_is_awaitable(outcome) else outcome
         return ExecutionResult(result.data, present(result.errors, context, name) if result.errors else None)
 
+    async def find(self, asked: Parameters, context: Context | None) -> tuple[Parameters, Document]:
+        """Return what a client asks for with the text of its document, which it may only have named, and the document.
+
+        Raises RequestError where there is no such document, or as `read` does. One round trip for a new text.
+        """
+        text = self.persisted.text(asked)
+        document = await self.read(text, context)
+        if asked.document_id is None:
+            return asked, document
+        if not document.errors:
+            self.persisted.register(asked, text)
+        return msgspec.structs.replace(asked, query=text), document
+
     async def read(self, text: str, context: Context | None) -> Document:
         """Return the document of a query text; a text that is new is read only once its request has been counted.
 
@@ -125,6 +162,11 @@ class Schema(strawberry.Schema):
                 raise fatal
             document = self.documents.get(text)
         return document
+
+    def explain(self, operation: OperationDefinitionNode) -> list[str]:
+        """Return the steps of an operation's plan; none where graphql-core executes it."""
+        document = self.documents.find(operation.loc.source.body) if operation.loc else None
+        return document.plans.explain(operation) if document else []
 
     async def _refused(
         self, errors: Sequence[GraphQLError], context: Context | None, name: str | None

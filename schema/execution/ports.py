@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, Self
 
@@ -43,6 +43,12 @@ class Context(Protocol):
 
     def was_subscribed(self) -> bool:
         """Return whether an end of the session would have been noticed since the previous call."""
+
+    async def recall(self, asked: Hashable) -> bytes | None:
+        """Return the cached JSON of an operation for this viewer, checked to be current; None where there is none."""
+
+    def remember(self, json: bytes) -> None:
+        """Cache the JSON of the operation that was not recalled, if that may be done."""
 
     async def close(self) -> None:
         """Check the session unless that was done already; may set `fatal`. The context stays usable."""
@@ -89,6 +95,9 @@ class Services(Protocol):
 
     async def session_is_valid(self, claims: Claims) -> bool:
         """Return whether a session has not ended; raises ServiceUnavailable."""
+
+    def store_silence(self) -> float:
+        """Return for how long the store has left a command unanswered, s; no round trip."""
 
     async def trouble(self) -> str:
         """Return the state that keeps the database from answering or from accepting writes, "" where none does."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
+from itertools import count
 from sys import getsizeof
 from types import NoneType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSchema, OperationDefinitionNode
 from graphql.execution.values import VariableValues, get_variable_values
 from msgspec import Struct
+from msgspec.structs import replace
 
 from schema.execution.costs import Cost
 
@@ -18,6 +20,7 @@ KEPT = 16  # Cached entries of one document. The key is the operation and the va
 CHARACTERS_KEPT = 200  # Longest cached string. Cursors are shorter, and a text that a member writes is not sent again.
 MOST_ERRORS = 50  # Errors in the variables of one operation: graphql-core's own limit.
 
+_NUMBERS = count(1)  # Of documents whose answers may be cached.
 _ENTRY, _VARIABLE = 1_000, 700  # Bytes of an entry, and of each variable in it without its value.
 
 _IMMUTABLE = (str, int, float, bool, NoneType, Enum)
@@ -29,15 +32,25 @@ class Prepared(Struct, frozen=True):
     operation: OperationDefinitionNode
     cost: int
     variables: VariableValues | list[GraphQLError]
+    key: Hashable | None = None  # The same for the same operation and variables. None if its answer may not be cached.
 
 
 class Preparation:
     """The cache of prepared operations of one document."""
 
     def __init__(
-        self, schema: GraphQLSchema, costs: Mapping[str | None, Cost], grow: Callable[[int], None] = lambda _: None
+        self,
+        schema: GraphQLSchema,
+        costs: Mapping[str | None, Cost],
+        grow: Callable[[int], None] = lambda _: None,
+        *,
+        is_lasting: bool = False,
     ) -> None:
-        """Begin with an empty cache; `grow` is called with the bytes of entries, negative for freed ones."""
+        """Begin with an empty cache; `grow` is called with the bytes of entries, negative for freed ones.
+
+        `is_lasting` says whether answers of the document may be cached.
+        """
+        self._number = next(_NUMBERS) if is_lasting else 0
         self._schema = schema
         self._costs = costs
         self._grow = grow
@@ -54,8 +67,10 @@ class Preparation:
             return self._prepare(operation, name, sent)
         if prepared is None:
             prepared = self._prepare(operation, name, sent)
-            if _is_lasting(sent) and isinstance(prepared.variables, VariableValues):
-                self._keep(key, prepared, prepared.variables, sent)
+            if _is_lasting(sent) and isinstance(values := prepared.variables, VariableValues):
+                if self._number:
+                    prepared = replace(prepared, key=(self._number, *key))
+                self._keep(key, prepared, values, sent)
         return prepared
 
     def _keep(self, key: Sequence[Any], prepared: Prepared, values: VariableValues, sent: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from strawberry.types import ExecutionResult
 
@@ -18,12 +18,17 @@ class NoResult(ExecutionResult):
 
 
 class JsonResult(ExecutionResult):
-    """A result without errors, encoded at once, because parts of it are already JSON."""
+    """A result without errors, as JSON."""
 
-    def __init__(self, data: dict[str, Any]) -> None:
-        self.json = encode({"data": data})
+    def __init__(self, json: bytes) -> None:
+        self.json = json
         self.errors = None
         self.extensions = None
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Self:
+        """Encode data at once, because parts of it are already JSON."""
+        return cls(encode({"data": data}))
 
     @cached_property
     def data(self) -> dict[str, Any]:  # type: ignore[override]  # nobody replaces it

@@ -7,7 +7,7 @@ from sys import getsizeof
 
 from graphql import DocumentNode, GraphQLError
 
-_DOCUMENT = 5_500  # bytes of a document without tokens, with its cache entry and its errors
+_DOCUMENT = 5_800  # bytes of a document without tokens, with its cache entry and its errors
 _TOKEN = 600  # bytes of a token with its nodes and costs
 
 

@@ -6,6 +6,7 @@ import strawberry
 
 from resolvers.credentials import EMAIL_MOST, PASSWORD_LEAST, PASSWORD_MOST
 from schema.types.descriptions import enum, limit
+from schema.types.images import ImageInput
 from store import records
 from store.secret import Secret
 
@@ -79,7 +80,10 @@ class ChangePasswordInput:
     new_password: Secret = strawberry.field(description=NEW_PASSWORD)
 
 
-@strawberry.input(description="Changes of the viewer's profile. A field that is left out or null stays as it is.")
+@strawberry.input(
+    description="Changes of the viewer's profile. A field that is left out stays as it is. So does one that is null, "
+    "pictures apart."
+)
 class UpdateProfileInput:
     login: str | None = strawberry.field(
         default=None,
@@ -98,6 +102,13 @@ class UpdateProfileInput:
     messages_from: records.MessageAudience | None = strawberry.field(
         default=None,
         description="Who may begin a conversation with the viewer. Conversations of more than two go on as they are.",
+    )
+    avatar: ImageInput | None = strawberry.field(
+        default=strawberry.UNSET,
+        description="An upload for an avatar. It replaces the one before, and null removes it.",
+    )
+    header: ImageInput | None = strawberry.field(
+        default=strawberry.UNSET, description="An upload for a header. It replaces the one before, and null removes it."
     )
 
 

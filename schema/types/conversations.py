@@ -9,6 +9,7 @@ from typing import Any
 import strawberry
 
 from resolvers import conversations, messages
+from resolvers.reading.pictures import IMAGES_MOST
 from schema.types.descriptions import (
     CREATED_AT,
     CURSOR,
@@ -20,6 +21,7 @@ from schema.types.descriptions import (
     edge,
     limit,
 )
+from schema.types.images import Image, ImageInput
 from schema.types.nodes import (
     After,
     Before,
@@ -133,7 +135,10 @@ class Message(Node):
         graphql_type=User | None,
         description="The member who wrote it. Null once their account is gone, and where the viewer may not see them.",
     )
-    text: str = strawberry.field(description=TEXT)
+    text: str = strawberry.field(description=f"{TEXT} Perhaps empty for a message with pictures.")
+    images: list[Image] = strawberry.field(
+        description="Its pictures, at most four, in the order that its sender gave them."
+    )
     created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
 
     is_type_of = is_a(records.Message)
@@ -165,7 +170,10 @@ class StartConversationInput:
 @strawberry.input(description="A message to a conversation.")
 class SendMessageInput:
     conversation_id: strawberry.ID = strawberry.field(description="The id of a conversation that the viewer is in.")
-    text: str = strawberry.field(description=TEXT)
+    text: str = strawberry.field(description=f"{TEXT} It may be empty where there are images.")
+    images: list[ImageInput] | None = strawberry.field(
+        default=None, description=f"At most {IMAGES_MOST} uploads for messages that are READY."
+    )
     idempotency_key: str | None = strawberry.field(default=None, description=IDEMPOTENCY_KEY)
 
 

@@ -52,8 +52,8 @@ enum(
     UserErrorCode,
     "Why a mutation was refused.",
     BLANK="A text that must say something is empty.",
-    TOO_LONG="A text has more characters than the limit that the message names.",
-    INVALID="A value breaks the rule that the message names.",
+    TOO_LONG="A text has more characters, or a picture more bytes or pixels, than the limit that the message names.",
+    INVALID="A value, or an uploaded file, breaks the rule that the message names.",
     TAKEN="Another member has this login or e-mail address.",
     WEAK_PASSWORD="The password is too short, too common, or a name of the member.",  # noqa: S106  a description
     WRONG_CREDENTIALS="The password or the refresh token is wrong, or no longer valid.",
@@ -62,7 +62,8 @@ enum(
     NOT_ALLOWED="The viewer may not do this.",
     LIMIT_REACHED="The viewer has as many of these, or made as many in this hour or day, as the limit allows.",
     SELF="The member named is the viewer, or what is named is the viewer's own.",
-    CONFLICT="The `idempotencyKey` was used with other input. Or the report is open already, or is resolved.",
+    CONFLICT="The `idempotencyKey` was used with other input. Or the report is open already, or is resolved. "
+    "Or another change of the same came first: try again.",
 )
 
 

@@ -13,6 +13,7 @@ from resolvers.operation.payloads import ExportDataPayload as ExportDataResult
 from resolvers.operation.payloads import SessionPayload as SessionResult
 from schema.types.conversations import Conversation, Message
 from schema.types.descriptions import USER_ERRORS, limit
+from schema.types.images import Image
 from schema.types.moderation import Report
 from schema.types.nodes import UserError
 from schema.types.posts import Comment, Post, Repost, Status
@@ -77,6 +78,14 @@ class ExportDataPayload:
 
 @strawberry.type(description="Whether the session ended.")
 class LogOutPayload:
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+
+
+@strawberry.type(description="A picture after a change.")
+class ImagePayload:
+    image: Image | None = strawberry.field(
+        description="The picture, as it is after the mutation. Null when it was refused."
+    )
     user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import strawberry
 
 from resolvers.reading.mentions import MENTIONS_MOST
+from resolvers.reading.pictures import IMAGES_MOST
 from schema.types.descriptions import IDEMPOTENCY_KEY, POST_ID, limit
+from schema.types.images import ImageInput
 from schema.types.locations import LocationInput
 
 
@@ -13,7 +15,10 @@ from schema.types.locations import LocationInput
 class PostInput:
     text: str = strawberry.field(
         description=f"1 to {limit('max_text')} characters after NFC normalisation and trimming. At most "
-        f"{MENTIONS_MOST} different members are mentioned."
+        f"{MENTIONS_MOST} different members are mentioned. It may be empty where there are images."
+    )
+    images: list[ImageInput] | None = strawberry.field(
+        default=None, description=f"At most {IMAGES_MOST} uploads for posts that are READY."
     )
     in_reply_to_id: strawberry.ID | None = strawberry.field(
         default=None, description="The id of the post that this one answers. A plain repost acts for its original."

@@ -12,6 +12,7 @@ from resolvers import favourites, likes_and_comments, posts, replies
 from resolvers.reading import groups, hydrate
 from resolvers.reading.paging import NodeEdge
 from schema.types.descriptions import CREATED_AT, CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, limit
+from schema.types.images import Image
 from schema.types.locations import Location
 from schema.types.nodes import After, First, Info, Node, PageInfo, batched, created_at, is_a, later, nodes_of
 from schema.types.users import User
@@ -89,7 +90,8 @@ def _replies(root: records.Post, info: Info, first: First = 20, after: After = N
 class Post(Node):
     author = batched(_author, graphql_type=User, description="The member who published it.")
     text: str = strawberry.field(
-        description=f"At most {limit('max_text')} characters in NFC. Empty for a plain repost, and for nothing else."
+        description=f"At most {limit('max_text')} characters in NFC. Empty for a plain repost, and perhaps for "
+        "a post with pictures."
     )
     mentions = batched(
         _mentions,
@@ -99,6 +101,9 @@ class Post(Node):
     )
     hashtags: list[str] = strawberry.field(
         description="Lower-cased, without the leading #, in order of appearance, repeated as often as in the text."
+    )
+    images: list[Image] = strawberry.field(
+        description="Its pictures, at most four, in the order that its author gave them."
     )
     created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description=CREATED_AT)
     like_count: int = strawberry.field(description=LIKE_COUNT)

@@ -37,7 +37,8 @@ class StreamGap(StreamEvent):
 
 
 @strawberry.type(
-    description="An entry was added to the timeline, or changed there. It replaces the entry with the same node id."
+    description="An entry was added to the timeline, or changed there. It replaces the entry with the same node id. "
+    "The client moves that entry if the cursor is another one, as after a repost that lifts the post."
 )
 class TimelineEntryPut(StreamEvent):
     edge: TimelineEdge = strawberry.field(description="The entry as it is now. Its cursor says where it is listed.")

@@ -73,8 +73,8 @@ class TimelineEdge:
     reposted_by = batched(
         _reposted_by,
         graphql_type=list[RepostSource],
-        description="On the home timeline, the followed members who reposted the post plainly, the first one first. "
-        "Empty elsewhere.",
+        description="On the home timeline, the followed members who reposted the post plainly. Those since the last "
+        "lift come first, then the earlier ones, each in the order of their reposts. Empty elsewhere.",
     )
     reposted_by_count = strawberry.field(
         resolver=_reposted_by_count,
@@ -86,9 +86,8 @@ class TimelineEdge:
     description="A timeline, newest first, as a Relay connection. Page to older entries with `first` and `after`. "
     "Fetch entries newer than yours with `last` and `before`. Members whom the viewer mutes are left out of every "
     "timeline but a profile. The home timeline lists a post once, however many followed members reposted it plainly. "
-    "Its place there is its own time when its author is followed, else the time of the first repost. Below the "
-    f"{limit('home_size')} entries that every home keeps, the home timeline continues with the followed members' own "
-    "posts."
+    "Its place there is its own time when its author is followed, else the time of the first repost. A repost that is "
+    f"more than {limit('repost_lift_hours')} hours after its place lifts it to the time of that repost."
 )
 class Timeline:
     edges: list[TimelineEdge] = strawberry.field(description=EDGES)
@@ -114,8 +113,17 @@ def _tagged(
     return timelines.tagged(info.context, root.name, timelines.Span(first, after, last, before, order))
 
 
+def _hashtag_id(root: hashtags.Hashtag) -> str:
+    return f"hashtag_{root.name}"
+
+
 @strawberry.type(description="A hashtag that public posts carry. Everybody sees it.")
 class Hashtag:
+    id = strawberry.field(
+        resolver=_hashtag_id,
+        graphql_type=strawberry.ID,
+        description="The identity of this hashtag, under which a client may cache it. `node` does not take it.",
+    )
     name: str = strawberry.field(description="The tag in lower case, without the leading #.")
     post_count: int = strawberry.field(
         description=f"How many posts carry it, among the newest {limit('hashtag_size')} that are kept."

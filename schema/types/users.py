@@ -11,6 +11,7 @@ import strawberry
 from resolvers import follows, pins, search, timelines
 from resolvers.reading.paging import NodeEdge
 from schema.types.descriptions import CURSOR, EDGES, NODES, PAGE_INFO, connection, edge, limit
+from schema.types.images import Image
 from schema.types.nodes import (
     After,
     Before,
@@ -106,6 +107,10 @@ class User(Node):
     name: str = strawberry.field(description=f"The display name, 1 to {limit('max_name')} characters in one line.")
     bio: str = strawberry.field(
         description=f"A text of the member about themselves, at most {limit('max_bio')} characters. It may be empty."
+    )
+    avatar: Image | None = strawberry.field(description="A square picture of the member. Null when there is none.")
+    header: Image | None = strawberry.field(
+        description="A wide picture for the top of their profile. Null when there is none."
     )
     created_at = strawberry.field(resolver=created_at, graphql_type=datetime, description="When the member signed up.")
     is_private: bool = strawberry.field(

@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphql import DirectiveNode, OperationType, VariableNode, Visitor, visit
+from graphql import DirectiveNode, OperationDefinitionNode, OperationType, VariableNode, Visitor, visit
 from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
@@ -79,7 +79,7 @@ class Plans:
     def __init__(self, grow: Callable[[int], None] = lambda _: None) -> None:
         """Begin without plans; `grow` is called with the bytes of new plans, negative for freed ones."""
         self._tally = _Tally(grow)
-        self._plans: dict[object, Selection | None] = {}
+        self._plans: dict[tuple[object, ...], Selection | None] = {}
         self._directives: dict[str | None, _Directives] = {}  # By the names of operations.
 
     def __len__(self) -> int:
@@ -101,6 +101,12 @@ class Plans:
             self._tally.add(PLAN_BYTES)
             self._plans[key] = _plan(asked.executor, self._tally.add) if directives.are_known else None
         return self._plans[key]
+
+    def explain(self, operation: OperationDefinitionNode) -> list[str]:
+        """Return the fields whose values are not attributes, in the plans of an operation that have run."""
+        name = operation.name.value if operation.name else None
+        plans = [plan for key, plan in self._plans.items() if plan and key[0] == name]
+        return list(dict.fromkeys(step for plan in plans for step in plan.steps()))
 
 
 class _Tally:

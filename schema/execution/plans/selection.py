@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from operator import is_
 from typing import Any
@@ -82,6 +82,11 @@ class Selection:
     def size(self) -> int:
         """The number of fields, without `__typename`."""
         return len(self._fields)
+
+    def steps(self) -> Iterator[str]:
+        """Yield the fields whose values are resolved, not read from attributes, here and below."""
+        for field in self._fields:
+            yield from field.steps()
 
     def have_effects(self) -> None:
         """Make the run remember the outcomes of the fields, since they must not be resolved twice."""
@@ -188,6 +193,14 @@ class Field:
     def take_apart(self) -> None:
         """Drop the completion, which refers back to this field."""
         del self._completion
+
+    def steps(self) -> Iterator[str]:
+        """Yield this field, if it is resolved, and those below it. Names are the schema's, never a client's."""
+        if not self._attribute:
+            how = "at once" if self._of_root else "batched" if self._is_batched else "for each"
+            yield f"{self._parent.name}.{self._nodes[0].name.value}: {how}"
+        for selection in self._selections.values():
+            yield from selection.steps()
 
     def begin(self, run: Run, objects: list[Any], rows: Taker, paths: Paths) -> None:
         """Fill the rows with this field of the objects, at once or when its values have been awaited."""
