@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Any, TextIO
 
 import structlog
-from aiohttp.http_exceptions import HttpProcessingError
 from graphql import GraphQLError
 from structlog.typing import EventDict
 
@@ -93,6 +92,8 @@ def _led_by(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _message(error: BaseException) -> str:
+    from aiohttp.http_exceptions import HttpProcessingError  # commands that do not serve start faster without it
+
     if isinstance(error, HttpProcessingError):
         return str(error.code)  # its text quotes the request
     try:

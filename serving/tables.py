@@ -6,7 +6,10 @@ import inspect
 from collections.abc import Iterator
 from http import HTTPStatus
 
+import schema  # noqa: F401  declares the descriptions of refusals
+import serving.http.app  # noqa: F401  every class of error is loaded with it
 from resolvers.operation.errors import RequestError, UserErrorCode
+from serving.metrics.catalogue import metrics_table
 from serving.streaming.websocket import close_codes_table
 from store.keys.table import layout_table
 from store.settings import settings_table
@@ -23,6 +26,7 @@ def tables() -> dict[str, str]:
     return {
         "settings": settings_table(),
         "keys": layout_table(),
+        "metrics": metrics_table(),
         "close codes": close_codes_table(),
         "error codes": error_codes_table(),
         "refusals": refusals_table(),

@@ -32,6 +32,10 @@ class Proxies:
         address = _read(peer or "")
         return None if address is None or self.trusts(address) else _counted(address)
 
+    def is_proxy(self, peer: str | None) -> bool:
+        """Return whether the other end of a connection is a trusted proxy, or comes by a Unix socket."""
+        return self.share(peer) is None
+
     def _client(self, peer: str | None, forwarded: Sequence[str]) -> str:
         address = _read(peer or "")
         if address is None or not self.trusts(address):

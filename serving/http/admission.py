@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from contextlib import suppress
 from typing import Protocol, TypeAlias
 
 import structlog
 
 from resolvers.operation.errors import RateLimited, RequestError, ServiceUnavailable
 from serving.http.addresses import Proxies
+from store.client.metering import METER
 from store.settings import Settings
 
 SWEEP_SECONDS = 1.0  # Time between two sweeps for connections that have waited too long.
@@ -63,6 +65,10 @@ class Admission:
         )
         self._closed = self._refused = 0  # For lack of room, since the last report.
         self._reported = -REPORT_SECONDS
+        self._drain_seconds = settings.drain_seconds
+        self._emptied = asyncio.Event()
+        self.drains = False  # Whether idle connections may be used once more when the process stops.
+        self.ending = False  # Whether each connection ends with its next answer.
 
     def __len__(self) -> int:
         return len(self._open)
@@ -72,9 +78,11 @@ class Admission:
         share = self._proxies.share(peer)
         if share is not None and not self._has_room_for(share):
             self._refused += 1
+            METER.refusals["connections_per_address"] += 1
             return RateLimited("Too many connections from this address", RETRY_SECONDS)
         if len(self._open) >= self._most and not self._close_longest():
             self._refused += 1
+            METER.refusals["max_connections"] += 1
             return ServiceUnavailable("The server has too many connections: try again later")
         client.share = share
         self._open.add(client)
@@ -104,6 +112,22 @@ class Admission:
             self._by_address[client.share].discard(client)
             if not self._by_address[client.share]:
                 del self._by_address[client.share]
+        if self.ending and not self._open:
+            self._emptied.set()
+
+    async def drain(self) -> None:
+        """End each connection with its next answer, and give idle ones DRAIN_SECONDS for it if the process drains.
+
+        The answer says `Connection: close`, so its client sends nothing more. Race: a request that a client sends on an
+        idle connection at the moment when DRAIN_SECONDS are over is lost. Clients that close idle connections earlier
+        never meet it.
+        """
+        self.ending = True
+        if not self.drains or not self._open:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._drain_seconds):
+                await self._emptied.wait()
 
     async def run(self) -> None:
         """Close connections that have waited too long, until cancelled."""

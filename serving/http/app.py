@@ -1,4 +1,4 @@
-"""The web application: GraphQL at /graphql, exports, and the health checks for operators."""
+"""The web application: GraphQL at /graphql, the web client, exports, uploads, pictures, and health checks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,26 @@ from resolvers.exports import PATH as EXPORTS
 from schema.execution.operations import Schema
 from schema.execution.ports import NewContext, Services
 from serving import graphiql
+from serving.http import web_client
+from serving.http.addresses import Proxies
 from serving.http.exports import Exports
+from serving.http.gate import Door
 from serving.http.headers import Origins
+from serving.http.media import ROUTE as MEDIA
+from serving.http.media import Media
 from serving.http.middleware import observe
 from serving.http.pages.mail_links import MailLinkPages
+from serving.http.uploads import Uploads
 from serving.http.view import View
+from serving.metrics.catalogue import Sources
+from serving.metrics.recorder import PrometheusRecorder
+from serving.observing import NoRecorder
+from serving.overload.shedding import Shedder
 from serving.streaming.connections import Connections
+from serving.tracing.watching import watching
+from store.client.metering import METER
+from store.client.tracing import Take
+from store.settings import Settings
 
 PATH = "/graphql"
 STREAMS_SHARE = 0.8  # Share of all connections that may be websockets and event streams. The rest is for requests.
@@ -25,13 +39,20 @@ GARBAGE = (250_000, 20, 50)  # Thresholds of gc: new objects, then collections o
 STOPPING = web.AppKey("stopping", asyncio.Event)
 SERVICES = web.AppKey("services", Services)
 CONNECTIONS = web.AppKey("connections", Connections)
+DOOR = web.AppKey("door", Door)
+RECORDER: web.AppKey[PrometheusRecorder | NoRecorder] = web.AppKey("recorder")
 
 
 def create_app(
-    schema: Schema, services: Services, new_context: NewContext, most_connections: int | None = None
+    schema: Schema,
+    services: Services,
+    new_context: NewContext,
+    most_connections: int | None = None,
+    take_span: Take | None = None,
 ) -> web.Application:
     """Return the application that serves a schema, with room for so many connections (default: MAX_CONNECTIONS).
 
+    `take_span` gets the spans of traced operations; without it, none is traced.
     Raises ValueError when an entry of CORS_ORIGINS is more than an origin, and FileNotFoundError when GraphiQL's files
     are missing.
     """
@@ -40,18 +61,37 @@ def create_app(
     app[STOPPING] = asyncio.Event()
     app[SERVICES] = services
     most_streams = int((most_connections or settings.max_connections) * STREAMS_SHARE)
-    app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams, settings.max_live_cost)
+    shedder = Shedder(settings, services.store_silence)
+    app[DOOR] = Door(settings, shedder)
+    app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams, settings.max_live_cost, shedder)
     services.on_session_end(app[CONNECTIONS].end_session)
-    app.router.add_route("*", PATH, View(schema, services, new_context, app[CONNECTIONS]))
+    app[RECORDER] = _recorder(schema, settings, app[CONNECTIONS], shedder)
+    proxies = Proxies(settings.trusted_proxies)
+    recorder = watching(app[RECORDER], settings, schema.explain, proxies.is_proxy, take_span)
+    app.router.add_route("*", PATH, View(schema, services, new_context, app[CONNECTIONS], recorder))
     app.router.add_get(EXPORTS + "{token}", Exports(services, settings.trusted_proxies).__call__, allow_head=False)
-    app.router.add_get("/", _to_graphql)
+    app.router.add_get(MEDIA, Media(services).__call__)
+    Uploads(services, settings.trusted_proxies).add_routes(app)
     app.router.add_get("/healthz", _lives)
     app.router.add_get("/readyz", _is_ready)
     graphiql.add_routes(app)
     MailLinkPages(schema, services, new_context).add_routes(app)
+    if web_client.is_built(web_client.DIST):
+        web_client.add_routes(app, web_client.DIST, settings.media_url)
+    else:
+        app.router.add_get("/", _to_graphql)
     app.on_response_prepare.append(Origins(settings.cors_origins).add_headers)
     app.on_shutdown.append(_shut_down)
     return app
+
+
+def _recorder(
+    schema: Schema, settings: Settings, connections: Connections, shedder: Shedder
+) -> PrometheusRecorder | NoRecorder:
+    if not settings.metrics_port:
+        return NoRecorder()
+    sources = Sources(METER, schema.planner, connections, shedder)
+    return PrometheusRecorder(sources, all_names=bool(settings.trusted_documents))
 
 
 def begin_shutdown(app: web.Application) -> None:

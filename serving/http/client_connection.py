@@ -9,13 +9,13 @@ from http import HTTPStatus
 from typing import Any, cast
 
 import structlog
-from aiohttp import hdrs, web
+from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
-from resolvers.operation.errors import RequestError
 from serving.http import responses
 from serving.http.admission import Admission, Queue
+from serving.http.gate import Door, Gate, encoded
 from serving.http.headers import REQUEST_ID, complete, new_request_id
 from serving.http.requests import RequestRefused
 
@@ -32,11 +32,15 @@ class ClientConnection(web.RequestHandler):
     aiohttp calls the methods below whenever the connection begins or stops waiting for its client.
     """
 
-    __slots__ = ("_admission", "_body", "queue", "share", "since")
+    __slots__ = ("_admission", "_body", "_dropped", "gate", "queue", "share", "since")
 
-    def __init__(self, server: web.Server, admission: Admission) -> None:
+    def __init__(self, server: web.Server, admission: Admission, door: Door) -> None:
         super().__init__(server, loop=asyncio.get_running_loop(), access_log=None)  # type: ignore[arg-type]
         self._admission = admission
+        self.gate = Gate(door, self, self._parser)
+        # The gate has all that aiohttp uses of a parser.
+        self._parser = self.gate  # type: ignore[assignment]
+        self._dropped: StreamReader | None = None  # the body of a request that was refused
         self._body: StreamReader | None = None  # the body that the connection waits for
         self.share: str | None = None
         self.queue: Queue | None = None
@@ -53,18 +57,22 @@ class ClientConnection(web.RequestHandler):
             super().connection_made(transport)
             return
         self.force_close()  # nothing is read
-        opened.write(_encoded(refused))
+        opened.write(encoded(refused, new_request_id(), closes=True))
         opened.close()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Remove the connection."""
         self._admission.leave(self)
+        self.gate.end()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Parse data from the client, and note whether a whole request has arrived."""
         before = self._request_count
         super().data_received(data)
+        if self._dropped is not None:
+            self._drop()
+            return
         if self.queue is None or self.queue is self._admission.unread:
             return  # a request is being answered, or a websocket is open
         if self._request_count != before:
@@ -78,6 +86,7 @@ class ClientConnection(web.RequestHandler):
     def log_access(self, request: web.BaseRequest, response: web.StreamResponse, time: float | None) -> None:
         """Note that a response has been sent. aiohttp calls this after each response."""
         super().log_access(request, response, time)
+        self.gate.end()
         if self._messages:
             self._await_body()
         else:
@@ -89,6 +98,7 @@ class ClientConnection(web.RequestHandler):
         if body is None or body.is_eof():
             self._body = None
             self._admission.work(self)
+            self.gate.begin()
         else:
             self._body = body
             self._admission.wait(self, self._admission.bodies)
@@ -96,6 +106,7 @@ class ClientConnection(web.RequestHandler):
     def pause_writing(self) -> None:
         """Note that the client does not read the response."""
         super().pause_writing()
+        self.gate.end()
         self._admission.wait(self, self._admission.unread)
 
     def resume_writing(self) -> None:
@@ -103,6 +114,35 @@ class ClientConnection(web.RequestHandler):
         super().resume_writing()
         if self.queue is self._admission.unread:
             self._admission.work(self)
+            self.gate.begin()
+
+    # ------------------------------------------------------------ what the gate refuses
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no earlier request is still to be answered."""
+        return self._dropped is None and (self.queue is self._admission.heads or self.queue is self._admission.pauses)
+
+    def refuse(self, answer: bytes, body: StreamReader, *, is_last: bool) -> None:
+        """Send an answer to a request whose body is read and dropped; after the last one, close the connection."""
+        assert self.transport
+        self.transport.write(answer)
+        self._dropped = body
+        if is_last:
+            self.transport.close()
+
+    def _drop(self) -> None:
+        """Drop what has arrived of the refused body. It has to be complete in the time of a head."""
+        assert self._dropped is not None
+        if self._dropped.exception() is not None:  # it is not encoded as its headers say, so nobody knows its end
+            self.cut()
+        elif self._dropped.is_eof():
+            self._dropped = None
+            self._admission.wait(self, self._admission.pauses)
+        else:
+            self._dropped.read_nowait()
+            if self.queue is not self._admission.heads:
+                self._admission.wait(self, self._admission.heads)
 
     def cut(self) -> None:
         """Drop the connection and all unsent data."""
@@ -114,9 +154,11 @@ class ClientConnection(web.RequestHandler):
     def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
-        """Send a response. A refusal that aiohttp made outside the middleware gets the form of the API."""
+        """Send a response, the last one if the process stops. A refusal made by aiohttp gets the form of the API."""
         if isinstance(resp, web.HTTPException) and resp.status >= _ERRORS:
             resp = self._refuse(request, responses.refuse_http(resp), resp.reason)
+        if self._admission.ending:
+            resp.force_close()  # which also says so to the client
         return super().finish_response(request, resp, start_time)
 
     def handle_error(
@@ -155,16 +197,3 @@ class ClientConnection(web.RequestHandler):
     def log_exception(self, *args: Any, **kw: Any) -> None:
         """Log a fault with structlog, in place of aiohttp's own logger."""
         log.error("a connection failed", reason=str(args[0]) if args else None, exc_info=kw.get("exc_info", True))
-
-
-def _encoded(refused: RequestError) -> bytes:
-    """Return a refusal as a complete HTTP response. There is no request yet that aiohttp could respond to."""
-    response = responses.refusal(refused)
-    complete(response.headers, new_request_id())
-    body = response.body
-    assert isinstance(body, bytes)
-    response.headers[hdrs.CONTENT_LENGTH] = str(len(body))
-    response.headers[hdrs.CONNECTION] = "close"
-    lines = [f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}"]
-    lines += [f"{name}: {value}" for name, value in response.headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode() + body

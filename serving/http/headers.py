@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 
 from aiohttp import hdrs, web
 from strawberry.http.websocket_origin import normalize_origin
+
+from serving.observing import TRACEPARENT
 
 REQUEST_ID = web.RequestKey("request_id", str)
 REQUEST_ID_HEADER = "X-Request-Id"
@@ -16,6 +18,7 @@ METHODS = "GET, POST, OPTIONS"
 _SANE_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ID_BITS = 72  # eighteen hexadecimal digits, which are unique within a log
 _PREFLIGHT_SECONDS = 7_200  # for which a browser may cache a preflight response; Chromium caps it here
+_REQUEST_HEADERS = (hdrs.AUTHORIZATION, hdrs.CONTENT_TYPE, REQUEST_ID_HEADER, TRACEPARENT)  # that pages may send
 _SECURITY = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
@@ -24,9 +27,9 @@ _SECURITY = (
 )
 
 
-def request_id(request: web.Request) -> str:
+def request_id(headers: Mapping[str, str]) -> str:
     """Return the client's own request id where it is safe to log, else a new one."""
-    given = request.headers.get(REQUEST_ID_HEADER)
+    given = headers.get(REQUEST_ID_HEADER)
     return given if given and _SANE_ID.fullmatch(given) else new_request_id()
 
 
@@ -46,11 +49,11 @@ class Origins:
         """Return whether a page of this origin may call."""
         return self._any or normalize_origin(origin) in self._listed
 
-    def headers(self, request: web.Request) -> dict[str, str]:
-        """Return the CORS headers of the response to a request."""
+    def headers(self, asked: Mapping[str, str]) -> dict[str, str]:
+        """Return the CORS headers of the response to a request with some headers."""
         if not self._any and not self._listed:
             return {}
-        origin = request.headers.get(hdrs.ORIGIN)
+        origin = asked.get(hdrs.ORIGIN)
         headers: dict[str, str] = {}
         if origin is not None and self.allows(origin):
             headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = "*" if self._any else origin
@@ -61,7 +64,7 @@ class Origins:
         """Add headers to a response that is about to be sent. Headers that its handler has set stay."""
         headers = response.headers
         if self._any or self._listed:
-            for name, value in self.headers(request).items():
+            for name, value in self.headers(request.headers).items():
                 headers.setdefault(name, value)
             headers.add(hdrs.VARY, hdrs.ORIGIN)
         complete(headers, request.get(REQUEST_ID))
@@ -76,12 +79,12 @@ def complete(headers: MutableMapping[str, str], request_id: str | None) -> None:
     headers[hdrs.SERVER] = "Perch"
 
 
-def preflight() -> web.Response:
+def preflight(methods: str = METHODS) -> web.Response:
     """Answer OPTIONS with the methods and headers allowed here. The CORS headers decide whether a page may use them."""
     headers = {
-        hdrs.ALLOW: METHODS,
-        hdrs.ACCESS_CONTROL_ALLOW_METHODS: "GET, POST",
-        hdrs.ACCESS_CONTROL_ALLOW_HEADERS: f"{hdrs.AUTHORIZATION}, {hdrs.CONTENT_TYPE}, {REQUEST_ID_HEADER}",
+        hdrs.ALLOW: methods,
+        hdrs.ACCESS_CONTROL_ALLOW_METHODS: methods.removesuffix(", OPTIONS"),
+        hdrs.ACCESS_CONTROL_ALLOW_HEADERS: ", ".join(_REQUEST_HEADERS),
         hdrs.ACCESS_CONTROL_MAX_AGE: str(_PREFLIGHT_SECONDS),
     }
     return web.Response(status=204, headers=headers)

@@ -6,11 +6,12 @@ import logging
 import time
 
 import structlog
-from aiohttp import web
+from aiohttp import ClientConnectionResetError, web
 from aiohttp.typedefs import Handler
 
 from resolvers.exports import PATH as EXPORTS
 from resolvers.operation.errors import RequestError
+from resolvers.uploads import PATH as UPLOADS
 from serving.http import responses
 from serving.http.headers import REQUEST_ID, request_id
 
@@ -25,10 +26,11 @@ log = structlog.get_logger(__name__)
 @web.middleware
 async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Give a request its id, answer it, and log the outcome."""
-    request[REQUEST_ID] = request_id(request)
+    request[REQUEST_ID] = request_id(request.headers)
     started = time.perf_counter()
-    # It is never unbound, because the next request of this task binds its own id.
+    # It is never unbound, because the next request of this task binds its own id. Most have no trace, though.
     structlog.contextvars.bind_contextvars(request_id=request[REQUEST_ID])
+    structlog.contextvars.unbind_contextvars("trace_id")
     response = await _answer(request, handler)
     level = logging.DEBUG if request.path in _QUIET_PATHS else logging.INFO
     if log.is_enabled_for(level):
@@ -45,8 +47,13 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 def _shown(path: str) -> str:
-    """Return a path as it is logged: that of an export holds a secret."""
-    return f"{EXPORTS}…" if path.startswith(EXPORTS) else path
+    """Return a path as it is logged: that of an export or upload holds a secret."""
+    return next((f"{start}…" for start in (EXPORTS, UPLOADS) if path.startswith(start)), path)
+
+
+def _has_left(request: web.Request) -> bool:
+    """Return whether the client has closed its connection."""
+    return request.transport is None or request.transport.is_closing()
 
 
 async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -58,6 +65,8 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         if error.status < _ERRORS:
             raise
         return responses.refuse_http(error)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, ClientConnectionResetError) and _has_left(request):
+            return web.Response()  # nobody gets it
         log.exception("a request failed", method=request.method, path=_shown(request.path))
         return responses.fault(request[REQUEST_ID])

@@ -11,7 +11,7 @@ from aiohttp import hdrs, web
 
 from resolvers.operation.errors import BadUserInput, RequestError, Unauthenticated
 from schema.execution.encoding import kind, loads
-from schema.execution.parameters import Parameters
+from schema.execution.parameters import Parameters, document_id
 from serving.http.negotiation import JSON
 
 BODY_SECONDS = 30  # time limit for a client to send a body
@@ -48,8 +48,11 @@ def check(values: Mapping[str, object]) -> Parameters:
     """Return the parameters with checked types; raises RequestRefused that names the wrong one."""
     query, name = values.get("query"), values.get("operationName")
     variables, extensions = values.get("variables"), values.get("extensions")
+    named = _document_id(values)
     if query is None or query == "":
-        raise RequestRefused(400, "`query` is missing")
+        if named is None:
+            raise RequestRefused(400, "`query` is missing")
+        query = ""
     if not isinstance(query, str):
         raise RequestRefused(400, f"`query` must be a string, not {kind(query)}")
     if name is not None and not isinstance(name, str):
@@ -58,7 +61,14 @@ def check(values: Mapping[str, object]) -> Parameters:
         raise RequestRefused(400, f"`variables` must be an object or null, not {kind(variables)}")
     if extensions is not None and not isinstance(extensions, dict):
         raise RequestRefused(400, f"`extensions` must be an object or null, not {kind(extensions)}")
-    return Parameters(query, name or None, variables, extensions)
+    return Parameters(query, name or None, variables, extensions, named)
+
+
+def _document_id(values: Mapping[str, object]) -> str | None:
+    try:
+        return document_id(values)
+    except BadUserInput as error:
+        raise RequestRefused(400, error.message) from None
 
 
 def authorization(request: web.Request) -> str | None:

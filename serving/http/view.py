@@ -16,15 +16,18 @@ from resolvers.operation.errors import Forbidden, RequestError, ServiceUnavailab
 from resolvers.operation.tokens import Claims
 from schema.execution.encoding import dumps, loads
 from schema.execution.operations import Schema
-from schema.execution.parameters import EVENTS, bearer
+from schema.execution.parameters import EVENTS, ID_PARAMETERS, bearer
 from schema.execution.ports import Context, NewContext, Services
 from serving import graphiql
 from serving.http import requests, responses
 from serving.http.addresses import Proxies
+from serving.http.client_connection import ClientConnection
 from serving.http.headers import METHODS, REQUEST_ID, preflight
 from serving.http.middleware import OPERATION
 from serving.http.negotiation import GRAPHQL, JSON, choose, prefers_page, takes_events
 from serving.http.requests import RequestRefused
+from serving.observing import Observed, Recorder
+from serving.overload.kinds import STREAM
 from serving.streaming.connections import Connections, Peer
 from serving.streaming.event_streams import EventStream
 from serving.streaming.websocket import Channel, Close
@@ -37,6 +40,7 @@ _ALLOWED = {
     hdrs.METH_GET: {OperationType.QUERY},
     hdrs.METH_POST: {OperationType.QUERY, OperationType.MUTATION},
 }
+_DOCUMENT_PARAMETERS = {"query", "extensions", *ID_PARAMETERS}
 _SEND_BUFFER = 16_384  # bytes written to a websocket before the writer waits for a slow client
 _CLOSE_SECONDS = 2.0  # time limit for the client's side of a websocket's closing handshake
 
@@ -46,7 +50,14 @@ class View(GraphQLView[Context, None]):
 
     schema: Schema
 
-    def __init__(self, schema: Schema, services: Services, new_context: NewContext, connections: Connections) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        services: Services,
+        new_context: NewContext,
+        connections: Connections,
+        recorder: Recorder,
+    ) -> None:
         settings = services.settings
         super().__init__(
             schema,
@@ -59,6 +70,7 @@ class View(GraphQLView[Context, None]):
         self._services = services
         self._new_context = new_context
         self._connections = connections
+        self._recorder = recorder
         self._proxies = Proxies(settings.trusted_proxies)
 
     async def __call__(self, request: web.Request) -> web.StreamResponse:
@@ -70,28 +82,35 @@ class View(GraphQLView[Context, None]):
             return preflight()
         if request.method not in _ALLOWED:
             raise RequestRefused(405, f"{request.method} is not one of {METHODS}", {hdrs.ALLOW: METHODS})
-        if request.method == hdrs.METH_GET and "query" not in request.query and prefers_page(accept):
+        if request.method == hdrs.METH_GET and _names_nothing(request) and prefers_page(accept):
+            self.schema.persisted.refuse_explorer()
             return graphiql.page(request)
         media = choose(tuple(accept))
         if media is None:
             raise RequestRefused(406, f"Answers are {GRAPHQL}, {JSON} or {EVENTS}, in utf-8")
+        observed = self._recorder.start(request)
         try:
-            return await self._execute(request, media)
+            return await self._execute(request, media, observed)
         except RequestError as error:
+            observed.fail(error)
             return responses.refusal(error, media)
+        finally:
+            self._recorder.end(observed)
 
-    async def _execute(self, request: web.Request, media: str) -> web.StreamResponse:
+    async def _execute(self, request: web.Request, media: str, observed: Observed) -> web.StreamResponse:
         claims = self._claims(request)
         parameters = await requests.read(request)
         peer = self._peer(request)
         context = self._context(peer, claims)
-        document = await self.schema.read(parameters.query, context)
+        parameters, document = await self.schema.find(parameters, context)
         operation = document.operation(parameters.operation_name)
         if operation is not None and operation.name:
             request[OPERATION] = operation.name.value
+        self._recorder.begin(observed, operation)
         if _is_subscription(operation) and takes_events(request.headers.getall(hdrs.ACCEPT, [])):
+            _count_as_stream(request)
             self._refuse_without_room()
-            stream = EventStream(request, self._services, self._connections, peer, claims)
+            stream = EventStream(request, self._services, self._connections, peer, claims, observed.fail)
             return await stream.serve(self.schema, parameters, context)
         result = await self.schema.execute(
             parameters.query,
@@ -101,11 +120,14 @@ class View(GraphQLView[Context, None]):
             allowed_operation_types=_ALLOWED[request.method],
             operation_extensions=parameters.extensions,
         )
+        if result.errors:
+            observed.fail(result.errors[0])
         return responses.answer(result, media)
 
     async def _serve_socket(self, request: web.Request) -> web.WebSocketResponse:
         if not self._check_websocket_origin(request):
             raise Forbidden("Pages of this origin may not open a websocket here")
+        _count_as_stream(request)
         self._refuse_without_room()
         socket = self._new_socket()
         await socket.prepare(request)
@@ -121,6 +143,7 @@ class View(GraphQLView[Context, None]):
             self.schema,
             services=self._services,
             connections=self._connections,
+            recorder=self._recorder,
             new_context=partial(self._context, peer, socket=True),
             peer=peer,
         )
@@ -153,6 +176,8 @@ class View(GraphQLView[Context, None]):
             raise ServiceUnavailable("The server is stopping")
         if self._connections.full:
             raise ServiceUnavailable("The server has too many open websockets and event streams: try again later")
+        if refused := self._connections.shedder.refuse(STREAM):
+            raise refused
 
     def _claims(self, request: web.Request) -> Claims | None:
         value = requests.authorization(request)
@@ -176,6 +201,16 @@ class View(GraphQLView[Context, None]):
     def encode_json(self, data: object) -> str:
         """Return a websocket message as text, because bytes would be sent as a binary frame."""
         return dumps(data)
+
+
+def _names_nothing(request: web.Request) -> bool:
+    """Return whether an address asks for no document, as one that was typed into a browser."""
+    return not request.query_string or request.query.keys().isdisjoint(_DOCUMENT_PARAMETERS)
+
+
+def _count_as_stream(request: web.Request) -> None:
+    if isinstance(request.protocol, ClientConnection):  # tests of the application alone have another one
+        request.protocol.gate.stream()
 
 
 def _is_subscription(operation: OperationDefinitionNode | None) -> bool:

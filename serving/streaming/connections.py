@@ -14,6 +14,7 @@ from resolvers.operation.errors import ServiceUnavailable
 from resolvers.operation.tokens import Claims
 from schema.execution.live_costs import EventCost, LiveCosts, Owner
 from schema.execution.ports import Services
+from serving.overload.shedding import Shedder
 from serving.streaming.room import Room, Turn
 from serving.streaming.websocket import Close
 from store.secret import Secret
@@ -131,10 +132,11 @@ class Connection(ABC):
 class Connections:
     """The open connections of this process, by owner."""
 
-    def __init__(self, most_per_owner: int, most: int, most_cost: int) -> None:
+    def __init__(self, most_per_owner: int, most: int, most_cost: int, shedder: Shedder) -> None:
         self._most_per_owner = most_per_owner
         self._most = most
         self.costs = LiveCosts(most_cost)
+        self.shedder = shedder
         self._open: set[Connection] = set()
         self._admitted: defaultdict[Owner, set[Connection]] = defaultdict(set)
         self.closing = False
@@ -175,8 +177,15 @@ class Connections:
                 one.end(Close.FORBIDDEN)
 
     async def close(self) -> None:
-        """Close all connections when the process stops, and wait until they have released everything."""
+        """Close all connections, and add no more."""
         self.closing = True
+        await self.end_all()
+
+    async def end_all(self) -> None:
+        """Close all connections because the process stops, and wait until they have released everything.
+
+        A client may connect again over a connection of a proxy that is still open. Then it is served a little longer.
+        """
         connections = list(self._open)
         for one in connections:
             one.end(Close.GOING_AWAY)

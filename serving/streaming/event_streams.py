@@ -8,6 +8,7 @@ process stops, `complete` is sent alone, and the client subscribes again from it
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 
 from aiohttp import ClientError, hdrs, web
@@ -49,11 +50,21 @@ class EventStream(Connection):
     """
 
     def __init__(
-        self, request: web.Request, services: Services, connections: Connections, peer: Peer, claims: Claims | None
+        self,
+        request: web.Request,
+        services: Services,
+        connections: Connections,
+        peer: Peer,
+        claims: Claims | None,
+        failed: Callable[[GraphQLError], None],
     ) -> None:
+        """Prepare the stream of a request. `failed` is called with each error that ends its subscription."""
         super().__init__(services, connections, peer, claims)
         self._request = request
+        self._failed = failed
         self._response = web.StreamResponse(headers=_HEADERS)
+        # Otherwise a client whose stream ends, because the process stops, would subscribe again on this connection.
+        self._response.force_close()
         self._heartbeat = services.settings.heartbeat_seconds
         self._hangup: Hangup | None = None
         self._operation: asyncio.Task[None] | None = None
@@ -91,7 +102,8 @@ class EventStream(Connection):
             raise context.fatal
         if not self._connections.admit(self):
             most = self._services.settings.sockets_per_member
-            raise RateLimited(f"At most {most} websockets and event streams may be open at a time", RETRY_SECONDS)
+            message = f"At most {most} websockets and event streams may be open at a time"
+            raise RateLimited(message, RETRY_SECONDS, "sockets_per_member")
 
     async def _open(self) -> Room:
         transport = self._request.transport
@@ -169,6 +181,7 @@ class EventStream(Connection):
 
     async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
         """Send request errors, and the end of the stream."""
+        self._failed(errors[0])
         await self._write(next_event(dumps({"errors": [error.formatted for error in errors]})) + COMPLETE, last=True)
 
     async def send_complete(self) -> None:

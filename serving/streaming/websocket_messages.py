@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from resolvers.operation.errors import BadUserInput
 from schema.execution.encoding import kind
+from schema.execution.parameters import document_id
 
 _OPTIONAL_OBJECT = (dict, type(None))
 _OPTIONAL_TEXT = (str, type(None))
@@ -20,7 +22,7 @@ _FIELDS: Mapping[str, Mapping[str, tuple[type, ...]]] = MappingProxyType(
 )
 _SUBSCRIBE_PAYLOAD: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
-        "query": (str,),
+        "query": _OPTIONAL_TEXT,
         "operationName": _OPTIONAL_TEXT,
         "variables": _OPTIONAL_OBJECT,
         "extensions": _OPTIONAL_OBJECT,
@@ -38,8 +40,17 @@ def fault(message: object) -> str | None:
         return "Unknown message type"
     wrong = _wrong(message, fields)
     if wrong is None and form == "subscribe":
-        wrong = _wrong(message["payload"], _SUBSCRIBE_PAYLOAD)
+        payload = message["payload"]
+        wrong = _wrong(payload, _SUBSCRIBE_PAYLOAD) or _wrong_document(payload)
     return wrong
+
+
+def _wrong_document(payload: Mapping[str, object]) -> str | None:
+    try:
+        is_missing = document_id(payload) is None and payload.get("query") is None
+    except BadUserInput as error:
+        return error.message
+    return "`query` is missing" if is_missing else None
 
 
 def _wrong(values: Mapping[str, object], fields: Mapping[str, tuple[type, ...]]) -> str | None:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import structlog
+from graphql import GraphQLError, OperationDefinitionNode, OperationType
 from strawberry.aiohttp.views import GraphQLView
 from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
@@ -19,13 +20,16 @@ from strawberry.types.execution import ExecutionResult
 from resolvers.operation.errors import RateLimited, RequestError
 from schema.execution.encoding import dumps
 from schema.execution.operations import Schema
-from schema.execution.parameters import Parameters
+from schema.execution.parameters import Parameters, document_id
 from schema.execution.ports import Context
 from schema.execution.sharing import SharedResult
+from serving.observing import Observed, Recorder
 from serving.streaming.deliver import RETRY_SECONDS, deliver
 from serving.streaming.room import Turn
 from serving.streaming.websocket import Channel, Close
 from store.settings import Settings
+
+_MUTATION_SECONDS = 4.0  # time limit for mutations to answer once their session has ended
 
 log = structlog.get_logger(__name__)
 
@@ -34,12 +38,14 @@ class SocketOperation(Operation[Context | None, None]):
     """One operation on a websocket, with its GraphQL parameters."""
 
     def __init__(self, handler: OperationsHandler, message: SubscribeMessage) -> None:
-        payload = message["payload"]
-        super().__init__(
-            handler, message["id"], payload["query"], payload.get("variables"), payload.get("operationName") or None
-        )
-        self.asked = Parameters(self.query, self.operation_name, self.variables, payload.get("extensions"))
+        payload = cast("dict[str, Any]", message["payload"])
+        query, name = payload.get("query") or "", payload.get("operationName") or None
+        super().__init__(handler, message["id"], query, payload.get("variables"), name)
+        extensions = payload.get("extensions")
+        self.asked = Parameters(query, name, self.variables, extensions, document_id(payload))
         self.turn: Turn | None = None
+        self.is_mutation = False
+        self.observed: Observed | None = None
         self._id = dumps(self.id)
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
@@ -47,10 +53,18 @@ class SocketOperation(Operation[Context | None, None]):
         if self.turn is not None:
             self.turn.rendered()
         if not isinstance(execution_result, SharedResult):
+            if self.observed and execution_result.errors:
+                self.observed.fail(execution_result.errors[0])
             await super().send_next(execution_result)
         elif not self.completed:
             channel = cast("Channel", self.handler.websocket)
             await channel.send_text(f'{{"id":{self._id},"type":"next","payload":{execution_result.json}}}')
+
+    async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
+        """Send request errors, which end the operation."""
+        if self.observed:
+            self.observed.fail(errors[0])
+        await super().send_initial_errors(errors)
 
     async def send_complete(self) -> None:
         """Send `complete`, unless the operation has already been completed."""
@@ -63,7 +77,14 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
     schema: Schema
     websocket: Channel
 
-    def __init__(self, view: GraphQLView[Any, Any], channel: Channel, schema: Schema, settings: Settings) -> None:
+    def __init__(
+        self,
+        view: GraphQLView[Any, Any],
+        channel: Channel,
+        schema: Schema,
+        settings: Settings,
+        recorder: Recorder,
+    ) -> None:
         super().__init__(
             view,
             channel,
@@ -74,6 +95,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
             settings.subscriptions_per_socket,
         )
         self._most_operations = settings.subscriptions_per_socket
+        self._recorder = recorder
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
@@ -89,7 +111,11 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         if len(self.operations) >= self._most_operations or len(self._tasks) >= 2 * self._most_operations:
             self.operations[operation.id] = operation
             too_many = f"A websocket runs at most {self._most_operations} operations at a time"
-            await operation.send_initial_errors([RateLimited(too_many, RETRY_SECONDS)])
+            await operation.send_initial_errors([RateLimited(too_many, RETRY_SECONDS, "subscriptions_per_socket")])
+            return
+        if refused := self.refusal(operation.asked):
+            self.operations[operation.id] = operation
+            await operation.send_initial_errors([refused])
             return
         operation.task = asyncio.create_task(self.run_operation(operation))
         self.operations[operation.id] = operation
@@ -104,9 +130,13 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         """Run an operation to its end. Raises nothing but CancelledError."""
         # Only an acknowledged socket has operations, and it has a context.
         context, started = cast("Context", self.context).fresh(), time.perf_counter()
+        one = cast("SocketOperation", operation)  # `handle_subscribe` starts no other kind
+        one.observed = self._recorder.start()
         try:
-            one = cast("SocketOperation", operation)  # `handle_subscribe` starts no other kind
-            await self.schema.read(one.asked.query, context)  # before `held`: the query may exceed a limit
+            one.asked, document = await self.schema.find(one.asked, context)  # before `held`: it may exceed a limit
+            declared = document.operation(one.asked.operation_name)
+            self._recorder.begin(one.observed, declared)
+            one.is_mutation = _is_mutation(declared)
             with self.held(one.asked) as one.turn:
                 context.room = one.turn or self.websocket.room
                 await deliver(one, self.schema, one.asked, context)
@@ -114,10 +144,15 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
             with suppress(WebSocketDisconnected):
                 await operation.send_initial_errors([error])
         finally:
+            self._recorder.end(one.observed)
             if self.operations.get(operation.id) is operation:
                 del self.operations[operation.id]
             ms = round((time.perf_counter() - started) * 1000, 1)
             log.info("operation", operation=operation.operation_name, operation_id=operation.id, ms=ms)
+
+    @abstractmethod
+    def refusal(self, asked: Parameters) -> RequestError | None:
+        """Return why an operation is not begun, if the process has too much to do."""
 
     @abstractmethod
     def held(self, asked: Parameters) -> AbstractContextManager[Turn | None]:
@@ -127,6 +162,16 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
         """Make an id available again."""
         self.operations.pop(id, None)
 
+    async def finish_mutations(self) -> None:
+        """Cancel all operations but mutations, and wait for these: they are committed, so their clients must know."""
+        running = [cast("SocketOperation", one) for one in self.operations.values()]
+        mutations = {one.task for one in running if one.is_mutation and one.task}
+        for task in self._tasks - mutations:
+            if not task.cancelling():
+                task.cancel()
+        if mutations:
+            await asyncio.wait(mutations, timeout=_MUTATION_SECONDS)
+
     async def end_operations(self) -> None:
         """Cancel all operations, and wait until they have released everything."""
         self.operations.clear()
@@ -135,3 +180,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
                 task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+
+
+def _is_mutation(operation: OperationDefinitionNode | None) -> bool:
+    return operation is not None and operation.operation is OperationType.MUTATION

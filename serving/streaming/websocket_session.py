@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import structlog
@@ -12,11 +12,13 @@ from strawberry.aiohttp.views import GraphQLView
 from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import ConnectionInitMessage, Message
 
-from resolvers.operation.errors import ServiceUnavailable, Unauthenticated
+from resolvers.operation.errors import RequestError, ServiceUnavailable, Unauthenticated
 from resolvers.operation.tokens import Claims
 from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, bearer
 from schema.execution.ports import Context, Services
+from serving.observing import Recorder
+from serving.overload.kinds import of_document
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.room import Turn
 from serving.streaming.websocket import Channel, Close
@@ -38,9 +40,10 @@ class SocketHandler(OperationsHandler, Connection):
         services: Services,
         new_context: Callable[[Claims | None], Context],
         connections: Connections,
+        recorder: Recorder,
         peer: Peer,
     ) -> None:
-        OperationsHandler.__init__(self, view, channel, schema, services.settings)
+        OperationsHandler.__init__(self, view, channel, schema, services.settings, recorder)
         Connection.__init__(self, services, connections, peer)
         self._new_context = new_context
 
@@ -68,16 +71,26 @@ class SocketHandler(OperationsHandler, Connection):
         return await super()._examine()
 
     async def _close(self, close: Close) -> None:
+        if close is Close.FORBIDDEN:
+            await self.finish_mutations()  # one of them may have ended the session
         await self.websocket.end(close)
 
     async def _stop(self) -> None:
         await self.websocket.stop()
 
+    def refusal(self, asked: Parameters) -> RequestError | None:
+        """Return why an operation is not begun, if the process has too much to do."""
+        shedder = self._connections.shedder
+        if not shedder.arrive():
+            return None
+        return shedder.refuse(of_document(asked.query.encode(), is_signed_in=self.claims is not None))
+
     @contextmanager
     def held(self, asked: Parameters) -> Iterator[Turn | None]:
         """Count the cost of an operation for its owner while it runs; raises RateLimited above the limit."""
         cost = self.schema.event_cost(asked)
-        with self._connections.costs.held(self.owner, cost):
+        counted = self._connections.shedder.answering() if cost is None else nullcontext()
+        with counted, self._connections.costs.held(self.owner, cost):
             yield self.turn(self.websocket.room, cost)
 
     # ------------------------------------------------------------ its messages
