@@ -40,6 +40,19 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.
 
 
 DESCRIBED = described()
+OTHER_STORE = os.environ.get("PERCH_TEST_STORE", "")  # the kind of store to test on instead of the embedded server
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out, on another kind of store, the tests that would not use it. They would repeat themselves."""
+    if not OTHER_STORE:
+        return
+    uses: list[pytest.Item] = []
+    repeats: list[pytest.Item] = []
+    for item in items:
+        (uses if "store_url" in getattr(item, "fixturenames", ()) else repeats).append(item)
+    config.hook.pytest_deselected(items=repeats)
+    items[:] = uses
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +66,7 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url if core == 0 else _numbered(url, core)
         return
     folder = tmp_path_factory.mktemp("store")
-    match os.environ.get("PERCH_TEST_STORE", ""):
+    match OTHER_STORE:
         case "":
             held: Attachment | ClusterAttachment = asyncio.run(attach(folder))
         case "cluster":
@@ -89,6 +102,7 @@ def settings(store_url: str, tmp_path: Path) -> Settings:
         password_memory_kib=8,
         password_passes=1,
         job_lease_seconds=1,
+        access_token_seconds=86_400,  # some tests restore a site that was made at the beginning of a slow run
     )
 
 
@@ -112,6 +126,7 @@ async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
     await made.pubsub.connected.wait()
     yield made
     await made.close()
+    await made.db.close()
 
 
 @pytest.fixture

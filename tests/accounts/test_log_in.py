@@ -32,7 +32,7 @@ from tests.support.probes.sessions import SESSION, VIEWER, WRONG_LOG_IN, is_sign
         " alice@example.org ",
     ],
 )
-async def test_log_in(anonymous: Member, alice: Member, identifier: str) -> None:
+async def test_log_in(settings: Settings, anonymous: Member, alice: Member, identifier: str) -> None:
     """Login or e-mail in any case, and the password, open one more session with a working pair of tokens."""
     started = time.time()
     payload = await anonymous.do("logIn", SESSION, identifier=identifier, password=PASSWORD)
@@ -41,7 +41,7 @@ async def test_log_in(anonymous: Member, alice: Member, identifier: str) -> None
     assert viewer["user"]["id"] == alice.id
     assert [session["isCurrent"] for session in viewer["sessions"]] == [True, False]
     expires = datetime.fromisoformat(payload["expiresAt"]).timestamp()
-    assert started < expires <= time.time() + 900
+    assert started < expires <= time.time() + settings.access_token_seconds
     assert await is_signed_in(Member(alice.client, payload["accessToken"], alice.id))
     assert (await refresh(anonymous, payload["refreshToken"]))["viewer"]["user"]["id"] == alice.id
     assert await is_signed_in(alice)

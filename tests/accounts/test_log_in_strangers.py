@@ -160,7 +160,7 @@ class TestStrangers:
         member, session, signature = alice.device_token.split(".")
         altered = [
             f"{member}.{session}.{signature[:-1]}",
-            f"{member}.{session}.A{signature[1:]}",
+            f"{member}.{session}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}",
             f"{member}..{signature}",
             "é..",
         ]

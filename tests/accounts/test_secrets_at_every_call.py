@@ -62,6 +62,7 @@ async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
     await made.pubsub.connected.wait()
     yield made
     await made.close()
+    await made.db.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from resolvers.archives.sections import NOT_EXPORTED, SECTIONS
 from resolvers.jobs.worker import Worker
 from store.client.database import Database
 from store.credentials.records import Role
-from store.keys import groups, members, messaging, posts
+from store.keys import groups, members, messaging, pictures, posts
 from tests.support.exports.archives import Archive, export
 from tests.support.moderation.acts import appoint, report, resolve
 from tests.support.people import PASSWORD, Member, make_private
@@ -219,7 +219,7 @@ def test_every_key_is_decided() -> None:
     """Each kind of key that names a member is in a section, or on the list of what is not exported, with a reason."""
     kinds = {
         name
-        for module in (members, messaging, groups, posts)
+        for module in (members, messaging, groups, pictures, posts)
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and "member" in inspect.signature(function).parameters
     }

@@ -58,7 +58,7 @@ async def test_response(alice: Member) -> None:
         assert response.headers["Content-Disposition"] == 'attachment; filename="perch-alice.zip"'
         assert (response.headers["Cache-Control"], response.headers["Referrer-Policy"]) == ("no-store", "no-referrer")
     async with alice.client.head(await link(alice)) as response:
-        assert response.status == 405
+        assert response.status in {404, 405}  # the web client, if it is built, answers for all other paths
 
 
 async def test_strangers(anonymous: Member, alice: Member, bob: Member) -> None:

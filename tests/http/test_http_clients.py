@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from aiohttp import ClientConnectionError, web
 from pytest_aiohttp import AiohttpClient
 
 from serving.http.addresses import Proxies
+from serving.http.middleware import observe
 from tests.support.transport import clients
 from tests.support.transport.clients import GRAPHQL, JSON, Client, first_code, post
-from tests.support.transport.small import ALICE, PlainServices
+from tests.support.transport.small import ALICE, PlainServices, logged
 
 client = clients.client
 services = clients.services
+
+
+async def test_client_that_has_left(aiohttp_client: AiohttpClient) -> None:
+    """A client that leaves before its websocket is open is no fault of the server, and nothing is logged as one."""
+    answered: asyncio.Future[web.StreamResponse] = asyncio.get_running_loop().create_future()
+
+    async def open_socket(request: web.Request) -> web.StreamResponse:
+        assert request.transport
+        request.transport.abort()
+        await web.WebSocketResponse().prepare(request)
+        raise AssertionError("the client has left")
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        answered.set_result(await observe(request, open_socket))
+        return answered.result()
+
+    app = web.Application()
+    app.router.add_get("/", answer)
+    client = await aiohttp_client(app)
+    with logged() as lines, pytest.raises(ClientConnectionError):
+        await client.ws_connect("/")
+    assert (await answered).status == 200
+    assert [line["event"] for line in lines] == ["request"]
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer  "])

@@ -13,8 +13,8 @@ from aiohttp import ClientSession, WSServerHandshakeError
 
 from tests.support.servers.processes import perch
 from tests.support.transport import clients
-from tests.support.transport.clients import EVENT_STREAM, EVENTS, PROTOCOL, Talk
-from tests.support.transport.raw import BODY, HEAD, PATIENCE, Raw, serving
+from tests.support.transport.clients import PROTOCOL, Talk
+from tests.support.transport.raw import BODY, HEAD, PATIENCE, event_stream, event_stream_request, serving
 from tests.support.transport.small import PlainServices, logged
 
 services = clients.services
@@ -72,7 +72,7 @@ async def test_idle_connection_is_closed(services: PlainServices) -> None:
 async def test_work_has_no_time_limit_of_the_connection(services: PlainServices) -> None:
     """An event stream and a websocket outlast all limits on waiting."""
     async with serving(services, request_head_seconds=0, keep_alive_seconds=0) as site:
-        stream = await _event_stream(await site.connect())
+        stream = await event_stream(await site.connect())
         async with ClientSession(f"http://127.0.0.1:{site.port}") as session:
             talk = await Talk(await session.ws_connect("/graphql", protocols=(PROTOCOL,))).greet()
             site.admission.sweep()
@@ -118,7 +118,7 @@ async def test_own_idle_connection_makes_room(services: PlainServices) -> None:
 async def test_address_that_is_busy_on_all_its_connections(services: PlainServices) -> None:
     """An address whose connections are all busy is refused one more, in the usual form of refusals."""
     async with serving(services, connections_per_address=1) as site:
-        stream = await _event_stream(await site.connect("127.0.0.2"))
+        stream = await event_stream(await site.connect("127.0.0.2"))
         status, headers, body = await (await site.connect("127.0.0.2")).response()
         assert (status, headers["retry-after"], headers["connection"]) == (429, "1", "close")
         assert (headers["server"], headers["x-content-type-options"]) == ("Perch", "nosniff")
@@ -174,11 +174,11 @@ async def test_body_that_never_ends_is_no_fault(services: PlainServices) -> None
 async def test_work_is_never_closed_for_a_newcomer(services: PlainServices) -> None:
     """If all connections are busy, a new one is refused with a time to try again."""
     async with serving(services, most=2) as site:
-        stream = await _event_stream(await site.connect("127.0.0.2"))
+        stream = await event_stream(await site.connect("127.0.0.2"))
         working = await site.connect("127.0.0.3")
         working.write(HEAD + BODY)
         await working.response()
-        second = await _event_stream(working)
+        second = await event_stream(working)
         status, headers, body = await (await site.connect("127.0.0.4")).response()
         assert (status, headers["retry-after"]) == (503, "1")
         assert json.loads(body)["errors"][0]["extensions"]["code"] == "SERVICE_UNAVAILABLE"
@@ -191,12 +191,12 @@ async def test_streams_leave_room_for_requests(services: PlainServices) -> None:
     async with serving(services, max_connections=5) as site, AsyncExitStack() as stack:
         session = await stack.enter_async_context(ClientSession(f"http://127.0.0.1:{site.port}"))
         sockets = [await session.ws_connect("/graphql", protocols=(PROTOCOL,)) for _ in range(3)]
-        stream = await _event_stream(await site.connect())
+        stream = await event_stream(await site.connect())
         with pytest.raises(WSServerHandshakeError) as refused:
             await session.ws_connect("/graphql", protocols=(PROTOCOL,))
         assert refused.value.status == 503
         raw = await site.connect()
-        raw.write(_event_stream_request())
+        raw.write(event_stream_request())
         assert (await raw.response())[0] == 503
         assert await (await site.connect()).ask() == 200
         assert not stream.reader.at_eof()
@@ -234,18 +234,3 @@ async def test_four_hundred_idle_connections_on_256_files(tmp_path: Path) -> Non
                     assert (answer.status, await answer.json()) == (200, {"data": {"__typename": "Query"}})
         (lowered,) = [line for line in process.err.lines if "connections_lowered" in line]
         assert json.loads(lowered)["open_files"] == 256
-
-
-def _event_stream_request() -> bytes:
-    body = json.dumps({"query": EVENTS}).encode()
-    return (
-        HEAD.replace(str(len(BODY)).encode(), str(len(body)).encode() + f"\r\nAccept: {EVENT_STREAM}".encode()) + body
-    )
-
-
-async def _event_stream(raw: Raw) -> Raw:
-    """Turn a connection into an event stream, and return it once the stream is open."""
-    raw.write(_event_stream_request())
-    async with asyncio.timeout(PATIENCE):
-        await raw.reader.readuntil(b":\n\n")
-    return raw

@@ -16,6 +16,7 @@ from resolvers.operation.services import Services
 from store import follows, posts
 from store.client.database import Database
 from store.settings import Settings
+from tests.support.model.facts import SOON
 from tests.support.people import Member, shrunk, sign_up
 from tests.support.scripts import Script
 from tests.support.transport.live import HOME, fetched, followers, keep_up, now, subscribed, until, watching
@@ -31,7 +32,12 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("settings", [{}, {"big_author": 2}], indirect=True, ids=["pushed", "pulled"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"big_author": 2}, {"repost_lift_hours": SOON}, {"repost_lift_hours": SOON, "big_author": 2}],
+    indirect=True,
+    ids=["pushed", "pulled", "lifted", "lifted and pulled"],
+)
 async def test_agreement_with_the_stored_home(
     db: Database, worker: Worker, anonymous: Member, alice: Member, bob: Member, carol: Member, seed: int
 ) -> None:

@@ -14,6 +14,7 @@ from resolvers.live import home
 from resolvers.operation.services import Services
 from schema.execution.operations import Schema
 from store.settings import Settings
+from tests.support.model.facts import SOON
 from tests.support.people import Member, shrunk, sign_up
 from tests.support.scripts import WEIGHTS, Script
 from tests.support.transport.slow_readers import SlowReader, slow_reader
@@ -36,6 +37,7 @@ FEW: dict[str, int] = {  # Few kinds of acts, so that the same posts are added a
     "block": 1,
     "unblock": 4,
 }
+MANY_REPOSTS = FEW | {"repost": 60, "unrepost": 20}
 
 
 @pytest.fixture
@@ -47,9 +49,15 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize(
     ("settings", "weights"),
-    [({}, FEW), ({"big_author": 2}, FEW), ({"subscriber_queue": 12}, FEW), ({}, WEIGHTS)],
+    [
+        ({}, FEW),
+        ({"big_author": 2}, FEW),
+        ({"subscriber_queue": 12}, FEW),
+        ({"repost_lift_hours": SOON}, MANY_REPOSTS),
+        ({}, WEIGHTS),
+    ],
     indirect=["settings"],
-    ids=["pushed", "pulled", "gaps", "all"],
+    ids=["pushed", "pulled", "gaps", "lifted", "all"],
 )
 @pytest.mark.parametrize("at_once", [1, 4], ids=["one", "many"])
 async def test_agreement_of_subscribers_behind(

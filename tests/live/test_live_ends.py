@@ -17,7 +17,7 @@ from store.client.database import Database, Unavailable
 from store.settings import Settings
 from tests.support.people import PASSWORD, Member, shrunk
 from tests.support.probes.sessions import NEW_PASSWORD, end_by_time, log_in
-from tests.support.transport.live import HOME, until
+from tests.support.transport.live import HOME, subscribed, until
 from tests.support.transport.site_live import OWN_STREAM, SAMPLE, STREAM
 from tests.support.transport.transports import (
     POST,
@@ -217,3 +217,20 @@ async def test_the_store_away(
         cursor = one.cursor
     async with listening(services, transport, alice, query, after=cursor) as one:
         assert post in str(await one.next())
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        "mutation { ended: logOut { userErrors { code } } }",
+        f'mutation {{ ended: deleteAccount(input: {{password: "{PASSWORD}"}}) {{ userErrors {{ code }} }} }}',
+    ],
+    ids=["logOut", "deleteAccount"],
+)
+async def test_a_socket_that_ends_its_own_session(services: Services, alice: Member, mutation: str) -> None:
+    """A mutation that ends its session is answered before its websocket is closed, so that nobody sends it again."""
+    async with subscribed(alice, mutation) as socket:
+        assert await socket.next() == {"userErrors": []}
+        assert await socket.receive() == {"id": "1", "type": "complete"}
+        assert await socket.closed() == 4403
+    await until(lambda: not places(services) and not connections(alice))

@@ -46,9 +46,9 @@ class Counting(Worker):
 
     failures = 0
 
-    async def run_once(self, partitions: Collection[int] = range(PARTITIONS)) -> int:
+    async def begin(self, partitions: Collection[int] = range(PARTITIONS)) -> int:
         try:
-            return await super().run_once(partitions)
+            return await super().begin(partitions)
         except Unavailable:
             self.failures += 1
             raise

@@ -23,7 +23,16 @@ DEEPEST = 2  # authors within authors
 
 
 @pytest.mark.parametrize(
-    "document", [queries.HOME, queries.PROFILE, queries.POST, queries.LIKE, queries.nested("", DEEPEST).document]
+    "document",
+    [
+        queries.HOME,
+        queries.FEED,
+        queries.PROFILE,
+        queries.POST,
+        queries.REPOST,
+        queries.LIKE,
+        queries.nested("", DEEPEST).document,
+    ],
 )
 def test_documents_are_valid(document: str) -> None:
     """Every document sent to contenders is valid in Perch's schema and within its limits."""

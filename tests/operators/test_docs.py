@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from dataclasses import fields
 
@@ -11,7 +12,9 @@ import pytest
 import server  # noqa: F401  every class of error is loaded with it
 from serving.tables import tables
 from store.settings import Settings
+from store.settings.files import CONFIG
 from tests.support.pages import DOCS, PAGES, README, ROOT, Block, blocks, name, read
+from tests.support.servers.s3 import KEYS as S3_KEYS
 
 README_LINES = 150
 LANGUAGES = {"sh", "graphql", "json", "js", "text"}  # `test_docs_examples` and `.ci/node` run all but the last
@@ -20,7 +23,7 @@ LAYERS = ("schema", "resolvers", "serving", "store")
 _CODE = re.compile(r'"code": "(\w+)"|^    code = "(\w+)"', re.MULTILINE)
 _NAME = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
 _PATH = re.compile(r"`((?:serving|schema|resolvers|store|tests|benchmarks)/[\w/.]*)`")
-_COMMAND = re.compile(r'(?:add|upkeep)\(\s*"([a-z-]+)"|^        \("([a-z-]+)", commands', re.MULTILINE)
+_COMMAND = re.compile(r'add\((?:known,)?\s*"([a-z-]+)"|^        \("([a-z-]+)", commands', re.MULTILINE)
 
 
 @pytest.mark.parametrize("listed", sorted(tables()))
@@ -43,8 +46,9 @@ def test_error_codes() -> None:
 def test_names() -> None:
     """Every setting and every code that a page names in its prose exists."""
     reference = tables()
-    known = {field.name.upper() for field in fields(Settings)} | {"PERCH_TEST_EFFORT", "PERCH_TEST_STORE"}
+    known = {field.name.upper() for field in fields(Settings)} | {CONFIG, "PERCH_TEST_EFFORT", "PERCH_TEST_STORE"}
     known |= set(_NAME.findall(reference["error codes"] + reference["refusals"]))
+    known |= {"AWS_ENDPOINT_URL", "AWS_REGION", *S3_KEYS}  # of S3's clients
     for page in PAGES:
         prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
         assert set(_NAME.findall(prose)) <= known, name(page)
@@ -54,7 +58,8 @@ def test_commands() -> None:
     """The page on operations lists every command, and no other."""
     page = read(DOCS / "operations.md")
     table = page[page.index("| command | does |") : page.index("This block checks")]
-    commands = {a or b for a, b in _COMMAND.findall((ROOT / "server.py").read_text(encoding="utf-8"))}
+    source = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("server.py", "serving/upkeep.py"))
+    commands = {a or b for a, b in _COMMAND.findall(source)}
     assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == commands
 
 
@@ -71,6 +76,16 @@ def test_every_page_is_linked() -> None:
     assert pages <= set(re.findall(r'"([\w-]+\.md)"', (ROOT / ".zensical.toml").read_text(encoding="utf-8")))
 
 
+def test_clients() -> None:
+    """The page of clients gives the versions that the tests install."""
+    installed = json.loads((ROOT / "tests/node/package.json").read_text(encoding="utf-8"))["devDependencies"]
+    installed |= dict(re.findall(r'"(gql)\[[\w,]+\](\S+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8")))
+    rows = re.findall(r"^\| (`.+?`) \| (`.+?`) \|", read(DOCS / "clients.md"), re.MULTILINE)
+    assert len(rows) > 1
+    for names, versions in rows:
+        assert [installed[name] for name in re.findall("`(.+?)`", names)] == re.findall("`(.+?)`", versions)
+
+
 def test_every_block_is_run() -> None:
     """Every code block has a language that a test runs, or is marked as text."""
     found = [(name(page), block) for page in PAGES for block in blocks(page)]
@@ -80,10 +95,21 @@ def test_every_block_is_run() -> None:
 
 
 def test_client() -> None:
-    """The one block of JavaScript is the client that the checks with Node run."""
-    (found,) = [(page.name, block) for page in PAGES for block in blocks(page) if block.language == "js"]
-    assert found[0] == "api-guide.md"
-    assert '"graphql-ws"' in found[1].text
+    """The checks with Node run every block of JavaScript, of the API guide and of the page of clients."""
+    found = {
+        page.name: [block.text for block in blocks(page) if block.language == "js"]
+        for page in PAGES
+        if "\n```js\n" in read(page)
+    }
+    assert set(found) == {"api-guide.md", "clients.md"}
+    (only,) = found["api-guide.md"]
+    assert '"graphql-ws"' in only
+    tests = "".join(read(path) for path in (ROOT / "tests/node").glob("*.mjs"))
+    code = tests + "".join(found["clients.md"])
+    for text in found["clients.md"]:
+        file = re.match(r"// (\w+\.js)\n", text)
+        assert file
+        assert f'from "./{file[1]}"' in code
 
 
 def test_modules_named() -> None:

@@ -23,7 +23,7 @@ from store.upkeep.copying import moving
 from store.upkeep.copying.moving import Value
 from tests.support.servers.cluster import cluster
 from tests.support.servers.load import Load, friends, moved
-from tests.support.servers.moves import equal, failing, fill
+from tests.support.servers.moves import CHANGES, equal, failing, fill
 from tests.support.servers.processes import connected, own_store, run, serving, until
 from tests.support.work import number
 
@@ -83,20 +83,6 @@ async def test_every_type(source: Database, target: Database, moving_on: Run) ->
     assert await equal(source, target)
     assert await target.one("PEXPIRETIME", "text:7") == await source.one("PEXPIRETIME", "text:7")
     assert await target.one("XPENDING", "stream", "workers") == await source.one("XPENDING", "stream", "workers")
-
-
-CHANGES: dict[str, list[tuple[Any, ...]]] = {
-    "overwritten": [("SET", "lasting:1", "changed"), ("SET", "lasting:299", "changed")],
-    "deleted": [("DEL", "lasting:2", "lasting:298", "hash")],
-    "created": [("SET", "new", "1"), ("RPUSH", "another", 1, 2)],
-    "renamed": [("RENAME", "zset", "zset:moved")],
-    "another type": [("DEL", "list"), ("SADD", "list", 1)],
-    "expiry": [("EXPIRE", "lasting:3", 5_000), ("PERSIST", "text:3")],
-    "by a script": [("EVAL", "redis.call('SET', KEYS[1], 'x') redis.call('ZREM', KEYS[2], 'member1')", 2, "s", "zset")],
-    "delivered": [("XREADGROUP", "GROUP", "workers", "two", "COUNT", 5, "STREAMS", "stream", ">")],
-    "acknowledged": [("XACK", "stream", "workers", "4-1")],
-    "a new stream": [("XADD", "later", "1-1", "a", "b"), ("XGROUP", "CREATE", "later", "workers", "0")],
-}
 
 
 @pytest.mark.parametrize("share", [0, 0.5, 1])

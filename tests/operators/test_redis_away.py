@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 from functools import partial
 from pathlib import Path
 
-from tests.support.people import Member, sign_up
+import pytest
+
+from store.embedded import opening
+from store.settings import Settings
+from tests.support.people import SECRET, Member, sign_up
 from tests.support.servers.load import Load, friends
 from tests.support.servers.processes import perch, redis, until, visiting
 
@@ -24,6 +29,26 @@ async def test_redis_away_at_start(tmp_path: Path) -> None:
             assert (await sign_up(anonymous, "alice")).token
         assert running.out.lines[1] == f"  data  {away.settings['redis_url']}"
         assert not (tmp_path / "data").exists()
+
+
+async def test_redis_loads_its_data_at_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A start waits for a server that still loads its data, though that server already says what it is."""
+    async with redis(tmp_path / "redis") as loading:
+        settings = Settings(redis_url=loading.settings["redis_url"], secret_key=SECRET)
+        await loading.start()
+        async with opening.database(settings) as db:
+            await db.ask(*(("SET", f"filler:{{{i}}}", random.randbytes(4096)) for i in range(20)))  # noqa: S311  only large
+            await db.one("BGREWRITEAOF")
+
+            async def is_rewritten() -> bool:
+                return "aof_last_rewrite_time_sec:-1" not in await db.one("INFO", "persistence")
+
+            await until(is_rewritten)
+        await loading.stop()
+        await loading.start(key_load_delay="100000", loading_process_events_interval_bytes="1024")  # µs for each key
+        async with opening.database(settings) as db:
+            assert await db.one("EXISTS", "filler:{0}")
+        assert "LOADING" in capsys.readouterr().err
 
 
 async def test_redis_away_under_load(tmp_path: Path) -> None:

@@ -126,6 +126,14 @@ def test_wrong_settings(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert capsys.readouterr() == ("", f"perch: {message}\n")
 
 
+async def test_wrong_trusted_documents(tmp_path: Path) -> None:
+    """A manifest of trusted documents that cannot be read stops the server before it makes a store."""
+    missing = tmp_path / "missing.json"
+    status, out, err = await run(tmp_path / "data", "serve", trusted_documents=str(missing))
+    assert (status, out, err) == (1, "", f"perch: TRUSTED_DOCUMENTS={missing}: no such file or directory")
+    assert not (tmp_path / "data").exists()
+
+
 async def test_redis_without_a_secret(tmp_path: Path) -> None:
     """When several processes may share a Redis, none generates a secret of its own."""
     status, out, err = await run(tmp_path / "data", "serve", redis_url="redis://localhost")

@@ -170,11 +170,13 @@ async def test_round_trips(services: Services, alice: Member, bob: Member, carol
     short, long = [await _conversation(services.db, [alice, bob, carol], count) for count in (10, LONG)]
     for ids, first in ((short, 10), (long, 10), (long, LONG)):
         for post_id in (ids[0], ids[len(ids) // 2], ids[-1]):
+            services.db.cache.clear()  # what one page has read would be missing from the costs of the next
             services.db.round_trips = 0
             found = (await alice.ask(QUERY, id=post_id, first=first))["conversation"]
             trips = services.db.round_trips
             assert [edge["node"]["id"] for edge in found["edges"]] == ids[:first]
             costs.append(trips)
+            services.db.cache.clear()
             services.db.round_trips = 0
             after = found["edges"][4]["cursor"]
             found = (await alice.ask(QUERY, id=post_id, first=5, after=after))["conversation"]

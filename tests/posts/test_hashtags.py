@@ -197,3 +197,11 @@ def test_hashtag_name(name: str, expected: str) -> None:
 def test_no_hashtag_name(name: str) -> None:
     """Text that yields no single tag is no name of a tag."""
     assert hashtag_name(name) is None
+
+
+async def test_identity(alice: Member) -> None:
+    """A hashtag has one id however its name is written, and `node` does not take that."""
+    await alice.post("#Tea")
+    found = await alice.ask('{ plain: hashtag(name: "tea") { id } written: hashtag(name: "#TEA") { id } }')
+    assert found == {"plain": {"id": "hashtag_tea"}, "written": {"id": "hashtag_tea"}}
+    assert await alice.fail('{ node(id: "hashtag_tea") { id } }') == "BAD_USER_INPUT"

@@ -28,7 +28,25 @@ def status(entity: int, author: int, *, hidden: bool = False) -> Status:
 
 def repost(entity: int, author: int, original: Status, text: str = "", *, hidden: bool = False) -> Repost:
     return Repost(
-        entity, author, text, (), (), 0, 0, 0, 0, 0, hidden, None, None, None, None, None, original.id, original.author
+        entity,
+        author,
+        text,
+        (),
+        (),
+        0,
+        0,
+        0,
+        0,
+        0,
+        hidden,
+        None,
+        None,
+        None,
+        None,
+        None,
+        (),
+        original.id,
+        original.author,
     )
 
 

@@ -175,10 +175,11 @@ async def test_requests_are_limited_all_the_same(settings: Settings, alice: Memb
 async def test_the_home_of_who_was_away(
     settings: Settings, db: Database, alice: Member, bob: Member, carol: Member, state: str
 ) -> None:
-    """A home that cannot be stored is pulled. It has the posts of all followed members, and no reposts."""
+    """A home that cannot be stored is pulled from the profiles of all followed members."""
     await alice.follow(bob)
     mine, theirs = await alice.post("mine"), [await bob.post(f"post {i}") for i in range(3)]
-    await bob.repost(await carol.post("reposted"))
+    theirs.append(reposted := await carol.post("reposted"))
+    await bob.repost(reposted)
     await db.one(*homes.drop_home(number(alice.id)))
     async with outage(state, settings.redis_url):
         assert await alice.home() == [*reversed(theirs), mine]

@@ -22,7 +22,9 @@ from store.client.lua import SCRIPTS
 from store.conversations import log as message_log
 from store.embedded import attach
 from store.ids import partition
+from store.layout import versions
 from store.limits import attempts
+from store.pictures import uploads
 from store.posts import Draft
 from store.settings import Settings
 from tests.support import conversations, groups
@@ -32,9 +34,11 @@ from tests.support.mails import sent, token_in
 from tests.support.model.steps import Steps
 from tests.support.moderation.acts import appoint, listed, logged, report, resolve
 from tests.support.people import PASSWORD, Member, shrunk, sign_up
+from tests.support.pictures import pictures, ready_picture, status_of
 from tests.support.probes import two_factor
 from tests.support.promoting import administrator, instant
 from tests.support.slots import Monitor, monitored, slots_of
+from tests.support.uploads import uploaded_picture
 from tests.support.work import number, work_off
 from tests.support.writing import SETTINGS as LIMITS_PER_HOUR
 
@@ -65,6 +69,7 @@ async def services(settings: Settings, db: Database) -> AsyncIterator[Services]:
     await made.pubsub.connected.wait()
     yield made
     await made.close()
+    await made.db.close()
 
 
 async def live(db: Database, anonymous: Member, worker: Worker) -> None:
@@ -99,14 +104,17 @@ async def restore(db: Database, found: Archive) -> None:
 
 
 async def write(db: Database, alice: Member, bob: Member) -> Archive:
-    """Do what the random site leaves out: mentions, promotions, new secrets, scores, and a deleted account.
+    """Do what the random site may leave out: pins, mentions, promotions, new secrets, scores, and a deleted account.
 
     Returns the export of that account.
     """
     await bob.follow(alice)
     post = await alice.post("hello @bob #tea")
     remark = await bob.do("comment", "comment { id }", postId=post, text="hello @alice")
-    await bob.do("like", postId=post)
+    for mutation in ("like", "unlike", "like"):
+        await bob.do(mutation, postId=post)
+    for mutation in ("pinPost", "unpinPost"):
+        await alice.do(mutation, postId=post)
     await db.one("ZADD", keys.rescore(partition(number(post))), 0, number(post))
     assert await rescoring.run_once(db)
     await alice.do("markNotificationsRead")
@@ -151,6 +159,28 @@ async def converse(db: Database, alice: Member, bob: Member) -> None:
     await conversations.leave(alice, conversation)
 
 
+async def picture(db: Database, worker: Worker, alice: Member, bob: Member) -> None:
+    """Show pictures in a post, a profile and a message; take them away again, and leave one unattached."""
+    post = await alice.post("", images=await pictures(db, alice, 2))
+    await alice.do("hidePost", postId=post)
+    (avatar,) = await pictures(db, alice, 1, "AVATAR")
+    shown = await alice.do("updateProfile", "viewer { user { avatar { id url } } }", avatar=avatar)
+    found = shown["viewer"]["user"]["avatar"]
+    assert await status_of(bob, found["url"]) == 200
+    await alice.do("updateImage", imageId=found["id"], alt="me")
+    talk = await conversations.start(alice, bob)
+    images = await pictures(db, alice, 1, "MESSAGE")
+    sent = await alice.do("sendMessage", "message { id images { url } }", conversationId=talk, text="", images=images)
+    assert await status_of(bob, sent["message"]["images"][0]["url"]) == 200
+    await alice.do("deleteMessage", messageId=sent["message"]["id"])
+    await alice.do("deletePost", postId=post)
+    upload = await uploaded_picture(alice, worker)
+    await db.ask(uploads.remove_command(db, number(upload), number(alice.id)))
+    gone = await sign_up(Member(alice.client), "careless")
+    await ready_picture(db, gone)
+    await gone.do("deleteAccount", password=PASSWORD)
+
+
 async def moderate(db: Database, anonymous: Member, alice: Member, bob: Member) -> None:
     """Have a post, comment, message and group reported; decide and act on each, and read the lists and the log."""
     moderator = await appoint(db, anonymous, "moderator")
@@ -191,6 +221,8 @@ async def keep_up(db: Database, worker: Worker, alice: Member) -> None:
     await trimming.trim(db, lambda _: None)
     await db.ask(search.drop(0, search.entry("nobody", me)), search.update_magnitude(me))
     await big_authors.finish(db, me, "growing:1", big=True)
+    await versions.finish_partition(db, 0, versions.NEWEST)
+    await versions.finish(db, versions.NEWEST)
 
 
 async def violations(db: Database, monitor: Monitor) -> list[str]:
@@ -218,6 +250,7 @@ async def test_one_slot(
         await live(db, anonymous, worker)
         await gather(alice, bob)
         found = await write(db, alice, bob)
+        await picture(db, worker, alice, bob)
         await converse(db, alice, bob)
         await moderate(db, anonymous, alice, bob)
         await mail(services, settings, anonymous)

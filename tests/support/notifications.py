@@ -7,7 +7,7 @@ from typing import Any
 
 from store import keys
 from store.client.database import Database
-from store.client.lua import SHARED
+from store.client.lua import SHARED, spelled
 from store.ids import partition
 from store.scripts.mailboxes import mailboxes
 from tests.support.people import Member
@@ -60,7 +60,7 @@ async def say(member: Member, post: str, text: str) -> str:
 async def step(db: Database, code: str, member: Member, *args: object) -> None:
     """Run a one-line script, with `box` for a member's mailbox and ARGV from 3 on as given."""
     shared = [(resources.files("store.scripts") / "shared" / f"{name}.lua").read_text("utf-8") for name in SHARED]
-    text = "\n".join([*shared, "local box = mailbox(ARGV[1], ARGV[2])", code])
+    text = spelled("\n".join([*shared, "local box = mailbox(ARGV[1], ARGV[2])", code]))
     me = number(member.id)
     p = partition(me)
     await db.one("EVAL", text, 1, keys.minted(p), mailboxes(db, p), me, *args)

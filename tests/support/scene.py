@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from resolvers.upkeep import verify
 from store import follows, homes, posts, timelines
 from store.client.database import Database
+from store.homes import bounds
 from store.posts import Draft
 from store.records import Job
 from tests.support.model import facts as model
@@ -83,5 +84,6 @@ async def assert_agreed(db: Database, members: list[int]) -> None:
     ]
     for member in members:
         following = [str(followed) for followed in await follows.following(db, member)]
-        wanted = [(line.post, line.place) for line in model.home(str(member), following, facts)]
+        lines = model.home(str(member), following, facts, bounds.lift(db))
+        wanted = [(line.post, line.place) for line in lines]
         assert [(entry.entity, entry.place) for entry in await homes.home(db, member)] == wanted

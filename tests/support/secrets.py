@@ -12,8 +12,10 @@ from tests.support.people import Member, mutation_text
 CURRENT, NEXT, NEWCOMERS = (f"{whose} very own pass phrase" for whose in ("alice's", "the next", "dave's"))
 CODE = "mnbv-cxyz-lkjh-gfds"
 
-KINDS = ("status", "user", "comment", "promotion", "group", "conversation", "message", "report")
-POST, USER, COMMENT, PROMOTION, GROUP, CONVERSATION, MESSAGE, REPORT = (f"{kind}_00000000000001" for kind in KINDS)
+KINDS = ("status", "user", "comment", "promotion", "group", "conversation", "message", "report", "image")
+POST, USER, COMMENT, PROMOTION, GROUP, CONVERSATION, MESSAGE, REPORT, IMAGE = (
+    f"{kind}_00000000000001" for kind in KINDS
+)
 
 LINK = "1.the-token-of-a-link-has-43-characters-in-it"  # of a token that came by mail, and that no member has
 
@@ -57,6 +59,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "resetPassword": {"token": LINK, "newPassword": NEXT},
     **{name: {"userIds": [USER]} for name in OF_MEMBERS},
     "post": {"text": "hello"},
+    "updateImage": {"imageId": IMAGE, "alt": "a wren"},
     "repost": {"postId": POST},
     "comment": {"postId": POST, "text": "well"},
     "deleteComment": {"commentId": COMMENT},
@@ -75,6 +78,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "createPromotion": {"sponsorId": USER, "subject": {"userId": USER}, "endsAt": "2099-01-01T00:00:00Z"},
     "endPromotion": {"promotionId": PROMOTION},
     "exportData": {"password": CURRENT},
+    "createUpload": {"purpose": "POST", "contentType": "image/png", "size": 100},
     "report": {"subjectId": COMMENT, "reason": "OTHER", "note": "see"},
     "resolveReport": {"reportId": REPORT, "action": "DISMISS"},
     "suspendUser": {"userId": USER, "suspended": True},

@@ -12,7 +12,8 @@ from store.settings import Settings
 from tests.support.people import Member
 from tests.support.visibility.audience import audience, roomy
 from tests.support.visibility.elsewhere import ELSEWHERE
-from tests.support.visibility.paths import LIVE, PATHS
+from tests.support.visibility.paths import LIVE
+from tests.support.visibility.picture_paths import PATHS
 from tests.support.visibility.sightings import fields_of, ids_in, leading_fields, operation
 from tests.support.visibility.sights import CELLS, KINDS, LISTS, Cell, Kind, table
 from tests.support.visibility.writes import MENTION, WRITES

@@ -107,6 +107,16 @@ MENDABLE = [
         lambda s: [("HSET", keys.sources(s.ann), GHOST, f"{s.repost}:{s.ben}")],
     ),
     Damage(
+        "post lifted too early",
+        lambda s: keys.home(s.ann),
+        lambda s: [("LREM", keys.home(s.ann), 0, s.post), ("RPUSH", keys.home(s.ann), f"{s.post}:{s.repost}")],
+    ),
+    Damage(
+        "candidate that cannot be a place",
+        lambda s: keys.home(s.ann),
+        lambda s: [("ZADD", keys.candidates(s.ann), s.repost, f"{s.post}:{s.repost}")],
+    ),
+    Damage(
         "home below its floor",
         lambda s: keys.home(s.ann),
         lambda s: [("HSET", keys.home_state(s.ann), HomeField.FLOOR, s.word)],

@@ -18,7 +18,7 @@ from tests.support.work import number
 ALL = 1000  # more entries than any list here has
 FRAGMENTS = """
 fragment facts on Post {
-  id text hashtags likeCount repostCount quoteCount commentCount replyCount author { login }
+  id text images { alt } hashtags likeCount repostCount quoteCount commentCount replyCount author { login }
   viewerHasLiked viewerHasReposted viewerHasFavourited
   ... on Repost { original { id } }
   ... on Status { inReplyTo { id } conversation(first: 100) { nodes { id } } }
@@ -104,7 +104,7 @@ class Checks(Steps):
         self.same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
         # Stored homes depend on follows alone: posts invisible now may become visible again.
         stored = [(e.entity, e.place) for e in await homes.home(self.db, number(self.people[login].id))]
-        whole = home(login, self.model.following(login), self.model.posts.values())
+        whole = home(login, self.model.following(login), self.model.posts.values(), self.model.lift)
         self.same(f"stored home of {login}", stored, [(line.post, line.place) for line in whole])
 
     async def _check_own(self, login: str) -> None:
@@ -186,6 +186,7 @@ class Checks(Steps):
         facts = {
             "id": self.ids[post_id],
             "text": post.text,
+            "images": [{"alt": alt} for alt in post.pictures],
             "hashtags": post.tags,
             "likeCount": len(model.liked_by(post_id)),
             "repostCount": len(model.passed_on(post_id, plain=True)),

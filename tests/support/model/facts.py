@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 ANYBODY = ""  # a viewer without a token
+SOON = float(os.environ.get("PERCH_MODEL_LIFT", "0.0001"))  # h after which reposts lift posts: after some steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Post:
     root: int | None = None  # the first post of the conversation, for a reply
     group: int | None = None  # in which it was posted
     answered: str | None = None  # who wrote the post that it answers
+    pictures: tuple[str, ...] = ()  # their alt texts
 
     @property
     def is_plain(self) -> bool:
@@ -40,28 +43,29 @@ class Line:
     sources: tuple[str, ...]
 
 
-def home(member: str, following: Collection[str], posts: Iterable[Post]) -> list[Line]:
+def home(member: str, following: Collection[str], posts: Iterable[Post], lift: int) -> list[Line]:
     """Return a home, newest first: posts by a member and those they follow, and what these reposted.
 
-    Each post is listed once. Its place is its own id if its author is the member or followed, else the first repost's.
+    Each post is listed once. It begins at its own id if its author is the member or followed, else at the first repost.
+    Each repost that is more than `lift` later lifts it; none does if that is 0. The reposters since then come first.
     A post in a group is listed for its reposts alone.
     """
-    sources: dict[int, list[Post]] = defaultdict(list)
+    reposts: dict[int, list[Post]] = defaultdict(list)
     for post in sorted(posts, key=lambda p: p.id):
         if post.is_plain and post.original and post.author in following:
-            sources[post.original].append(post)
+            reposts[post.original].append(post)
     lines = []
     for post in posts:
-        post_sources = sources[post.id]
-        if post.is_plain:
+        is_source = not post.group and (post.author == member or post.author in following)
+        sources = [*([post] if is_source else []), *reposts[post.id]]
+        if post.is_plain or not sources:
             continue
-        if not post.group and (post.author == member or post.author in following):
-            place = post.id
-        elif post_sources:
-            place = post_sources[0].id
-        else:
-            continue
-        lines.append(Line(post.id, place, tuple(repost.author for repost in post_sources)))
+        place = sources[0].id
+        for source in sources:
+            if lift and source.id - place > lift:
+                place = source.id
+        last = [repost.author for repost in reposts[post.id] if repost.id >= place]
+        lines.append(Line(post.id, place, (*last, *(r.author for r in reposts[post.id] if r.id < place))))
     return sorted(lines, key=lambda line: -line.place)
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from resolvers.jobs import dispatch
 from resolvers.jobs.worker import Worker
 from store.client.database import Database, Unavailable
+from store.homes import bounds
 from store.records import Job
 from tests.support.model.model import Model
 from tests.support.people import Member
@@ -34,7 +35,7 @@ class Life:
     seed: int
     crash: float = 0.0
     weights: Mapping[str, int] = field(default_factory=dict)
-    model: Model = field(default_factory=Model)
+    model: Model = field(init=False)
     people: dict[str, Member] = field(default_factory=dict)
     signed_up: int = 0
     log: list[str] = field(default_factory=list)  # The steps done, for the report of a difference.
@@ -45,6 +46,7 @@ class Life:
     is_disturbed: bool = False  # Whether nodes die, so that any step may leave jobs to the worker.
 
     def __post_init__(self) -> None:
+        self.model = Model(bounds.lift(self.db))
         self.lot = random.Random(self.seed)  # noqa: S311  chance that can be repeated, no secret
 
     async def finish_jobs(self) -> None:

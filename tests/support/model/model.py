@@ -12,6 +12,7 @@ from tests.support.model.group_facts import Group
 class Model:
     """All facts, and what follows from them."""
 
+    lift: int  # of `bounds.lift`
     members: list[str] = field(default_factory=list)
     follows: dict[tuple[str, str], int] = field(default_factory=dict)  # follower, followed → ordinal of the follow
     posts: dict[int, Post] = field(default_factory=dict)
@@ -168,7 +169,7 @@ class Model:
     def home(self, member: str) -> list[Line]:
         """Return a home as its owner sees it. Places do not depend on what the owner sees."""
         shown = []
-        for line in home(member, self.following(member), self.posts.values()):
+        for line in home(member, self.following(member), self.posts.values(), self.lift):
             author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
             has_author = author == member or (member, author) in self.follows
             is_listed = bool(sources) or (has_author and not self.posts[line.post].group)

@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from store import homes, jobs, posts
+from store.pictures.images import Wanted
 from store.posts import Draft
 from tests.support.model.addresses import Addresses
 from tests.support.model.facts import Post
 from tests.support.model.life import tags_of
 from tests.support.model.moderation import Moderation
+from tests.support.pictures import ready
 from tests.support.work import number, waiting
 
+PICTURED = ((), (), (), ("a wren",), ("", "two wrens"))  # alt texts of a post's pictures
 WEIGHTS = {
     "sign_up": 2,
     "follow": 12,
@@ -99,7 +102,7 @@ class Steps(Moderation, Addresses):
     # ---- posts
 
     async def _post(self) -> None:
-        await self._publish("posts", None, self._words())
+        await self._publish("posts", None, self._words(), self.lot.choice(PICTURED))
 
     async def _quote(self) -> None:
         if target := self._a_post():
@@ -136,8 +139,9 @@ class Steps(Moderation, Addresses):
         )
         self._made(reply, f"status_{made:014x}")
 
-    async def _publish(self, verb: str, target: int | None, text: str) -> None:
+    async def _publish(self, verb: str, target: int | None, text: str, alts: tuple[str, ...] = ()) -> None:
         me = self._someone()
+        wanted = [Wanted(await ready(self.db, number(me.id), "POST"), alt) for alt in alts]
         original = self.model.target_of(target) if target else None
         await self._look(me.login, target)
         self._log(f"{me.login} {verb}")
@@ -147,13 +151,15 @@ class Steps(Moderation, Addresses):
         if self._crashes():
             whose = number(self.people[self.model.posts[original].author].id) if original else None
             draft = Draft(number(me.id), text, hashtags=tags_of(text), original=original, original_author=whose)
-            draft = replace(draft, original_group=self.model.posts[original].group if original else None)
+            group = self.model.posts[original].group if original else None
+            draft = replace(draft, original_group=group, images=tuple(wanted))
             _, made, job = await posts.create(self.db, draft)
             await self._die_in(job)
             identity = f"{'repost' if original else 'status'}_{made:014x}"
         else:
-            identity = await (me.repost(self.ids[target], text) if target else me.post(text))
-        self._made(Post(number(identity), me.login, text, original), identity)
+            images = [{"uploadId": f"upload_{one.image:014x}", "alt": one.alt} for one in wanted]
+            identity = await (me.repost(self.ids[target], text) if target else me.post(text, images=images))
+        self._made(Post(number(identity), me.login, text, original, pictures=alts), identity)
 
     def _kept(self, login: str, original: int | None) -> str | None:
         author = self.model.posts[original].author if original else login

@@ -11,6 +11,19 @@ from store.upkeep.copying import moving
 
 MANY = 300  # keys of one kind
 
+CHANGES: dict[str, list[tuple[Any, ...]]] = {  # to what `fill` has stored
+    "overwritten": [("SET", "lasting:1", "changed"), ("SET", "lasting:299", "changed")],
+    "deleted": [("DEL", "lasting:2", "lasting:298", "hash")],
+    "created": [("SET", "new", "1"), ("RPUSH", "another", 1, 2)],
+    "renamed": [("RENAME", "zset", "zset:moved")],
+    "another type": [("DEL", "list"), ("SADD", "list", 1)],
+    "expiry": [("EXPIRE", "lasting:3", 5_000), ("PERSIST", "text:3")],
+    "by a script": [("EVAL", "redis.call('SET', KEYS[1], 'x') redis.call('ZREM', KEYS[2], 'member1')", 2, "s", "zset")],
+    "delivered": [("XREADGROUP", "GROUP", "workers", "two", "COUNT", 5, "STREAMS", "stream", ">")],
+    "acknowledged": [("XACK", "stream", "workers", "4-1")],
+    "a new stream": [("XADD", "later", "1-1", "a", "b"), ("XGROUP", "CREATE", "later", "workers", "0")],
+}
+
 
 async def fill(db: Database) -> None:
     """Store keys of every type, long and short, some of which expire."""

@@ -31,7 +31,15 @@ SERVER = Path(__file__).parents[3] / "server.py"
 PATIENCE = 60  # s after which an expected event counts as lost
 PAUSE = 0.05  # s between two looks at another process
 _LINE_BYTES = 1 << 20  # a logged traceback is one line
-SMALL = {"port": 0, "rate_limit": 0, "password_memory_kib": 8, "password_passes": 1, "job_lease_seconds": 1}
+SMALL = {
+    "port": 0,
+    "rate_limit": 0,
+    "overload_delay_ms": 0,  # other tests may leave little of a processor
+    "drain_seconds": 0,
+    "job_lease_seconds": 1,
+    "password_memory_kib": 8,
+    "password_passes": 1,
+}
 
 
 class Spoken:
@@ -91,11 +99,16 @@ class Perch:
 
 @contextlib.asynccontextmanager
 async def perch(
-    data_dir: Path, *arguments: str, open_files: Any = None, within: Sequence[str] = (), **settings: Any
+    data_dir: Path,
+    *arguments: str,
+    open_files: Any = None,
+    within: Sequence[str] = (),
+    descriptors: Any = (),
+    **settings: Any,
 ) -> AsyncIterator[Perch]:
     """Run a command on a data directory; the process is gone at the end.
 
-    The arguments may limit its open files, and may give another command that runs it.
+    The arguments may limit its open files, give another command that runs it, and name descriptors that it inherits.
     """
     known = {field.name.upper() for field in fields(Settings)}
     environment = {name: value for name, value in os.environ.items() if name not in known}
@@ -111,6 +124,7 @@ async def perch(
         stdout=PIPE,
         stderr=PIPE,
         env=environment,
+        pass_fds=descriptors,
         limit=_LINE_BYTES,
     )
     running = Perch(process)
@@ -187,9 +201,10 @@ class Redis:
         """The settings with which Perch uses it."""
         return {"redis_url": f"unix://{self._folder}/redis.sock", "secret_key": SECRET}
 
-    async def start(self) -> None:
-        """Start; returns once the process runs, before it answers."""
+    async def start(self, **added: str) -> None:
+        """Start, with added options; returns once the process runs, before it answers."""
         options = {"port": "0", "unixsocket": "redis.sock", "dir": ".", "appendonly": "yes", "save": ""}
+        options |= {name.replace("_", "-"): value for name, value in added.items()}
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
         log = (self._folder / "log").open("ab")
         with log:
@@ -254,6 +269,7 @@ async def process(
     async with TestClient(TestServer(create_app(schema.build(settings), services, Context))) as client:
         yield lambda member, query: Member(client, member.token).send(query)
     await services.close()
+    await services.db.close()
 
 
 async def is_writing(db: Database) -> bool:

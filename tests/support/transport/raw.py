@@ -10,8 +10,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
+from aiohttp import web
+
 from serving import endpoint
 from serving.http.admission import Admission
+from tests.support.transport.clients import EVENT_STREAM, EVENTS
 from tests.support.transport.small import PlainServices
 
 PATIENCE = 10  # s after which an expected event counts as lost
@@ -53,7 +56,8 @@ class Raw:
 class Site:
     """The small schema, served as a process serves the real one."""
 
-    def __init__(self, admission: Admission, port: int, stack: AsyncExitStack) -> None:
+    def __init__(self, app: web.Application, admission: Admission, port: int, stack: AsyncExitStack) -> None:
+        self.app = app
         self.admission = admission
         self.port = port
         self._stack = stack
@@ -87,4 +91,20 @@ async def serving(services: PlainServices, most: int | None = None, **turned: An
         admission = await stack.enter_async_context(
             endpoint.answering(app, services.settings, [listening], most or services.settings.max_connections)
         )
-        yield Site(admission, listening.getsockname()[1], stack)
+        yield Site(app, admission, listening.getsockname()[1], stack)
+
+
+def event_stream_request() -> bytes:
+    """Return a request for an event stream."""
+    body = json.dumps({"query": EVENTS}).encode()
+    return (
+        HEAD.replace(str(len(BODY)).encode(), str(len(body)).encode() + f"\r\nAccept: {EVENT_STREAM}".encode()) + body
+    )
+
+
+async def event_stream(raw: Raw) -> Raw:
+    """Turn a connection into an event stream, and return it once the stream is open."""
+    raw.write(event_stream_request())
+    async with asyncio.timeout(PATIENCE):
+        await raw.reader.readuntil(b":\n\n")
+    return raw

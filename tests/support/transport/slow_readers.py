@@ -122,8 +122,8 @@ class SlowReader:
 
     @property
     def _is_idle(self) -> bool:
-        filled: Any = self._place._filled if self._place else None  # noqa: SLF001  nobody else needs to know
-        return bool(filled._waiters) and not filled.is_set()  # noqa: SLF001  the server waits for the next event
+        waiting = self._place._waiting if self._place else None  # noqa: SLF001  nobody else needs to know
+        return waiting is not None and not waiting.done()  # the server waits for the next event
 
 
 def _place(cursor: str) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -72,6 +72,12 @@ class PlainContext:
     def was_subscribed(self) -> bool:
         return True
 
+    async def recall(self, asked: Hashable) -> bytes | None:  # noqa: ARG002  nothing is cached
+        return None
+
+    def remember(self, json: bytes) -> None:
+        pass
+
     async def close(self) -> None:
         if not any(one is self for one in self.services.closed):  # a second time changes nothing
             self.services.closed.append(self)
@@ -101,6 +107,7 @@ class PlainServices:
     fatal: RequestError | None = None
     is_ready: bool = True
     is_away: bool = False
+    silence: float = 0.0  # s
     ended_sessions: set[tuple[int, str]] = field(default_factory=set)
     contexts: list[PlainContext] = field(default_factory=list)
     closed: list[PlainContext] = field(default_factory=list)
@@ -118,6 +125,9 @@ class PlainServices:
         if self.is_away:
             raise ServiceUnavailable("the database cannot be reached")
         return (claims.member, claims.session) not in self.ended_sessions
+
+    def store_silence(self) -> float:
+        return self.silence
 
     async def trouble(self) -> str:
         return "" if self.is_ready else "UNREACHABLE"

@@ -18,6 +18,7 @@ from tests.support import conversations
 from tests.support.groups import create, give, join, let_in
 from tests.support.moderation.acts import report, resolve
 from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
+from tests.support.pictures import image_id, ready_picture
 from tests.support.promoting import administrator, promote
 from tests.support.visibility.sights import CELLS, RELATIONS, STATES, Cell, State
 from tests.support.work import Photo, photograph, put_back
@@ -57,7 +58,7 @@ class Audience:
 
 def roomy(settings: Settings) -> Settings:
     """Return settings that let one request ask for everything."""
-    return shrunk(settings, max_tokens=10**6, max_aliases=10**5, max_cost=10**9, max_body=10**7)
+    return shrunk(settings, max_query=10**6, max_tokens=10**6, max_aliases=10**5, max_cost=10**9, max_body=10**7)
 
 
 async def do(member: Member, mutation: str, selection: str = "", **fields: Any) -> Any:
@@ -104,7 +105,7 @@ async def _make(db: Database, anonymous: Member) -> Audience:
     dismissed = await report(site.friend, (await sign_up(anonymous, "nuisance")).id)
     await resolve(admin, dismissed, "DISMISS")
     site.shared |= {"admin": admin.id, "dismissed": dismissed}
-    await asyncio.gather(*(_entities(site, state, admin) for state in STATES))
+    await asyncio.gather(*(_entities(db, site, state, admin) for state in STATES))
     await _relate(db, site)
     await asyncio.gather(*(_apply_state(db, site, state) for state in STATES))
     return site
@@ -139,7 +140,7 @@ async def _friends_groups(site: Audience) -> None:
     site.shared |= {"friend_group": public, "friend_private_group": private}
 
 
-async def _entities(site: Audience, state: State, admin: Member) -> None:
+async def _entities(db: Database, site: Audience, state: State, admin: Member) -> None:
     member, friend, shared = site.subjects[state], site.friend, site.shared
     pal = await sign_up(site.anonymous, f"pal_of_{member.login}")
     site.pals[state] = pal
@@ -148,9 +149,13 @@ async def _entities(site: Audience, state: State, admin: Member) -> None:
     answer = await member.ask("{ viewer { notifications(first: 1) { nodes { id } } } }")
     await pal.follow(member, friend)
     names = " ".join(f"@{viewer.login}" for viewer in signed_in(site))
-    status = await member.post(f"hello {names} #tea")
+    uploads = await _uploads(db, member)
+    status = await member.post(f"hello {names} #tea", images=[{"uploadId": uploads["status_upload"]}])
     await do(member, "pinPost", postId=status)
     found: Entities = {"member": member.id, "login": member.login, "pal": pal.id, "status": status}
+    found |= uploads | {name.replace("upload", "image"): image_id(upload) for name, upload in uploads.items()}
+    pictures: dict[str, Any] = {field: {"uploadId": uploads[f"{field}_upload"]} for field in ("avatar", "header")}
+    await do(member, "updateProfile", **pictures)
     found["notification"] = answer["notifications"]["nodes"][0]["id"]
     for target in TARGETS:
         post = shared[f"friend_{target}"]
@@ -166,7 +171,8 @@ async def _entities(site: Audience, state: State, admin: Member) -> None:
     found["pals_reply"] = await pal.post("so", inReplyToId=status)
     found["pals_repost"] = await pal.repost(status)
     found["pals_quote"] = await pal.repost(status, "see")
-    found["talk"], found["message"] = await _conversation(member, friend, *signed_in(site))
+    sent = [{"uploadId": uploads["message_upload"]}]
+    found["talk"], found["message"] = await _conversation(member, friend, *signed_in(site), images=sent)
     found["pals_talk"], found["pals_message"] = await _conversation(member, pal)
     for relation, viewer in {**site.viewers, SELF: friend}.items():
         if relation != ANONYMOUS:
@@ -183,10 +189,16 @@ async def _entities(site: Audience, state: State, admin: Member) -> None:
     site.entities[state] = found
 
 
-async def _conversation(member: Member, *others: Member) -> tuple[str, str]:
+async def _uploads(db: Database, member: Member) -> Entities:
+    """Return the ids of pictures that a member can attach, by what they are for."""
+    purposes = {"status": "POST", "message": "MESSAGE", "avatar": "AVATAR", "header": "HEADER"}
+    return {f"{name}_upload": await ready_picture(db, member, purpose) for name, purpose in purposes.items()}
+
+
+async def _conversation(member: Member, *others: Member, **fields: Any) -> tuple[str, str]:
     """Have a conversation, which everybody marks read; returns it and the member's message, its last one."""
     conversation = await conversations.start(others[0], member, *others[1:])
-    message = await conversations.write(member, conversation)
+    message = await conversations.write(member, conversation, **fields)
     for one in (member, *others):
         await conversations.mark_read(one, conversation)
     return conversation, message

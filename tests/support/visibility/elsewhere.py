@@ -35,8 +35,13 @@ ELSEWHERE = {
         ),
         "moderators act on members of their group, whether they see them or not",
     ),
+    "Subscription.upload": "only the viewer's own, as the tests of live uploads show",
     "Mutation.createPromotion": "administrators only; what a promotion shows has ways of its own",
     "Mutation.endPromotion": "administrators only",
+    **dict.fromkeys(
+        ("Mutation.createUpload", "UploadPayload.upload"),
+        "answers with an upload of the viewer's own, whose picture has a way of its own",
+    ),
     "PromotionPayload.promotion": "administrators only",
     "Mutation.setRole": "administrators only",
     **dict.fromkeys(

@@ -93,7 +93,7 @@ ALL_COMMENTS = " ".join(f"comment_on_{target}" for target in TARGETS)
 SEEN_WITH_THE_STATUS = "own_comment pals_comment pals_repost"
 
 
-def _on(kind: str, entity: str, selection: str) -> str:
+def on(kind: str, entity: str, selection: str) -> str:
     return f"node(id: {entity}) {{ ... on {kind} {{ {selection} }} }}"
 
 
@@ -104,6 +104,10 @@ def _node() -> Iterator[Path]:
         yield Path(field, query, ALL_REPOSTS, REPOSTS)
         yield Path(field, query, ALL_COMMENTS, WORDS)
         yield Path(field, query, "notification", MEMBER, OWN)
+        yield Path(field, query, "status_image", POSTS)
+        yield Path(field, query, "avatar_image header_image", MEMBER)
+        yield Path(field, query, "message_image", PRIVATE_TALK, HEARD)
+        yield Path(field, query, "status_upload message_upload", MEMBER, OWN)
     yield Path("Query.user", "user(login: $login) { id }", "member", MEMBER)
     search = EDGES.replace("(", '(prefix: "member", ')
     yield Path("Query.searchUsers", f"searchUsers{search}", "member", MEMBER)
@@ -148,16 +152,16 @@ def _timelines() -> Iterator[Path]:
     yield Path("Query.trendingHashtags", trends, f"status late {QUOTES}", TIMELINE, FOR_ALL)
     sources = f"homeTimeline{ANY} {{ edges {{ repostedBy(first: 100) {{ user {{ id }} }} }} }}"
     yield Path("TimelineEdge.repostedBy", sources, "member", WANTED, FOLLOWED_SOURCES)
-    profile = _on("User", "$member", f"timeline{ANY} {ENTRIES}")
+    profile = on("User", "$member", f"timeline{ANY} {ENTRIES}")
     yield Path("User.timeline", profile, f"status late {QUOTES} {ALL_REPLIES}", POSTS)
     yield Path("User.timeline", profile, ALL_REPOSTS, REPOSTS)
-    yield Path("User.pinnedPost", _on("User", "$member", "pinnedPost { id }"), "status", POSTS)
+    yield Path("User.pinnedPost", on("User", "$member", "pinnedPost { id }"), "status", POSTS)
 
 
 def _users() -> Iterator[Path]:
     for field in ("followers", "following"):
-        yield Path(f"User.{field}", _on("User", "$friend", f"{field}{EDGES}"), "member", MEMBER)
-        yield Path(f"User.{field}", _on("User", "$member", f"{field}{EDGES}"), "pal", LISTS)
+        yield Path(f"User.{field}", on("User", "$friend", f"{field}{EDGES}"), "member", MEMBER)
+        yield Path(f"User.{field}", on("User", "$member", f"{field}{EDGES}"), "pal", LISTS)
     for field in ("commonFollowers", "commonFollowing"):
         for one, other, found, kind in (
             ("$friend", "$pal", "member", MEMBER),
@@ -165,48 +169,48 @@ def _users() -> Iterator[Path]:
             ("$friend", "$member", "pal", LISTS),
         ):
             with_user = EDGES.replace("(", f"(withUser: {other}, ")
-            yield Path(f"User.{field}", _on("User", one, f"{field}{with_user}"), found, kind)
+            yield Path(f"User.{field}", on("User", one, f"{field}{with_user}"), found, kind)
 
 
 def _posts() -> Iterator[Path]:
     for target, kind in zip(TARGETS, ("Status", "Repost", "Repost"), strict=True):
         post = f"$friend_{target}"
-        yield Path(f"{kind}.likedBy", _on(kind, post, f"likedBy{EDGES}"), "member", WORDS)
-        yield Path(f"{kind}.comments", _on(kind, post, f"comments{EDGES}"), f"comment_on_{target}", WORDS)
-        yield Path(f"{kind}.quotes", _on(kind, post, f"quotes{EDGES}"), f"quote_of_{target}", POSTS, SHOWN)
-        yield Path(f"{kind}.reposts", _on(kind, post, f"reposts{EDGES}"), f"repost_of_{target}", REPOSTS)
-        yield Path(f"{kind}.replies", _on(kind, post, f"replies{EDGES}"), f"reply_to_{target}", POSTS, SHOWN)
-    yield Path("Status.mentions", _on("Status", "$friend_status", "mentions { id }"), "member", MEMBER)
-    yield Path("Repost.mentions", _on("Repost", "$friend_quote", "mentions { id }"), "member", MEMBER)
-    yield Path("Status.author", _on("Status", "$status", "author { id }"), "member", POSTS)
-    yield Path("Repost.author", _on("Repost", "$quote_of_status", "author { id }"), "member", POSTS)
-    yield Path("Repost.author", _on("Repost", "$repost_of_status", "author { id }"), "member", REPOSTS)
-    yield Path("Status.replies", _on("Status", "$status", f"replies{EDGES}"), "pals_reply", POSTS)
-    yield Path("Status.inReplyTo", _on("Status", "$pals_reply", "inReplyTo { id }"), "status", POSTS)
+        yield Path(f"{kind}.likedBy", on(kind, post, f"likedBy{EDGES}"), "member", WORDS)
+        yield Path(f"{kind}.comments", on(kind, post, f"comments{EDGES}"), f"comment_on_{target}", WORDS)
+        yield Path(f"{kind}.quotes", on(kind, post, f"quotes{EDGES}"), f"quote_of_{target}", POSTS, SHOWN)
+        yield Path(f"{kind}.reposts", on(kind, post, f"reposts{EDGES}"), f"repost_of_{target}", REPOSTS)
+        yield Path(f"{kind}.replies", on(kind, post, f"replies{EDGES}"), f"reply_to_{target}", POSTS, SHOWN)
+    yield Path("Status.mentions", on("Status", "$friend_status", "mentions { id }"), "member", MEMBER)
+    yield Path("Repost.mentions", on("Repost", "$friend_quote", "mentions { id }"), "member", MEMBER)
+    yield Path("Status.author", on("Status", "$status", "author { id }"), "member", POSTS)
+    yield Path("Repost.author", on("Repost", "$quote_of_status", "author { id }"), "member", POSTS)
+    yield Path("Repost.author", on("Repost", "$repost_of_status", "author { id }"), "member", REPOSTS)
+    yield Path("Status.replies", on("Status", "$status", f"replies{EDGES}"), "pals_reply", POSTS)
+    yield Path("Status.inReplyTo", on("Status", "$pals_reply", "inReplyTo { id }"), "status", POSTS)
     for status, found, only in (
         ("$friend_status", "reply_to_status", SHOWN),
         ("$reply_to_status", "reply_to_status", None),
         ("$pals_reply", "status", None),
         ("$status", "status pals_reply", None),
     ):
-        conversation = _on("Status", status, f"conversation{EDGES}")
+        conversation = on("Status", status, f"conversation{EDGES}")
         yield Path("Status.conversation", conversation, found, POSTS, only)
     for repost in ("$pals_quote", "$pals_repost"):
-        yield Path("Repost.original", _on("Repost", repost, "original { id }"), "status", POSTS)
-    yield Path("Comment.author", _on("Comment", "$comment_on_status", "author { id }"), "member", WORDS)
-    yield Path("Comment.post", _on("Comment", "$pals_comment", "post { id }"), "status", POSTS)
-    yield Path("Comment.replyTo", _on("Comment", "$answer", "replyTo { id }"), "comment_on_status", WORDS)
+        yield Path("Repost.original", on("Repost", repost, "original { id }"), "status", POSTS)
+    yield Path("Comment.author", on("Comment", "$comment_on_status", "author { id }"), "member", WORDS)
+    yield Path("Comment.post", on("Comment", "$pals_comment", "post { id }"), "status", POSTS)
+    yield Path("Comment.replyTo", on("Comment", "$answer", "replyTo { id }"), "comment_on_status", WORDS)
 
 
 def _groups() -> Iterator[Path]:
     members = f"members{EDGES}"
-    yield Path("Group.members", _on("Group", "$friend_group", members), "member", MEMBER)
-    asking = _on("Group", "$friend_private_group", f"joinRequests{EDGES}")
+    yield Path("Group.members", on("Group", "$friend_group", members), "member", MEMBER)
+    asking = on("Group", "$friend_private_group", f"joinRequests{EDGES}")
     yield Path("Group.joinRequests", asking, "member", MEMBER, MODERATING)
-    timeline = _on("Group", "$friend_group", f"timeline{ANY} {ENTRIES}")
+    timeline = on("Group", "$friend_group", f"timeline{ANY} {ENTRIES}")
     yield Path("Group.timeline", timeline, "group_status", TIMELINE)
-    yield Path("Status.group", _on("Status", "$group_status", "group { id }"), "friend_group", POSTS)
-    yield Path("User.timeline", _on("User", "$member", f"timeline{ANY} {ENTRIES}"), "group_status", POSTS)
+    yield Path("Status.group", on("Status", "$group_status", "group { id }"), "friend_group", POSTS)
+    yield Path("User.timeline", on("User", "$member", f"timeline{ANY} {ENTRIES}"), "group_status", POSTS)
     directory = f"groups(first: 100) {{ edges {{ node {{ {members} }} }} nodes {{ {members} }} }}"
     yield Path("Query.groups", directory, "member", MEMBER)
     yield Path("Viewer.groups", f"viewer {{ {directory} }}", "member", MEMBER, SIGNED_IN)
@@ -216,9 +220,9 @@ def _groups() -> Iterator[Path]:
 
 def _promotions() -> Iterator[Path]:
     subject = "subject { ... on Status { id } ... on User { id } }"
-    yield Path("Promotion.subject", _on("Promotion", "$promoted_status", subject), "status", TIMELINE)
-    yield Path("Promotion.subject", _on("Promotion", "$promoted_member", subject), "member", WANTED)
-    yield Path("Promotion.sponsor", _on("Promotion", "$promoted_member", "sponsor { id }"), "member", MEMBER)
+    yield Path("Promotion.subject", on("Promotion", "$promoted_status", subject), "status", TIMELINE)
+    yield Path("Promotion.subject", on("Promotion", "$promoted_member", subject), "member", WANTED)
+    yield Path("Promotion.sponsor", on("Promotion", "$promoted_member", "sponsor { id }"), "member", MEMBER)
 
 
 def _conversations() -> Iterator[Path]:
@@ -241,11 +245,11 @@ def _conversations() -> Iterator[Path]:
             ("$pair", "pair_message", TOGETHER),
             ("$pals_talk", "pals_message", OWN),
         ):
-            yield Path(field, _on("Conversation", talk, part), message, PRIVATE_TALK, only)
-    participants = _on("Conversation", "$talk", "participants { id }")
+            yield Path(field, on("Conversation", talk, part), message, PRIVATE_TALK, only)
+    participants = on("Conversation", "$talk", "participants { id }")
     yield Path("Conversation.participants", participants, "member", MEMBER, WITHIN)
-    yield Path("Message.sender", _on("Message", "$message", "sender { id }"), "member", MEMBER, HEARD)
-    of = _on("Message", "$message", "conversation { id }")
+    yield Path("Message.sender", on("Message", "$message", "sender { id }"), "member", MEMBER, HEARD)
+    of = on("Message", "$message", "conversation { id }")
     yield Path("Message.conversation", of, "talk", PRIVATE_TALK, HEARD)
 
 

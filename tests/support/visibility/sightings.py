@@ -29,6 +29,7 @@ ENTITIES = {
     "Comment",
     "Notification",
     "Message",
+    "Image",
 }  # the types of members and their entities
 TEXTS = {"login", "logins"}  # arguments that name members by other than an id
 _NAME = re.compile(r"\$(\w+)")

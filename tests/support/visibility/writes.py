@@ -79,6 +79,11 @@ def _of_posts() -> Iterator[Write]:
     yield Write("unfavourite", by_id, "post { id }", "repost_of_status", REPOSTS)
 
 
+def _of_pictures() -> Iterator[Write]:
+    yield Write("updateImage", 'imageId: $it, alt: "a wren"', "image { id }", "status_image", POSTS, only=OWN)
+    yield Write("updateImage", 'imageId: $it, alt: "a wren"', "image { id }", "avatar_image", MEMBER, only=OWN)
+
+
 def _of_comments() -> Iterator[Write]:
     answer = 'postId: $friend_status, text: "so?", replyToId: $it'
     yield Write("comment", answer, "comment { id } post { id }", "comment_on_status", WORDS)
@@ -138,6 +143,7 @@ MARK_READ = Write("markNotificationsRead", "upToId: $it", "viewer { user { id } 
 WRITES = (
     *_reports(),
     *_of_posts(),
+    *_of_pictures(),
     *_of_comments(),
     *_of_members(),
     *_of_messages(),
