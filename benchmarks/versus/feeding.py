@@ -20,21 +20,29 @@ QUOTES = 40  # posts that quote another
 LIKES = 20_000  # of the public timeline's posts by readers
 ZIPF = 1.0  # exponent of the popularity of posts
 HOMES_WITH_REPOSTS = 0.5  # share of homes
+COUNTED = 1_000  # homes that stand for all
 AT_ONCE = 5  # reposts between two counts of such homes
 
 
 async def prepare(stage: Stage, readers: Sequence[Reader], seed: int) -> None:
-    """Have readers quote and like posts, and repost them until half of their homes have a repost."""
+    """Have readers quote and like posts, and repost them until half of their homes have a repost.
+
+    Members repost the more often, the more followers they have. So a large site needs few reposts, too.
+    """
     dice = random.Random(seed)  # noqa: S311
+    counted = dice.sample(readers, min(COUNTED, len(readers)))
+    followers = await stage.db.ask(*(("ZCARD", keys.followers(reader.member)) for reader in readers))
+    reach = list(itertools.accumulate(followers))
     public = [int(post) for post in await stage.db.one("ZREVRANGE", keys.public(), 0, -1)]
     async with contenders.running(stage, [contenders.PERCH]) as (perch,):
         for text in graph.texts(dice)[:QUOTES]:
             _repost(perch, queries.repost(dice.choice(readers).token, _id(dice.choice(public)), text))
         for _ in range(len(public)):
-            if await _share_with_reposts(stage, readers) >= HOMES_WITH_REPOSTS:
+            if await _share_with_reposts(stage, counted) >= HOMES_WITH_REPOSTS:
                 break
             for post in dice.sample(public, AT_ONCE):
-                _repost(perch, queries.repost(dice.choice(readers).token, _id(post)))
+                (reposter,) = dice.choices(readers, cum_weights=reach)
+                _repost(perch, queries.repost(reposter.token, _id(post)))
             await stage.work_off()
     weights = list(itertools.accumulate((rank + 1) ** -ZIPF for rank in range(len(public))))
     for some in batches(dice.choices(public, cum_weights=weights, k=LIKES), BATCH):

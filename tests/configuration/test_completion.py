@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
-import server
 from serving import arguments
+from tests.support.servers.processes import run
 
 # Completes the last word as bash does when Tab is pressed, and prints what it offers.
 ASK = """
@@ -27,26 +28,25 @@ def offered(script: str, *words: str) -> set[str]:
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is missing")
-def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_bash_completes(tmp_path: Path) -> None:
     """Bash offers commands, their options, and the values of an argument that has a few."""
-    assert server.main(["print-completion", "bash"]) == 0
-    script = capsys.readouterr().out
+    status, script, _ = await run(tmp_path, "print-completion", "bash")
+    assert status == 0
     assert offered(script, "ba") == {"backup"}
     assert offered(script, "serve", "--p") == {"--processes"}
     assert offered(script, "print-completion", "") >= set(arguments.SHELLS)
 
 
 @pytest.mark.parametrize("shell", arguments.SHELLS)
-def test_each_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_each_shell(shell: str, tmp_path: Path) -> None:
     """There is a completion for each shell, which names every command."""
-    assert server.main(["print-completion", shell]) == 0
-    script = capsys.readouterr().out
+    status, script, _ = await run(tmp_path, "print-completion", shell)
+    assert status == 0
     assert all(command in script for command in ("serve", "worker", "import-account", "print-tables"))
 
 
-def test_another_shell(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_another_shell(tmp_path: Path) -> None:
     """A shell that is not known is refused with the known ones."""
-    with pytest.raises(SystemExit):
-        server.main(["print-completion", "cmd"])
-    refusal = capsys.readouterr().err
+    status, out, refusal = await run(tmp_path, "print-completion", "cmd")
+    assert (status, out) == (2, "")
     assert all(word in refusal for word in ("cmd", *arguments.SHELLS))
