@@ -5,6 +5,7 @@ A line has no local variables and no text of a document or a request, since any 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -12,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from itertools import islice
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import structlog
 from graphql import GraphQLError
@@ -44,7 +45,7 @@ def configure(level: str, file: TextIO | None = None) -> None:
             _bounded,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(file=file or sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", Unfailing(file or sys.stderr))),
         cache_logger_on_first_use=file is None,
     )
     root = logging.getLogger()
@@ -59,6 +60,23 @@ def catch_the_rest() -> None:
     sys.excepthook = _log_uncaught
     sys.unraisablehook = _log_unraisable
     threading.excepthook = _log_in_thread
+
+
+class Unfailing:
+    """A file that loses what cannot be written: a full disk ends neither a request nor a job."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write a text, or lose it."""
+        with contextlib.suppress(OSError, ValueError):  # ValueError: the file is closed
+            self._file.write(text)
+
+    def flush(self) -> None:
+        """Write what is in the buffer, or keep it there."""
+        with contextlib.suppress(OSError, ValueError):
+            self._file.flush()
 
 
 class Forwarding(logging.Handler):

@@ -210,3 +210,12 @@ async def test_nothing_to_start_on(tmp_path: Path) -> None:
     assert no_folder == (1, "", f"perch: {tmp_path / 'file'}: the data directory is a file")
     assert no_secret[:2] == (1, "")
     assert no_secret[2].startswith(f"perch: {tmp_path / 'data/secret.key'} holds no secret")
+
+
+async def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
+    """Requests are answered while the disk that takes the log is full."""
+    full = ("/bin/sh", "-c", 'exec "$@" 2>/dev/full', "sh")
+    async with perch(tmp_path, "serve", within=full, log_level="INFO") as running:
+        async with visiting(await running.url()) as anonymous:
+            assert await anonymous.ask("{ __typename }") == "Query"
+        assert await running.stop() == 0
