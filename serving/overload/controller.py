@@ -6,6 +6,9 @@ delay within an interval tells whether a queue stands, as in CoDel (RFC 8289). A
 While a queue stands, the limit falls to a share of the requests that are being answered. Once requests are refused, it
 goes on falling as long as the thread has no idle time, since more requests at a time would only answer each later. It
 rises when the thread has idle time, for example because requests wait for a slow store, or when few are refused.
+
+It never falls below the requests that arrive and are answered within the target. By Little's law each then takes
+just that long. Fewer would cost more each, because round trips to the store are shared.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ MOST_STEPS = 100  # intervals that are made up for after a time without requests
 class Controller:
     """The limit on requests that are answered at a time; times in s, by clocks that the caller reads."""
 
-    target: float  # delay above which a queue stands, s
+    target: float  # delay above which a queue stands, and time that a request may take while others are refused, s
     most: int  # requests
     limit: float = field(init=False)
     refused: int = 0  # requests in this interval; the caller counts them
@@ -67,7 +70,8 @@ class Controller:
             self.limit = FALL * min(self.limit, self._running)
         elif not self._standing:
             self._change(passed, (worked - self._worked) / passed)
-        self.limit = min(max(self.limit, LEAST), self.most)
+        within_target = self.target * (self._arrived - self.refused) / passed
+        self.limit = min(max(self.limit, within_target, LEAST), self.most)
         self._least_delay, self._running, self._arrived, self.refused = math.inf, 0, 0, 0
         self._began, self._worked = now, worked
 

@@ -73,6 +73,20 @@ def test_queue_that_stands() -> None:
     assert limits[-1] == LEAST
 
 
+def test_queue_of_fast_requests() -> None:
+    """However long a queue stands, the limit allows what is answered within the target."""
+    controller = Controller(target=0.008, most=256)
+    for turn in range(20):
+        now = turn * 0.1
+        controller.adjust(now, worked=now)
+        for _ in range(300):
+            controller.arrive(now, running=100)
+        controller.refused = 100
+        controller.delayed(0.02)
+    controller.adjust(2.0, worked=2.0)
+    assert controller.limit == pytest.approx(0.008 * 2_000)
+
+
 def test_time_without_requests() -> None:
     """After a pause the limit has risen as if requests had come meanwhile."""
     controller = Controller(target=0.005, most=256)

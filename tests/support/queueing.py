@@ -31,7 +31,7 @@ class SimulatedLoop:
     rate: Callable[[float], float]  # requests per second, by the time
     round_trip: float = 0.3e-3
     seed: int = 1
-    controller: Controller = field(default_factory=lambda: Controller(0.005, 256))
+    controller: Controller = field(default_factory=lambda: Controller(0.008, 256))
     times: list[float] = field(default_factory=list)  # until each was answered, s
     refused: list[float] = field(default_factory=list)  # when requests were refused
     now: float = 0.0
