@@ -42,7 +42,8 @@ No author counts as a big one here, since the rivals could not read their posts.
 quotes: it asks for the home page as front ends show it, with the viewer's flags, reposters and quoted posts, of those
 contenders that answer it. Half of its homes have reposts, and likes are distributed among posts by Zipf's law.
 `many_members` asks for the same page on a site whose readers fit no cache: 200,000 members, who read by Zipf's law. The
-commands of the store for one request show what a cache has answered.
+commands of the store for one request show what a cache has answered. `observed` has Perch alone, with and without
+metrics and traces, which a collector takes and drops.
 
 `processes` is the exception: nothing is pinned, and servers, store and load generator share all processors. `limit`
 asks what the store could do alone; `steps` and `budget` measure Perch with parts taken out, or answering from memory

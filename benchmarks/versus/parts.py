@@ -16,6 +16,7 @@ from benchmarks.versus import (
     growing,
     lasting,
     mixing,
+    observing,
     pictured,
     queries,
     reading,
@@ -196,6 +197,15 @@ async def processes(run: Run) -> None:
     await scaling.measure(run.stage, run.asked.processes, await run.homes(), run.effort, run.scratch)
 
 
+async def observed(run: Run) -> None:
+    """Home pages with metrics and traces, from cached answers and made anew."""
+    requests = await run.homes()
+    async with observing.collector() as url:
+        for title, settings in (("A home page from a cached answer", {}), ("Made anew", {"ANSWERS_KEPT_MIB": "0"})):
+            async with contenders.running(run.stage, observing.kinds(url, settings)) as running:
+                await run.measure(title, running, requests)
+
+
 async def growth(run: Run) -> None:
     """Home pages by their size, by the length of the home, and by the depth of the query."""
     readers = await run.readers()
@@ -226,7 +236,22 @@ async def members(run: Run) -> None:
 # In this order, parts do not disturb each other: `mixed` and `alternating` add posts, `feed` adds reposts, `growth`
 # truncates homes, `writes` adds members whose homes list posts that don't exist, `many_members` and `members` empty
 # the store.
-_ORDERED = (home, pictures, profile, first, memory, many, limit, steps, budget, processes, mixed, alternating, feed)
+_ORDERED = (
+    home,
+    observed,
+    pictures,
+    profile,
+    first,
+    memory,
+    many,
+    limit,
+    steps,
+    budget,
+    processes,
+    mixed,
+    alternating,
+    feed,
+)
 PARTS: dict[str, Callable[[Run], Awaitable[None]]] = {
     part.__name__: part for part in (*_ORDERED, growth, writes, many_members, members)
 }
