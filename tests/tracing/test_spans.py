@@ -22,6 +22,8 @@ from tests.support.spans import CALLER, NOT_SAMPLED, SAMPLED, TRACE, Spans, tree
 from tests.support.transport.live import watching
 from tests.support.work import number
 
+# In a script, since the client sends `XREADGROUP` only from scripts and does not know where its key stands.
+READ = "redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'STREAMS', KEYS[1], '>')"
 HOME_PAGE = "query Home { homeTimeline(first: 5) { edges { node { __typename } } } }"
 
 
@@ -91,7 +93,7 @@ async def test_jobs_without_a_trace(spans: Spans, db: Database, worker: Worker, 
     other = f"{post + 1}-0"
     await db.ask(
         ("XADD", jobs_key(partition(post)), other, *pairs[:4]),
-        ("XREADGROUP", "GROUP", jobs.GROUP, jobs.CONSUMER, "STREAMS", jobs_key(partition(post)), ">"),
+        ("EVAL", READ, 1, jobs_key(partition(post)), jobs.GROUP, jobs.CONSUMER),
     )
     (found,) = [job async for batch in jobs.waiting(db, partition(post)) for job in batch]
     assert found.trace == ""
