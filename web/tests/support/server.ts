@@ -22,8 +22,14 @@ export class Server {
     const { REDIS_URL: _, ...inherited } = process.env;
     this.process = spawn(PYTHON, ["server.py", "serve", "--demo"], {
       cwd: new URL("../../..", import.meta.url).pathname,
-      env: { ...inherited, HOST: "127.0.0.1", PORT, DATA_DIR: join(this.folder, "data"),
-        RATE_LIMIT: "0", OVERLOAD_DELAY_MS: "0" },
+      env: {
+        ...inherited,
+        HOST: "127.0.0.1",
+        PORT,
+        DATA_DIR: join(this.folder, "data"),
+        RATE_LIMIT: "0",
+        OVERLOAD_DELAY_MS: "0",
+      },
       stdio: ["ignore", log, log],
       detached: true, // a process group of its own, so that nothing outlives the tests
     });
