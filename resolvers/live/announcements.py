@@ -82,7 +82,7 @@ class Announcement:
 
     def reaches(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
         """Return whether a viewer gets the event, given the viewer's relationships to the members in it."""
-        if self.reaches_strangers and viewer not in self.members and self.members.isdisjoint(relationships):
+        if self.reaches_as_stranger(viewer, relationships):
             return True
         between = {member: relationships.get(member, NO_RELATIONSHIP) for member in self.members}
         if isinstance(self.event, PostDeleted):  # its author's account may be deleted
@@ -92,6 +92,10 @@ class Announcement:
             for member, relationship in between.items()
         ]
         return all(permissions.is_wanted for permissions in permissions)
+
+    def reaches_as_stranger(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
+        """Return whether a viewer gets the event because they have no relationship to the members in it."""
+        return self.reaches_strangers and viewer not in self.members and self.members.isdisjoint(relationships)
 
 
 async def of(context: Context, event: Event) -> Announcement | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import Any, Protocol
 
 from resolvers.live import announcements
-from resolvers.live.announcements import AnnouncedEvent
+from resolvers.live.announcements import AnnouncedEvent, Announcement
 from resolvers.live.cursors import StreamGap, begin, gap_at
 from resolvers.operation.context import Context
 from resolvers.operation.errors import BadUserInput
@@ -22,6 +22,42 @@ from store.events.reader import since
 from store.records import NO_RELATIONSHIP, Relationship
 
 SiteEvent = AnnouncedEvent | StreamGap
+
+
+class SiteOutlet:
+    """Sends events to one subscriber's client if the viewer gets the same as everybody. The task sends all others."""
+
+    def __init__(
+        self,
+        context: Context,
+        subscriber: Listener,
+        relationships: Mapping[int, Relationship],
+        send_now: Callable[[Any], bool],
+    ) -> None:
+        self._context = context
+        self._subscriber = subscriber
+        self._relationships = relationships
+        self._send_now = send_now
+        self.selection = id(context.selection)  # The context keeps it alive, so no other object can have its id.
+
+    async def prepare(self, event: Event) -> tuple[Announcement | None, Any]:
+        """Return the announcement of an event and its shared rendering; None for each that there is not."""
+        found, render = await announcements.of(self._context, event), self._context.render_shared
+        return found, await render(found.event) if found and render else None
+
+    def send(self, prepared: tuple[Announcement | None, Any]) -> bool:
+        """Send an event at once, or omit one of which nothing is left; return False if only the task can."""
+        found, rendering = prepared
+        if found is None:
+            return True
+        return (
+            rendering is not None
+            and not self._subscriber.has_changed
+            and self._context.is_subscribed
+            and found.reaches_as_stranger(self._context.viewer, self._relationships)
+            and rendering.members.isdisjoint(self._relationships)
+            and self._send_now(rendering.result)
+        )
 
 
 class FilterInput(Protocol):
@@ -106,7 +142,10 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
                             context, event, wanted, relationships, is_past=subscriber.is_past(event)
                         ):
                             yield delivered
+                    if subscriber.outlet is None and context.send_now and context.render_shared:
+                        subscriber.outlet = SiteOutlet(context, subscriber, relationships, context.send_now)
     finally:
+        context.render_shared = None  # It refers to the executor, which refers to the context.
         listeners.ignore(viewer, subscriber)
 
 

@@ -41,6 +41,10 @@ class Context:
     relationships: Mapping[int, Relationship] | None = None
     # A subscription holds it while it reads and sends an event. Entering waits for a client that reads slowly.
     room: contextlib.AbstractAsyncContextManager[None] = _NO_WAITING
+    # Sends a shared result to the client at once, or returns False. None where the transport cannot.
+    send_now: Callable[[Any], bool] | None = None
+    # Returns the shared rendering of an event, None where viewers cannot share one. The first event sets it.
+    render_shared: Callable[[Any], Awaitable[Any]] | None = None
     selection: object | None = None  # of the document, if other viewers may get the same answer
     fields: frozenset[str] | None = None  # names of all fields in the document, if known
     is_momentary = False  # whether the answer depends on the current moment
@@ -243,6 +247,11 @@ class Context:
         """End the operation. If it has read nothing, the session check runs now, and its failure sets `fatal`."""
         with contextlib.suppress(RequestError):
             await self.authenticate()
+
+    @property
+    def is_subscribed(self) -> bool:
+        """Whether Pub/Sub has not resubscribed since the last call of `was_subscribed`."""
+        return self._silences == self.services.silences
 
     def was_subscribed(self) -> bool:
         """Return whether Pub/Sub has not resubscribed since the last call, so that it missed no end of a session."""

@@ -66,6 +66,7 @@ class Services:
         """Unsubscribe, and release threads. The database stays open."""
         await stop(self._handing_over)
         await self.log.close()
+        await self.listeners.close()
         await self.pubsub.close()
         self.passwords.close()
 

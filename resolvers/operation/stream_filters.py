@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
+from resolvers.operation.broadcasts import Broadcasts, IdleSubscriber
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
 from store.events import Event
-from store.events.reader import Log, Subscriber
+from store.events.reader import Log
 
-F = TypeVar("F", bound=Subscriber)
+F = TypeVar("F", bound=IdleSubscriber)
 
 
 class StreamEventKind(Enum):
@@ -79,7 +80,7 @@ def facts_of(event: Event) -> Facts:
     return Facts(event.actor, event.text, event.place)
 
 
-class Listener(Subscriber):
+class Listener(IdleSubscriber):
     """A subscriber to the event log that also notes changes of the viewer's relationships.
 
     A changed relationship applies to every event that is still queued, also to events before the change.
@@ -112,15 +113,20 @@ class Listeners:
         """Watch the event log. `forget` is called when cached renderings of earlier events may be wrong."""
         self._log = log
         self._limit = limit
-        self._wanted: dict[Subscriber, Wanted] = {}
-        self._filters = Filters[Subscriber]()
-        self._samples: dict[int, set[Subscriber]] = defaultdict(set)
+        self._wanted: dict[Listener, Wanted] = {}
+        self._filters = Filters[Listener]()
+        self._samples: dict[int, set[Listener]] = defaultdict(set)
         self._members: dict[int, set[Listener]] = defaultdict(set)
+        self._broadcasts = Broadcasts()
         self._forget = forget
         log.watch(self)
 
     def __len__(self) -> int:
         return len(self._wanted)
+
+    async def close(self) -> None:
+        """Stop sending events to idle subscribers."""
+        await self._broadcasts.close()
 
     def listen(self, viewer: int | None, wanted: Wanted) -> Listener:
         """Return a new subscriber for a selection of events, and for changes of the viewer's relationships."""
@@ -154,17 +160,13 @@ class Listeners:
         kind = kind_of(event) if self._wanted else None
         if kind is None:
             return
-        for subscriber in self._filters.match(facts_of(event)):
-            if kind in self._wanted[subscriber].kinds:
-                subscriber.offer(event)
+        passed = self._filters.match(facts_of(event))
+        wanting = [subscriber for subscriber in passed if kind in self._wanted[subscriber].kinds]
         if kind in SAMPLED:
-            self._offer_samples(event)
-
-    def _offer_samples(self, event: Event) -> None:
-        for percent, followers in self._samples.items():
-            if in_sample(event.post, percent):
-                for subscriber in followers:
-                    subscriber.offer(event)
+            for percent, followers in self._samples.items():
+                if in_sample(event.post, percent):
+                    wanting += followers
+        self._broadcasts.send(event, wanting)
 
     def lose(self, cursor: str) -> None:
         """Report to all subscribers that events were lost."""

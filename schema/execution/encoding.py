@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import msgspec
 
-COMPLETE = "event: complete\ndata:\n\n"  # a browser drops an event without a data line
+COMPLETE = b"event: complete\ndata:\n\n"  # a browser drops an event without a data line
 
 # Text decoded from UTF-8 has no surrogates. Only an escape sequence can produce one.
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -25,9 +25,9 @@ def dumps(data: object) -> str:
     return encode(data).decode()
 
 
-def next_event(result: str) -> str:
+def next_event(result: bytes) -> bytes:
     """Return a JSON result as a server-sent event. Compact JSON has no line breaks that would split the data."""
-    return f"event: next\ndata: {result}\n\n"
+    return b"event: next\ndata: %b\n\n" % result
 
 
 def loads(text: str) -> object:

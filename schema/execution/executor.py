@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, TypeAlias, cast
 
 from graphql import ExecutionResult as CoreResult
@@ -38,6 +38,7 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         ):
             # Also where the end of the session may have been missed: what is looked up for one viewer checks it.
             return self.own(payload)
+        context.render_shared = self.render_shared
         return cast("Executor[Any]", SharedEvent(self, payload))
 
     def own(self, payload: Any) -> PerEventExecutor:
@@ -58,6 +59,25 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         executor.context_value = self.context_value.nobody()
         executor.context_value.fields = self.context_value.fields
         return executor
+
+    async def render_shared(self, event: Any) -> Rendering | None:
+        """Return the rendering of an event that viewers share, None where they cannot; the first caller renders it."""
+        key = _rendering_key(self.context_value, event)
+        rendering: Rendering | None = await self.context_value.rendered(key, lambda: self._render_for_all(event))
+        return rendering
+
+    async def _render_for_all(self, event: Any) -> Rendering | None:
+        executor = self.for_all(event)
+        load = executor.context_value.load
+        result: CoreResult | NoResult = await executor.execute_operation()
+        looked_at = load.members
+        if (
+            result.errors
+            or isinstance(result, NoResult)
+            or any(u is None or u.is_private or u.is_suspended for u in looked_at.values())
+        ):
+            return None
+        return Rendering(SharedResult(result.data), frozenset(looked_at), self.context_value.selection)
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Execute a query, a mutation or one event; where the context has a fatal error, that is the whole result."""
@@ -112,16 +132,16 @@ class SharedEvent:
         Sessions are not checked: who loses theirs loses the connection.
         """
         context, event = self._subscription.context_value, self._event
-        key = (event.cursor, type(event), id(context.selection))
-        rendering = await context.rendered(key, self._render)
+        rendering = await self._subscription.render_shared(event)
         if rendering is None or not rendering.members.isdisjoint(context.relationships):
-            own: CoreResult | SharedResult | NoResult = await context.rendered_now(key, self._render_own)
+            own: CoreResult | SharedResult | NoResult = await context.rendered_now(
+                _rendering_key(context, event), self._render_own
+            )
             if isinstance(own, SharedResult | NoResult):
                 return own
             # Errors are presented to their own client, under its own request id.
             return await self._subscription.own(event).execute_operation(serially)  # type: ignore[no-any-return]
-        shared: SharedResult = rendering.result
-        return shared
+        return rendering.result
 
     async def _render_own(self) -> CoreResult | SharedResult | NoResult:
         """Return what this viewer alone gets; they may have many subscriptions to the same."""
@@ -130,18 +150,9 @@ class SharedEvent:
             result: CoreResult | NoResult = await self._subscription.own(self._event).execute_operation()
         return result if isinstance(result, NoResult) or result.errors else SharedResult(result.data)
 
-    async def _render(self) -> Rendering | None:
-        executor = self._subscription.for_all(self._event)
-        load = executor.context_value.load
-        result: CoreResult | NoResult = await executor.execute_operation()
-        looked_at = load.members
-        if (
-            result.errors
-            or isinstance(result, NoResult)
-            or any(u is None or u.is_private or u.is_suspended for u in looked_at.values())
-        ):
-            return None
-        return Rendering(SharedResult(result.data), frozenset(looked_at), self._subscription.context_value.selection)
+
+def _rendering_key(context: Context, event: Any) -> Hashable:
+    return event.cursor, type(event), id(context.selection)
 
 
 async def close(context: Context | None) -> RequestError | None:

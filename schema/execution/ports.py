@@ -17,6 +17,7 @@ class Context(Protocol):
 
     fields: frozenset[str] | None  # Names of all fields in the document, where known.
     selection: object | None  # Key of the selection, where its rendering may be shared with other viewers.
+    send_now: Callable[[Any], bool] | None  # Sends a shared result at once, or returns False, where the transport can.
     room: AbstractAsyncContextManager[None]  # Held by a subscription while it renders and sends an event.
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 from strawberry.types import ExecutionResult
 
-from schema.execution.encoding import dumps
+from schema.execution.encoding import encode
 
 # Leaf fields and the fields above them. None takes an argument, so variables make no difference.
 SHARED_FIELDS = frozenset(
@@ -62,7 +62,7 @@ class SharedResult(ExecutionResult):
 
     def __init__(self, data: dict[str, Any] | None) -> None:
         super().__init__(data, None)
-        self.json = dumps({"data": data})
+        self.json = encode({"data": data})
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,5 +84,5 @@ def _response(body: object, status: int, media: str, headers: Mapping[str, str] 
     """Return a response. A body of bytes is JSON already."""
     data = body if isinstance(body, bytes) else encode(body)
     if media == EVENTS:
-        data = (next_event(data.decode()) + COMPLETE).encode()
+        data = next_event(data) + COMPLETE
     return web.Response(body=data, status=status, content_type=media, charset="utf-8", headers=headers)

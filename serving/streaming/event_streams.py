@@ -19,7 +19,7 @@ from strawberry.types.execution import ExecutionResult
 
 from resolvers.operation.errors import RateLimited, Unauthenticated
 from resolvers.operation.tokens import Claims
-from schema.execution.encoding import COMPLETE, dumps, next_event
+from schema.execution.encoding import COMPLETE, encode, next_event
 from schema.execution.operations import Schema
 from schema.execution.parameters import EVENTS, Parameters
 from schema.execution.ports import Context, Services
@@ -31,7 +31,7 @@ from serving.streaming.room import Room, Turn
 from serving.streaming.websocket import Close
 from store.client.tasks import stop
 
-_COMMENT = ":\n\n"  # A heartbeat is an empty comment. It keeps clients and proxies from closing the stream.
+_COMMENT = b":\n\n"  # A heartbeat is an empty comment. It keeps clients and proxies from closing the stream.
 _BEATS = 3  # Heartbeats for which a client may read nothing.
 _CLOSE_SECONDS = 4.0  # Time for the last events to be sent before the connection is dropped.
 _HEADERS = {
@@ -89,6 +89,7 @@ class EventStream(Connection):
                 self._room = await self._open()
                 self._turn = self.turn(self._room, cost)
                 context.room = self._turn or self._room
+                context.send_now = None if self._turn else self.send_now
                 await self._run(schema, asked, context)
         finally:
             await self.leave()
@@ -177,25 +178,39 @@ class EventStream(Connection):
         if isinstance(execution_result, SharedResult):
             await self._write(next_event(execution_result.json))
         else:
-            await self._write(next_event(dumps(process_result(execution_result))))
+            await self._write(next_event(encode(process_result(execution_result))))
+
+    def send_now(self, result: SharedResult) -> bool:
+        """Send a shared result at once; return False, and send nothing, if it would have to wait."""
+        transport = self._request.transport
+        if self._completed or transport is None or transport.is_closing():
+            return False
+        if self._room is None or not self._room.is_open:
+            return False
+        event = next_event(result.json)
+        self._room.sent(len(event))
+        # Without HTTP/1.1 there are no chunks, and the end of the connection is the end of the stream.
+        is_chunked = hdrs.TRANSFER_ENCODING in self._response.headers
+        transport.write(b"%x\r\n%b\r\n" % (len(event), event) if is_chunked else event)
+        return True
 
     async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
         """Send request errors, and the end of the stream."""
         self._failed(errors[0])
-        await self._write(next_event(dumps({"errors": [error.formatted for error in errors]})) + COMPLETE, last=True)
+        await self._write(next_event(encode({"errors": [error.formatted for error in errors]})) + COMPLETE, last=True)
 
     async def send_complete(self) -> None:
         """Send the end of the stream, unless it was sent already."""
         await self._write(COMPLETE, last=True)
 
-    async def _write(self, text: str, *, last: bool = False) -> None:
+    async def _write(self, data: bytes, *, last: bool = False) -> None:
         async with self._writing:
             if self._completed:
                 return
             self._completed = last
             try:
                 async with asyncio.timeout(_BEATS * self._heartbeat):
-                    await self._give(text.encode())
+                    await self._give(data)
             except TimeoutError:
                 self._cut()
                 raise WebSocketDisconnected from None

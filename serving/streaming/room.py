@@ -39,7 +39,7 @@ class Room:
 
     async def __aenter__(self) -> None:
         """Wait until the event of one more operation can be sent at once."""
-        if not self._waiting and self._has_room():
+        if self.is_open:
             self._holders += 1
             return
         turn = asyncio.get_running_loop().create_future()
@@ -57,6 +57,11 @@ class Room:
         self._holders -= 1
         if self._waiting:
             self.look_again()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a message can be sent at once, ahead of no operation that waits."""
+        return not self._waiting and self._has_room()
 
     def sent(self, size: int) -> None:
         """Note how many bytes were written to the transport."""

@@ -46,7 +46,7 @@ class SocketOperation(Operation[Context | None, None]):
         self.turn: Turn | None = None
         self.is_mutation = False
         self.observed: Observed | None = None
-        self._id = dumps(self.id)
+        self._head = f'{{"id":{dumps(self.id)},"type":"next","payload":'.encode()
 
     async def send_next(self, execution_result: ExecutionResult) -> None:
         """Send one result. A shared result is already encoded as JSON."""
@@ -58,7 +58,11 @@ class SocketOperation(Operation[Context | None, None]):
             await super().send_next(execution_result)
         elif not self.completed:
             channel = cast("Channel", self.handler.websocket)
-            await channel.send_text(f'{{"id":{self._id},"type":"next","payload":{execution_result.json}}}')
+            await channel.send_text(f"{self._head.decode()}{execution_result.json.decode()}}}")
+
+    def send_now(self, result: SharedResult) -> bool:
+        """Send a shared result at once; return False, and send nothing, if it would have to wait."""
+        return not self.completed and cast("Channel", self.handler.websocket).send_now(self._head, result.json)
 
     async def send_initial_errors(self, errors: list[GraphQLError]) -> None:
         """Send request errors, which end the operation."""
@@ -139,6 +143,7 @@ class OperationsHandler(BaseGraphQLTransportWSHandler[Context | None, None]):
             one.is_mutation = _is_mutation(declared)
             with self.held(one.asked) as one.turn:
                 context.room = one.turn or self.websocket.room
+                context.send_now = None if one.turn else one.send_now
                 await deliver(one, self.schema, one.asked, context)
         except RequestError as error:
             with suppress(WebSocketDisconnected):

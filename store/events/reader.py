@@ -48,11 +48,15 @@ class Subscriber:
 
     def offer(self, event: Event) -> None:
         """Queue an event. A full queue is dropped whole, and the subscriber learns that from `take` or `reread`."""
+        self.hold(event)
+        self.wake()
+
+    def hold(self, event: Event) -> None:
+        """Queue an event as `offer` does, but leave an idle subscriber idle: the caller skips the event or wakes it."""
         if self._lost or len(self._queue) >= self._limit:
             self._drop(event.cursor)
-            return
-        self._queue.append(event)
-        self._wake()
+        else:
+            self._queue.append(event)
 
     def lose(self, cursor: str) -> None:
         """Drop everything up to a cursor, which the log cannot supply either; `take` reports it as a gap."""
@@ -62,12 +66,26 @@ class Subscriber:
     def _drop(self, cursor: str) -> None:
         self._queue.clear()
         self._lost = cursor
-        self._wake()
+        self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Let `take` look at the queue again."""
         # An Event would take more time for each of many subscribers.
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the caller of `take` waits, and nothing has woken it yet. So it has handled all earlier events."""
+        return self._waiting is not None and not self._waiting.done()
+
+    def is_next(self, event: Event) -> bool:
+        """Return whether the subscriber is idle, and an event that it holds is the first of its queue."""
+        return self.is_idle and bool(self._queue) and self._queue[0] is event
+
+    def skip(self) -> None:
+        """Remove the first event of the queue, which `take` then does not return."""
+        self._queue.popleft()
 
     @property
     def has_gap(self) -> bool:

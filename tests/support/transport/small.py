@@ -38,6 +38,7 @@ class PlainContext:
     fatal: RequestError | None = None
     selection: object | None = None
     relationships: None = None
+    send_now: Callable[[Any], bool] | None = None
     fields: frozenset[str] | None = None
     room: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 

@@ -1,0 +1,109 @@
+"""Broadcasts: an event of the site is written to all idle subscribers that share its rendering, one after the other.
+
+Without broadcasts, each event wakes the task of each subscriber three times. The result then passes through seven
+asynchronous generators of strawberry, graphql-core and Perch. With 1,000 subscribers, each takes 54 to 70 µs of CPU
+then, and 19 to 25 µs with broadcasts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from store.client.tasks import stop
+from store.events import Event
+from store.events.reader import Subscriber
+
+SENT_AT_ONCE = 100  # Subscribers that are written to in one turn of the event loop.
+
+
+class Outlet(Protocol):
+    """Sends events to the client of one subscriber at once, outside of the subscriber's task."""
+
+    selection: int  # Outlets with the same selection share what `prepare` returns.
+
+    async def prepare(self, event: Event) -> Any:
+        """Return what `send` needs to send an event to any subscriber of the selection."""
+
+    def send(self, prepared: Any) -> bool:
+        """Send an event at once, or omit it where the viewer does not get it; return False if only the task can."""
+
+
+class IdleSubscriber(Subscriber):
+    """A subscriber that may have an outlet, which replaces its task while that waits for events."""
+
+    outlet: Outlet | None = None
+
+    def deliver(self, event: Event, prepared: object) -> None:
+        """Send a held event by the outlet, or wake the task to send it. Does nothing if the task has it already."""
+        if not self.is_next(event):
+            return
+        if prepared is not None and self.outlet is not None and self.outlet.send(prepared):
+            self.skip()
+        else:
+            self.wake()
+
+
+_Sending = tuple[Event, Sequence[IdleSubscriber]]
+
+
+class Broadcasts:
+    """The process's broadcasts: each selection has a queue of events, which one task sends in their order."""
+
+    def __init__(self) -> None:
+        self._queues: dict[int, deque[_Sending]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def send(self, event: Event, subscribers: Iterable[IdleSubscriber]) -> None:
+        """Broadcast an event to the subscribers that are idle, and queue it for the tasks of the others."""
+        idle: defaultdict[int, list[IdleSubscriber]] = defaultdict(list)
+        for one in subscribers:
+            if one.outlet is not None and one.is_idle:
+                one.hold(event)
+                idle[one.outlet.selection].append(one)
+            else:
+                one.offer(event)
+        for selection, group in idle.items():
+            self._enqueue(selection, (event, group))
+
+    async def close(self) -> None:
+        """Stop sending. The events that are left are left to the tasks of the subscribers."""
+        await stop(*self._tasks)
+
+    def _enqueue(self, selection: int, sending: _Sending) -> None:
+        queue = self._queues.get(selection)
+        if queue is not None:
+            queue.append(sending)
+            return
+        self._queues[selection] = deque([sending])
+        task = asyncio.create_task(self._send_all(selection), name="broadcast")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _send_all(self, selection: int) -> None:
+        queue = self._queues[selection]
+        try:
+            while queue:
+                event, group = queue[0]
+                for start in range(0, len(group), SENT_AT_ONCE):
+                    await _send(event, group[start : start + SENT_AT_ONCE])
+                    await asyncio.sleep(0)  # Other clients are served in between.
+                queue.popleft()
+        finally:
+            del self._queues[selection]
+            for _, group in queue:
+                for one in group:
+                    one.wake()
+
+
+async def _send(event: Event, group: Sequence[IdleSubscriber]) -> None:
+    assert group[0].outlet is not None
+    try:
+        # Prepared for each part of the subscribers: the post may have been deleted since the part before.
+        prepared = await group[0].outlet.prepare(event)
+    except Exception:  # noqa: BLE001  each task finds the failure again, and reports it to its client
+        prepared = None
+    for one in group:
+        one.deliver(event, prepared)
