@@ -16,8 +16,6 @@ from store.client.tasks import stop
 from store.events import Event
 from store.events.reader import Subscriber
 
-SENT_AT_ONCE = 100  # Subscribers that are written to in one turn of the event loop.
-
 
 class Outlet(Protocol):
     """Sends events to the client of one subscriber at once, outside of the subscriber's task."""
@@ -86,11 +84,13 @@ class Broadcasts:
         queue = self._queues[selection]
         try:
             while queue:
-                event, group = queue[0]
-                for start in range(0, len(group), SENT_AT_ONCE):
-                    await _send(event, group[start : start + SENT_AT_ONCE])
-                    await asyncio.sleep(0)  # Other clients are served in between.
-                queue.popleft()
+                # All that wait are looked up at the same time, and sent without a pause. If requests were served after
+                # each event, posts would be accepted faster than they are sent, until the subscribers' queues are full.
+                sendings = list(queue)
+                await asyncio.gather(*(_prepare(event, group) for event, group in sendings))
+                for sending in sendings:
+                    await _send(*sending)
+                    queue.popleft()
         finally:
             del self._queues[selection]
             for _, group in queue:
@@ -99,11 +99,15 @@ class Broadcasts:
 
 
 async def _send(event: Event, group: Sequence[IdleSubscriber]) -> None:
-    assert group[0].outlet is not None
-    try:
-        # Prepared for each part of the subscribers: the post may have been deleted since the part before.
-        prepared = await group[0].outlet.prepare(event)
-    except Exception:  # noqa: BLE001  each task finds the failure again, and reports it to its client
-        prepared = None
+    # Prepared once more, which takes no time unless something was deleted or hidden since.
+    prepared = await _prepare(event, group)
     for one in group:
         one.deliver(event, prepared)
+
+
+async def _prepare(event: Event, group: Sequence[IdleSubscriber]) -> Any:
+    assert group[0].outlet is not None
+    try:
+        return await group[0].outlet.prepare(event)
+    except Exception:  # noqa: BLE001  each task finds the failure again, and reports it to its client
+        return None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resolvers.live import announcements
-from resolvers.operation.broadcasts import SENT_AT_ONCE, Broadcasts, IdleSubscriber
+from resolvers.operation.broadcasts import Broadcasts, IdleSubscriber
 from resolvers.operation.services import Services
 from schema.execution.executor import SharedEvent
 from store import keys
@@ -35,6 +35,7 @@ class Client:
         self.subscriber = IdleSubscriber(LIMIT, START)
         self.subscriber.outlet = self
         self.gate = asyncio.Event()
+        self.preparing = 0
         self.refuses: list[Event] = []
         self.fails: list[Event] = []
         self.sent: list[tuple[str, Event | str]] = []
@@ -47,7 +48,9 @@ class Client:
 
     async def prepare(self, event: Event) -> Event:
         """Return the event once the gate is open."""
+        self.preparing += 1
         await self.gate.wait()
+        self.preparing -= 1
         if event in self.fails:
             raise RuntimeError
         return event
@@ -62,8 +65,8 @@ class Client:
 
 @pytest.fixture
 async def clients() -> AsyncIterator[list[Client]]:
-    """Idle subscribers, more than are sent to at once."""
-    made = [Client() for _ in range(SENT_AT_ONCE + 2)]
+    """Idle subscribers."""
+    made = [Client() for _ in range(3)]
     await asyncio.sleep(0)
     yield made
     for one in made:
@@ -83,6 +86,17 @@ async def broadcast(clients: list[Client], *sent: Event) -> Broadcasts:
 async def test_order(clients: list[Client]) -> None:
     """Every idle subscriber gets every event once, in order, by its outlet."""
     await broadcast(clients, *EVENTS[:3])
+    assert all(one.sent == [("outlet", event) for event in EVENTS[:3]] for one in clients)
+
+
+async def test_look_ups(clients: list[Client]) -> None:
+    """Events that wait are looked up at the same time, and sent in order whichever is found first."""
+    first = clients[0]
+    first.gate.clear()
+    await broadcast(clients, *EVENTS[:3])
+    assert first.preparing == 3
+    first.gate.set()
+    await until(lambda: len(first.sent) == 3)
     assert all(one.sent == [("outlet", event) for event in EVENTS[:3]] for one in clients)
 
 
