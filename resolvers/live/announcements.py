@@ -95,7 +95,9 @@ class Announcement:
 
     def reaches_as_stranger(self, viewer: int | None, relationships: Mapping[int, Relationship]) -> bool:
         """Return whether a viewer gets the event because they have no relationship to the members in it."""
-        return self.reaches_strangers and viewer not in self.members and self.members.isdisjoint(relationships)
+        # Asked of the keys, it takes time for the few members and not for all relationships.
+        is_stranger = viewer not in self.members and relationships.keys().isdisjoint(self.members)
+        return self.reaches_strangers and is_stranger
 
 
 async def of(context: Context, event: Event) -> Announcement | None:

@@ -55,7 +55,7 @@ class SiteOutlet:
             and not self._subscriber.has_changed
             and self._context.is_subscribed
             and found.reaches_as_stranger(self._context.viewer, self._relationships)
-            and rendering.members.isdisjoint(self._relationships)
+            and self._relationships.keys().isdisjoint(rendering.members)
             and self._send_now(rendering.result)
         )
 

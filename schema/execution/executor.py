@@ -133,7 +133,7 @@ class SharedEvent:
         """
         context, event = self._subscription.context_value, self._event
         rendering = await self._subscription.render_shared(event)
-        if rendering is None or not rendering.members.isdisjoint(context.relationships):
+        if rendering is None or not context.relationships.keys().isdisjoint(rendering.members):
             own: CoreResult | SharedResult | NoResult = await context.rendered_now(
                 _rendering_key(context, event), self._render_own
             )
