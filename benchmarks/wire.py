@@ -179,6 +179,8 @@ class Subscriber:
         for opcode, payload in self._frames():
             if opcode == PING:
                 self._say(PONG, payload)
+            elif opcode == PONG:
+                pass  # The server probes whether there is room.
             elif (at := payload.find(STAMP)) >= 0:
                 start = at + len(STAMP)
                 self.delays.append(now - float(payload[start : start + STAMP_DIGITS]))
