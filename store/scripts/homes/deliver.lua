@@ -7,7 +7,7 @@
 -- its place, unless `lift` is 0. `newest_size` is the most entries in `newest`.
 -- `author` wrote the post. The script begins after the edge `after`, and takes `limit` followers.
 -- Returns the number of followers, and the last one's edge if there is any.
-local found = redis.call('ZRANGE', followers, '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
+local found = redis.call('ZRANGE', followers, '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0, limit)
 if #found == 0 then
   return {0}
 end
@@ -19,9 +19,10 @@ local delivery = begin_delivery({
   home_size = home_size, home_slack = home_slack, oldest = oldest, newest_size = newest_size, deliverer = deliverer,
   post = post, author = author, repost = repost, earlier_reposts = earlier_reposts,
 })
-local keys = {}
-for i = 1, #found, 2 do
-  keys[#keys + 1] = newest_stem .. tag_of(found[i])
+local keys, floor = {}, math.floor
+for i, member in ipairs(found) do
+  -- `tag_of`, without the cost of a call and of one more string.
+  keys[i] = newest_stem .. '{' .. floor(member / 16) % 256 .. '}:' .. member
 end
 deliver_here(delivery, keys, delivery.is_newest and redis.call('MGET', unpack(keys)))
-return {#keys, found[#found]}
+return {#keys, redis.call('ZSCORE', followers, found[#found])}

@@ -71,23 +71,23 @@ end
 -- Adds the post to homes. `keys` names `newest` of each, from `first` on. `ends` has their values, or is false when the
 -- post may not be the newest. On a cluster the homes are of one partition.
 local function deliver_here(delivery, keys, ends, first)
-  local added, others = {}, {}
+  local added, others, count, sub = {}, {}, 0, string.sub
   local place, room = delivery.place, delivery.widest - WIDTH
   for i = first or 1, #keys do
     local waiting, newest = ends and ends[i], nil
-    if waiting and #waiting <= room and string.sub(waiting, -WIDTH) < place then
+    if waiting and #waiting <= room and sub(waiting, -WIDTH) < place then
       newest = waiting .. place -- as in `append_post`, without the cost of a call
     elseif ends then
-      newest = append_post(delivery, string.sub(keys[i], #delivery.stems.newest + 1), waiting)
+      newest = append_post(delivery, sub(keys[i], #delivery.stems.newest + 1), waiting)
     end
     if newest then
-      added[#added + 1] = keys[i]
-      added[#added + 1] = newest
+      added[count + 1], added[count + 2] = keys[i], newest
+      count = count + 2
     else
       others[#others + 1] = keys[i]
     end
   end
-  if #added > 0 then
+  if count > 0 then
     redis.call('MSET', unpack(added))
   end
   for _, key in ipairs(others) do
