@@ -26,7 +26,8 @@ The contenders, each configured as its makers advise for production, without log
   timeline reads everything ahead that the fields below may ask for, in three round trips.
 - Redis in Action: for posts, the algorithm of its chapter 8, on homes of its own with the same content. They are sorted
   sets, which the store encodes as listpacks, by its settings, or as skip lists. Skip lists take less time and four
-  times the memory. All homes are full, as on a busy site: with 100,000 followers that takes some 3 GB.
+  times the memory. All homes are full, as on a busy site: with 100,000 followers that takes some 3 GB. It runs on the
+  processor that Perch has in its turns, since a client beside the store costs the store less.
 
 All read and write Perch's own keys and answer the same bytes, which is checked for every reader before anything is
 measured. All verify the signed token, and check its session with the first read. They read the entries, the posts and

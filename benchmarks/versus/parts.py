@@ -15,6 +15,7 @@ from benchmarks.versus import (
     graph,
     growing,
     lasting,
+    liking,
     mixing,
     observing,
     pictured,
@@ -152,7 +153,7 @@ async def writes(run: Run) -> None:
     readers = await run.readers()
     async with contenders.running(run.stage, [contenders.PERCH]) as (perch,):
         await writing.posts(run.stage, perch, run.asked.followers, run.asked.rounds, run.asked.charts)
-        await writing.likes(run.stage, perch, readers, run.asked.rounds)
+        await liking.measure(run.stage, perch, readers, run.asked.rounds, run.asked.connections, run.scratch)
 
 
 async def first(run: Run) -> None:

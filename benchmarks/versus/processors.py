@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -23,6 +25,21 @@ def pin(process: psutil.Process, which: int | None) -> None:
             os.sched_setaffinity(thread.id, allowed)
         except ProcessLookupError:
             continue  # it has ended since
+
+
+@contextlib.contextmanager
+def moved(which: int) -> Iterator[None]:
+    """Run this process on another processor, such as the one of a server that is suspended meanwhile.
+
+    A client of the store that shares its processor costs it less: 12 µs a round trip, not 39. That processor is never
+    idle then, and no other one has to be woken.
+    """
+    process = psutil.Process()
+    pin(process, which)
+    try:
+        yield
+    finally:
+        pin(process, LOAD)
 
 
 def can_pin() -> bool:

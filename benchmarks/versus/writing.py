@@ -1,12 +1,11 @@
-"""Posts to many followers, and likes: Perch beside the algorithm that is best known, on the same followers' homes."""
+"""Posts to many followers: Perch beside the algorithm that is best known, on the same followers' homes."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import redis
 from tqdm import tqdm
 
 from benchmarks.rivals import redis_in_action
-from benchmarks.versus import plots, queries
+from benchmarks.versus import plots, processors, queries
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.versus.tables import ratio, spread, table
@@ -27,7 +26,6 @@ from store.homes import fanout
 
 INSERTS = 20_000  # Entries that one turn inserts into homes.
 MOST_POSTS = 200  # Posts of one turn.
-LIKES = 500  # Likes of one turn, by as many members.
 BATCH = 500  # Homes filled in one round trip.
 OLD = 1 << 40  # Three days, in ids.
 MODEL = "model:"  # Prefix of the keys that homes are copied from.
@@ -126,10 +124,11 @@ async def posts(stage: Stage, perch: Contender, sizes: Sequence[int], rounds: in
             perch.process.resume()
             turns[PERCH].append(await _turn(stage, _in_perch(last), _by_perch(perch, author), _nothing, count))
             perch.process.suspend()
-            for name in rivals:
-                home = HOMES[name]
-                by_book, later = _by_book(book, author, home), _worker_of(book, home)
-                turns[name].append(await _turn(stage, _in_book(home(last)), by_book, later, count))
+            with processors.moved(processors.SERVER):
+                for name in rivals:
+                    home = HOMES[name]
+                    by_book, later = _by_book(book, author, home), _worker_of(book, home)
+                    turns[name].append(await _turn(stage, _in_book(home(last)), by_book, later, count))
         perch.process.resume()
         found[size] = turns
     book.close()
@@ -223,42 +222,6 @@ def _worker_of(book: redis.Redis, home: redis_in_action.Home) -> Finish:
 
 async def _nothing() -> None:
     pass
-
-
-async def likes(stage: Stage, perch: Contender, readers: Sequence[Reader], rounds: int) -> None:
-    """Measure likes, and print a table."""
-    book = redis.Redis(unix_socket_path=stage.socket, decode_responses=True)
-    public = [int(post) for post in await stage.db.one("ZRANGE", keys.public(), 0, -1)]
-    fresh = itertools.cycle(itertools.product(public, readers))  # each member likes each post once
-    connection = perch.connect()
-    turns: dict[str, list[Turn]] = {PERCH: [], BOOK: []}
-    for _ in tqdm(range(rounds), desc="likes", leave=False):
-        perch.process.resume()
-        turns[PERCH].append(
-            await _likes(
-                stage, fresh, lambda reader, post: perch.ask(queries.like(reader.token, identity(post)), connection)
-            )
-        )
-        perch.process.suspend()
-        turns[BOOK].append(
-            await _likes(stage, fresh, lambda reader, post: redis_in_action.like(book, reader.member, post))
-        )
-    perch.process.resume()
-    book.close()
-    costs = {name: [turn.store_cpu / LIKES * 1e6 for turn in found] for name, found in turns.items()}
-    answered = [spread([statistics.median(turn.answered) for turn in found]) for found in turns.values()]
-    print("\n### A like\n")
-    head = ["store CPU µs, Perch", f"store CPU µs, {BOOK}", "Perch / it", "answered ms, Perch", f"answered ms, {BOOK}"]
-    table(head, [[*(spread(cost, 0) for cost in costs.values()), ratio(costs[PERCH], costs[BOOK]), *answered]])
-
-
-async def _likes(stage: Stage, fresh: Iterator[tuple[int, Reader]], act: Callable[[Reader, int], object]) -> Turn:
-    answered, before = [], await stage.used_cpu()
-    for post, reader in itertools.islice(fresh, LIKES):
-        began = time.perf_counter()
-        act(reader, post)
-        answered.append((time.perf_counter() - began) * 1000)
-    return Turn(answered, answered, await stage.used_cpu() - before)
 
 
 def identity(post: int) -> str:
