@@ -16,7 +16,7 @@ const FLAGS = [
 export default defineConfig({
   testDir: "tests",
   timeout: 60_000, // a busy machine is slow: what passes takes no longer
-  expect: { timeout: 10_000 },
+  expect: { timeout: 20_000 },
   workers: 2, // each has a server, which its tests share
   forbidOnly: true,
   reporter: [["list"]],

@@ -10,6 +10,7 @@ import {
 import { useQuery } from "urql";
 import { useTranslations } from "use-intl";
 import { graphql } from "../graphql/tada";
+import { fitting } from "../picker/fitting";
 import { authorFragment } from "../post/fragments";
 import { Avatar } from "../ui/Avatar";
 import controls from "../ui/controls.module.css";
@@ -40,8 +41,9 @@ export function MentionArea(props: MentionAreaProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [prefix, setPrefix] = useState("");
   const combobox = useComboboxStore({ placement: "bottom-start" });
-  const [{ data }] = useQuery({ query: MATCHES, variables: { prefix }, pause: prefix === "" });
-  const members = prefix === "" ? [] : (data?.searchUsers.nodes ?? []);
+  const [{ data, operation }] = useQuery({ query: MATCHES, variables: { prefix }, pause: prefix === "" });
+  const found = data?.searchUsers.nodes ?? [];
+  const members = prefix === "" ? [] : fitting(found, operation?.variables.prefix, prefix);
 
   function change(event: ChangeEvent<HTMLTextAreaElement>) {
     const { value: text, selectionStart } = event.target;

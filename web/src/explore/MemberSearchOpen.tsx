@@ -4,6 +4,7 @@ import { useQuery } from "urql";
 import { useTranslations } from "use-intl";
 import { useLocation } from "wouter";
 import { graphql } from "../graphql/tada";
+import { fitting } from "../picker/fitting";
 import { authorFragment } from "../post/fragments";
 import { Avatar } from "../ui/Avatar";
 import controls from "../ui/controls.module.css";
@@ -20,9 +21,11 @@ export default function MemberSearchOpen({ typed, isFocused }: Begun) {
   const t = useTranslations("explore");
   const [, go] = useLocation();
   const [text, setText] = useState(typed);
-  const prefix = useDeferredValue(text.trim().replace(/^@/, ""));
-  const [{ data }] = useQuery({ query: SEARCH, variables: { prefix }, pause: prefix === "" });
-  const members = prefix === "" ? [] : (data?.searchUsers.nodes ?? []);
+  const sought = text.trim().replace(/^@/, "");
+  const prefix = useDeferredValue(sought);
+  const [{ data, operation }] = useQuery({ query: SEARCH, variables: { prefix }, pause: prefix === "" });
+  const foundFor = operation?.variables.prefix;
+  const members = prefix === "" ? [] : fitting(data?.searchUsers.nodes ?? [], foundFor, sought);
   return (
     <ComboboxProvider value={text} setValue={setText} defaultOpen={typed !== ""}>
       <Combobox
@@ -59,7 +62,9 @@ export default function MemberSearchOpen({ typed, isFocused }: Begun) {
             </span>
           </ComboboxItem>
         ))}
-        {data && members.length === 0 && <p className={styles.none}>{t("noResults")}</p>}
+        {foundFor === sought && data && members.length === 0 && (
+          <p className={styles.none}>{t("noResults")}</p>
+        )}
       </ComboboxPopover>
     </ComboboxProvider>
   );

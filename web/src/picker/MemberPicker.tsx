@@ -8,6 +8,7 @@ import { useSession } from "../session/session";
 import { Avatar } from "../ui/Avatar";
 import controls from "../ui/controls.module.css";
 import { Icon } from "../ui/icons";
+import { fitting } from "./fitting";
 import styles from "./picker.module.css";
 
 const FOUND = graphql(
@@ -26,10 +27,13 @@ export function MemberPicker({ label, chosen, onChange }: MemberPickerProps) {
   const t = useTranslations("picker");
   const userId = useSession()?.userId;
   const [text, setText] = useState("");
-  const prefix = useDeferredValue(text.trim().replace(/^@/, ""));
-  const [{ data }] = useQuery({ query: FOUND, variables: { prefix }, pause: prefix === "" });
+  const sought = text.trim().replace(/^@/, "");
+  const prefix = useDeferredValue(sought);
+  const [{ data, operation }] = useQuery({ query: FOUND, variables: { prefix }, pause: prefix === "" });
   const taken = new Set([userId, ...chosen.map(({ id }) => id)]);
-  const members = prefix === "" ? [] : (data?.searchUsers.nodes ?? []).filter(({ id }) => !taken.has(id));
+  const foundFor = operation?.variables.prefix;
+  const fit = prefix === "" ? [] : fitting(data?.searchUsers.nodes ?? [], foundFor, sought);
+  const members = fit.filter(({ id }) => !taken.has(id));
 
   return (
     <div className={styles.picker}>
@@ -82,7 +86,7 @@ export function MemberPicker({ label, chosen, onChange }: MemberPickerProps) {
               </span>
             </ComboboxItem>
           ))}
-          {data && members.length === 0 && <p className={styles.none}>{t("none")}</p>}
+          {foundFor === sought && data && members.length === 0 && <p className={styles.none}>{t("none")}</p>}
         </ComboboxPopover>
       </ComboboxProvider>
     </div>
