@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import secrets
 from typing import Any
 
 from store import keys
@@ -27,15 +26,26 @@ async def ready_picture(db: Database, member: Member, purpose: str = "POST") -> 
 
 async def ready(db: Database, owner: int, purpose: str) -> int:
     """Return an upload of a member's that has become a picture."""
+    image = await new_image(db, owner)
+    await make_ready(db, image, owner, purpose)
+    return image
+
+
+async def new_image(db: Database, owner: int) -> int:
+    """Return the number of a new upload."""
     p = partition(owner)
-    image = int(await db.call("mint", minted=keys.minted(p), partition=p))
+    return int(await db.call("mint", minted=keys.minted(p), partition=p))
+
+
+async def make_ready(db: Database, image: int, owner: int, purpose: str) -> None:
+    """Store an upload as one that has become a picture; done twice, it leaves the same."""
     fields: dict[str, Any] = {
         ImageField.OWNER: owner,
         ImageField.PURPOSE: purpose,
         ImageField.CONTENT_TYPE: "image/png",
         ImageField.SIZE: 1000,
         ImageField.STATE: UploadState.READY.value,
-        ImageField.OBJECT: f"{image:014x}{secrets.token_hex(16)}",
+        ImageField.OBJECT: f"{image:014x}{image:032x}",
         ImageField.WIDTH: WIDTH,
         ImageField.HEIGHT: HEIGHT,
         ImageField.BLURHASH: BLURHASH,
@@ -47,9 +57,8 @@ async def ready(db: Database, owner: int, purpose: str) -> int:
     await db.ask(
         ("HSET", keys.image(image), *(part for pair in fields.items() for part in pair)),
         ("ZADD", keys.images(owner), image, image),
-        ("ZADD", keys.uploads(p), image, image),
+        ("ZADD", keys.uploads(partition(owner)), image, image),
     )
-    return image
 
 
 def content(image: int, form: Form) -> bytes:

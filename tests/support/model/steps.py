@@ -13,7 +13,7 @@ from tests.support.model.addresses import Addresses
 from tests.support.model.facts import Post
 from tests.support.model.life import tags_of
 from tests.support.model.moderation import Moderation
-from tests.support.pictures import ready
+from tests.support.pictures import make_ready, new_image
 from tests.support.work import number, waiting
 
 PICTURED = ((), (), (), ("a wren",), ("", "two wrens"))  # alt texts of a post's pictures
@@ -141,7 +141,7 @@ class Steps(Moderation, Addresses):
 
     async def _publish(self, verb: str, target: int | None, text: str, alts: tuple[str, ...] = ()) -> None:
         me = self._someone()
-        wanted = [Wanted(await ready(self.db, number(me.id), "POST"), alt) for alt in alts]
+        wanted = [Wanted(await self._picture(number(me.id)), alt) for alt in alts]
         original = self.model.target_of(target) if target else None
         await self._look(me.login, target)
         self._log(f"{me.login} {verb}")
@@ -160,6 +160,11 @@ class Steps(Moderation, Addresses):
             images = [{"uploadId": f"upload_{one.image:014x}", "alt": one.alt} for one in wanted]
             identity = await (me.repost(self.ids[target], text) if target else me.post(text, images=images))
         self._made(Post(number(identity), me.login, text, original, pictures=alts), identity)
+
+    async def _picture(self, owner: int) -> int:
+        image = await self._persist(lambda: new_image(self.db, owner))
+        await self._persist(lambda: make_ready(self.db, image, owner, "POST"))
+        return image
 
     def _kept(self, login: str, original: int | None) -> str | None:
         author = self.model.posts[original].author if original else login
