@@ -6,7 +6,7 @@ import asyncio
 import time
 
 PAUSE_SECONDS = 0.05  # between two looks
-MOST_SECONDS = 0.5  # for which one step gives way: work goes on, if slowly, however long the load lasts
+MOST_SECONDS = 0.05  # for which one step gives way. Longer, what waits would grow, and take more time once it is done
 LASTING_SECONDS = 0.3  # for which one sign of too much to do holds
 
 
