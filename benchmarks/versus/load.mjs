@@ -31,17 +31,27 @@ class Connection {
   #chunks = []
   #missing = -1 // bytes of the answer that are missing, -1 before its head is complete
   #since = 0
+  #isFree = true // between two requests
 
   constructor(onAnswer) {
     this.onAnswer = onAnswer
+    this.#connect()
+  }
+
+  #connect() {
     this.socket = connect({ port: plan.port, host: '127.0.0.1', noDelay: true })
     this.socket.on('data', (chunk) => this.#read(chunk))
     this.socket.on('error', fail)
-    this.socket.on('close', () => { if (!stopped) fail(new Error('the server closed a connection')) })
+    this.socket.on('close', () => {
+      if (stopped) return
+      if (!this.#isFree) fail(new Error('the server closed a connection'))
+      this.#connect() // Bun closes connections on which no request comes for ten seconds
+    })
   }
 
   send(since = now()) {
     unanswered += 1
+    this.#isFree = false
     this.#since = since
     this.socket.write(requests[next++ % requests.length])
   }
@@ -66,6 +76,7 @@ class Connection {
     const answer = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : this.#chunks[0]
     this.#chunks = []
     this.#missing = -1
+    this.#isFree = true
     unanswered -= 1
     const isRefused = plan.refusals && answer.latin1Slice(9, 12) === '503'
     const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
