@@ -25,13 +25,14 @@ AT_ONCE = 5  # reposts between two counts of such homes
 
 
 async def prepare(stage: Stage, readers: Sequence[Reader], seed: int) -> None:
-    """Have readers quote and like posts, and repost them until half of their homes have a repost.
+    """Have readers quote and like posts, and members repost them until half of the readers' homes have a repost.
 
     Members repost the more often, the more followers they have. So a large site needs few reposts, too.
     """
     dice = random.Random(seed)  # noqa: S311
     counted = dice.sample(readers, min(COUNTED, len(readers)))
-    followers = await stage.db.ask(*(("ZCARD", keys.followers(reader.member)) for reader in readers))
+    logins = list(stage.members)
+    followers = await stage.db.ask(*(("ZCARD", keys.followers(stage.members[login])) for login in logins))
     reach = list(itertools.accumulate(followers))
     public = [int(post) for post in await stage.db.one("ZREVRANGE", keys.public(), 0, -1)]
     async with contenders.running(stage, [contenders.PERCH]) as (perch,):
@@ -41,8 +42,8 @@ async def prepare(stage: Stage, readers: Sequence[Reader], seed: int) -> None:
             if await _share_with_reposts(stage, counted) >= HOMES_WITH_REPOSTS:
                 break
             for post in dice.sample(public, AT_ONCE):
-                (reposter,) = dice.choices(readers, cum_weights=reach)
-                _repost(perch, queries.repost(reposter.token, _id(post)))
+                (reposter,) = dice.choices(logins, cum_weights=reach)
+                _repost(perch, queries.repost((await stage.sign_in(reposter)).token, _id(post)))
             await stage.work_off()
     weights = list(itertools.accumulate((rank + 1) ** -ZIPF for rank in range(len(public))))
     for some in batches(dice.choices(public, cum_weights=weights, k=LIKES), BATCH):
