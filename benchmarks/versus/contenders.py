@@ -143,9 +143,7 @@ async def running(
 
 
 async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, subprocess.Popen[bytes]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {
         **os.environ,
         "HOST": "127.0.0.1",
@@ -175,6 +173,14 @@ async def _start(kind: Kind, url: str, which: int | None) -> tuple[Contender, su
         await asyncio.sleep(0.05)
     process.kill()
     raise BenchmarkError(f"{kind.name} does not start")
+
+
+def free_port() -> int:
+    """Return a port that nobody uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
 
 
 def check_equal(contenders: Sequence[Contender], requests: Sequence[Request]) -> int:

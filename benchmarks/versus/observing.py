@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 from aiohttp import web
 
-from benchmarks.versus.contenders import PERCH, Kind
+from benchmarks.versus.contenders import PERCH, Kind, free_port
 
 PATH = "/v1/traces"
 SAMPLED = 1  # share of operations that are traced, %
@@ -40,17 +39,10 @@ async def _take(request: web.Request) -> web.Response:
 def kinds(url: str, settings: Mapping[str, str]) -> list[Kind]:
     """Return Perch with nothing measured, with metrics, and with metrics and traces, sampled and all."""
     plain = replace(PERCH, settings=settings)
-    metrics = replace(plain, name="metrics", settings={**settings, "METRICS_PORT": str(_free_port())})
+    metrics = replace(plain, name="metrics", settings={**settings, "METRICS_PORT": str(free_port())})
     return [plain, metrics, *(_traced(metrics, url, share) for share in (SAMPLED, ALL))]
 
 
 def _traced(kind: Kind, url: str, share: int) -> Kind:
-    settings = {**kind.settings, "METRICS_PORT": str(_free_port()), "TRACES_URL": url, "TRACES_PERCENT": str(share)}
+    settings = {**kind.settings, "METRICS_PORT": str(free_port()), "TRACES_URL": url, "TRACES_PERCENT": str(share)}
     return replace(kind, name=f"metrics and {share} % traced", settings=settings)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port

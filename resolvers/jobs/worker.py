@@ -18,7 +18,7 @@ from resolvers.jobs.lane import Lane
 from resolvers.jobs.step import Budget, conclude
 from resolvers.jobs.traces import continued
 from store import jobs
-from store.client.background import BACKGROUND, MOST_SECONDS
+from store.client.background import BACKGROUND, PAUSE_SECONDS
 from store.client.database import CommandRefused, Database, Unavailable
 from store.client.metering import METER
 from store.client.pubsub import PubSub
@@ -60,7 +60,7 @@ class Worker:
         """
         taken = await jobs.take_over(self._db, partitions)
         lost: Unavailable | None = None
-        pause = min(MOST_SECONDS, self._db.settings.job_lease_seconds * WAITING / max(1, len(taken)))
+        pause = min(PAUSE_SECONDS, self._db.settings.job_lease_seconds * WAITING / max(1, len(taken)))
         for done, job in enumerate(taken):
             if job.kind in SLOW:
                 self._slow.add(job)

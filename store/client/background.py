@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-PAUSE_SECONDS = 0.05  # between two looks
-MOST_SECONDS = 0.05  # for which one step gives way. Longer, what waits would grow, and take more time once it is done
+PAUSE_SECONDS = 0.05  # for which one step gives way. Longer, what waits would grow, and take more time once it is done
 LASTING_SECONDS = 0.3  # for which one sign of too much to do holds
 
 
@@ -25,12 +24,10 @@ class Background:
         """Whether requests wait."""
         return time.monotonic() < self._until
 
-    async def give_way(self, most: float = MOST_SECONDS) -> None:
-        """Wait while requests wait, but no longer than `most`, s."""
-        left = most
-        while self.must_wait and left > 0:
-            await asyncio.sleep(PAUSE_SECONDS)
-            left -= PAUSE_SECONDS
+    async def give_way(self, pause: float = PAUSE_SECONDS) -> None:
+        """Wait for some time, s, if requests wait."""
+        if self.must_wait:
+            await asyncio.sleep(pause)
 
 
 BACKGROUND = Background()

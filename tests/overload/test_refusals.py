@@ -184,9 +184,9 @@ async def test_what_is_counted_and_logged(services: PlainServices) -> None:
 async def test_background_gives_way() -> None:
     """Work in the background waits while requests wait, and no longer than it is told."""
     background = Background()
-    await background.give_way(most=1_000)  # there is nothing to wait for
+    await background.give_way(1_000)  # there is nothing to wait for
     background.note_load()
     assert background.must_wait
-    waiting = asyncio.create_task(background.give_way(most=0.1))
+    waiting = asyncio.create_task(background.give_way(0.1))
     await asyncio.wait_for(waiting, PATIENCE)
     assert background.must_wait
