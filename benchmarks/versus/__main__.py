@@ -40,8 +40,10 @@ async def main(asked: argparse.Namespace) -> None:
         async with stage.opened(scratch) as opened:
             await opened.load(network)
             print(f"{len(network.members):,} members, {network.edges:,} follows, {network.total:,} posts")
-            for part in PARTS if ALL in asked.parts else asked.parts or USUAL:
-                await PARTS[part](Run(opened, network, asked, scratch))
+            chosen = asked.parts or USUAL
+            for name, part in PARTS.items():  # whatever the order in which they were named: some disturb others
+                if ALL in chosen or name in chosen:
+                    await part(Run(opened, network, asked, scratch))
 
 
 def _parser() -> argparse.ArgumentParser:
