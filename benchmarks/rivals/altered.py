@@ -166,7 +166,6 @@ ALTERATIONS: dict[str, Callable[[], None]] = {
     "calls": lambda: _swap(schema.execution.plans.resolving, "_is_bare", lambda _: False),
     "cache": lambda: os.environ.update(RECORDS_KEPT="0"),
     "readers": lambda: _swap(cached_kinds, "READERS_KEPT", 0),
-    "rows": lambda: _swap(schema.execution.plans.selection, "STEADY", "nothing has it"),
     # Cut short
     "replies": _remember_replies,
     "pages": _remember_pages,

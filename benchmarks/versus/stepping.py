@@ -25,7 +25,6 @@ STEPS = {
     "plans": "queries by plan, not by graphql-core",
     "calls": "resolvers called without strawberry's wrapping",
     "cache": "records kept until the store says that they have changed",
-    "rows": "rows of records kept",
     "readers": "sessions and homes kept like records",
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import ClassVar
 
 from msgspec import Struct
 
@@ -68,8 +67,6 @@ class Conversation(Struct, frozen=True, dict=True):
 
 class Message(Struct, frozen=True):
     """A message of a conversation."""
-
-    is_steady: ClassVar[bool] = True  # its rendering depends on this record alone
 
     id: int
     conversation_id: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
-from typing import ClassVar
 
 import msgspec
 from msgspec import Struct
@@ -27,8 +26,6 @@ class MessageAudience(Enum):
 
 class User(Struct, frozen=True):
     """A member's public record."""
-
-    is_steady: ClassVar[bool] = True  # its rendering depends on this record alone
 
     id: int
     login: str
@@ -99,8 +96,6 @@ class Location(Struct, frozen=True):
 
 class Status(Struct, frozen=True):
     """A post with a member's own text."""
-
-    is_steady: ClassVar[bool] = True  # its rendering depends on this record alone
 
     id: int
     author: int
@@ -193,8 +188,6 @@ def is_plain_repost(post: Post | None) -> bool:
 
 class Comment(Struct, frozen=True):
     """A comment on a post."""
-
-    is_steady: ClassVar[bool] = True  # its rendering depends on this record alone
 
     id: int
     author: int

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from schema.execution.plans import PLANS_KEPT
-from schema.execution.plans.run import Memory
-from tests.support.execution.zoo import FAST, SLOW, STATUES, Context, answer, differ
+from tests.support.execution.zoo import FAST, SLOW, Context, answer, differ
 
 
 async def by_plan(query: str, **variables: Any) -> None:
@@ -39,7 +38,6 @@ QUERIES = [
     "{ exhibits { __typename ... on Stone { mass } ... on Animal { number keeper } } }",
     "{ animals { number @skip(if: true) late @include(if: false) weight @include(if: true) } }",
     "{ animals { double(times: 5) x: double(wish: {atLeast: 4, colour: RED}) y: double(wish: null) } }",
-    '{ animals(name: "steady") { name number tags grid keeper late ... on Cat { friends { name number } } } }',
     "{ animalsOrNone { late ... on Cat { friends { late ... on Owl { friends { late unlucky } } } } } }",
 ]
 
@@ -187,42 +185,6 @@ async def test_a_batched_resolver_is_called_once_a_level() -> None:
     result = await FAST.execute('{ animals(name: "deep") { keeper } animalsOrNone { keeper } }', context_value=context)
     assert not result.errors
     assert context.calls == 3  # cats and owls have selections of their own
-
-
-async def test_what_never_changes_is_looked_at_once() -> None:
-    """Results that depend only on a steady object are cached, for each selection separately, and others are not."""
-    statue = STATUES[0]
-    queries = ['{ animals(name: "steady") { name keeper } }', '{ animals(name: "steady") { n: name late } }']
-    for times, query in enumerate(queries, 1):
-        statue.looks.clear()
-        context = Context()
-        answers = [answer(await FAST.execute(query, context_value=context)) for _ in range(3)]
-        assert answers == [answer(await SLOW.execute(query, context_value=Context()))] * 3
-        assert len(statue.looks) == 2 + 2  # two lists have it; graphql-core looks again
-        assert context.calls == (3 if times == 1 else 0)
-
-
-def test_what_is_kept_is_bounded() -> None:
-    """All caches are cleared when they exceed their common bound; a freed cache no longer counts."""
-    memory, keepers = Memory(10), [Keeper(), Keeper(), Keeper()]
-    for keeper in keepers:
-        memory.take(keeper, 3)
-    keepers.pop()
-    memory.take(keepers[0], 1)
-    assert [keeper.forgot for keeper in keepers] == [0, 0]
-    memory.take(keepers[1], 1)
-    assert [keeper.forgot for keeper in keepers] == [1, 1]
-    memory.take(keepers[1], 9)
-    assert [keeper.forgot for keeper in keepers] == [1, 1]
-
-
-class Keeper:
-    """Counts its calls of `forget`."""
-
-    forgot = 0
-
-    def forget(self) -> None:
-        self.forgot += 1
 
 
 async def test_cancellation() -> None:

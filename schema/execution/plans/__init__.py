@@ -8,10 +8,6 @@ and its result is cached as a plan:
   each object. A row is a dict that has all its keys, in order, from the beginning.
 - A `Field` fills one key of all rows. It reads a column of values from attributes or resolvers, and completes it. A
   *batched* resolver returns the whole column at once: it is called with `Parents` in place of one parent.
-- Objects of a *steady* class never change and are met in many runs. The selection caches their rows, as far as these
-  depend on the object alone. Where the rest of a row is cached rows, booleans and nulls, it caches the whole row as
-  JSON. So the data are dicts and lists with `msgspec.Raw` in them. A cached row is used again while its parts are
-  identical objects.
 - A `Completion` turns a column of values into results of its type. Leaves are serialised. Lists are joined into one
   column, completed, and split again. Objects are grouped by type, and each group goes to a selection of its own.
 - A `Run` is one attempt. Rows are returned before asynchronous resolvers have finished, and are filled later. So all
@@ -41,14 +37,13 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import collect_fields
 
 from schema.execution.plans.completion import BY_CLASS
-from schema.execution.plans.run import Memory, PlannedOperation, Row, Run
-from schema.execution.plans.selection import BATCHED, STEADY, Parents, Selection
+from schema.execution.plans.run import PlannedOperation, Row, Run
+from schema.execution.plans.selection import BATCHED, Parents, Selection
 
-__all__ = ["BATCHED", "BY_CLASS", "STEADY", "Parents", "PlannedOperation", "Planner", "Plans"]
+__all__ = ["BATCHED", "BY_CLASS", "Parents", "PlannedOperation", "Planner", "Plans"]
 
 PLAN_BYTES = 6_000  # Bytes of a plan and its key, without its selections.
 PLANS_KEPT = 8  # Plans of one document. The key is the operation and the variables of @skip and @include.
-ROWS_KEPT = 50_000  # Rows of all plans together, some 600 bytes each.
 
 
 class Planner:
@@ -57,14 +52,13 @@ class Planner:
     def __init__(self) -> None:
         self.runs = 0
         self.given_up = 0  # Runs that graphql-core had to end.
-        self._memory = Memory(ROWS_KEPT)
 
     async def run(self, asked: PlannedOperation, plans: Plans) -> Row | None:
         """Return the data of an operation, or None where graphql-core has to execute it."""
         selection = plans.get(asked)
         if selection is None:
             return None
-        run = Run(asked, self._memory)
+        run = Run(asked)
         data = await run.data(selection.begin)
         self.runs += 1
         if data is None:

@@ -22,7 +22,6 @@ from graphql import (
     is_specified_scalar_type,
 )
 from graphql.pyutils import Path, UndefinedType
-from msgspec import Raw
 
 from schema.execution.plans.run import Paths, Row, Run, Unusual, close, is_odd
 
@@ -39,7 +38,7 @@ _NATIVE: dict[str, tuple[type | None, Callable[[list[Any]], bool]]] = {  # nativ
     "Float": (float, lambda values: all(map(isfinite, values))),
 }
 
-Select: TypeAlias = Callable[[Run, str, list[Any], Paths], list[Row] | list[Raw]]
+Select: TypeAlias = Callable[[Run, str, list[Any], Paths], list[Row]]
 Inform: TypeAlias = Callable[[Run], GraphQLResolveInfo[Any]]
 
 

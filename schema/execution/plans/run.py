@@ -7,8 +7,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from types import CoroutineType, GeneratorType
-from typing import Any, Protocol, TypeAlias
-from weakref import WeakSet
+from typing import Any, TypeAlias
 
 from graphql import GraphQLResolveInfo, OperationDefinitionNode
 from graphql.execution import Executor, MiddlewareManager
@@ -25,31 +24,6 @@ Paths: TypeAlias = Callable[[], Sequence[Path | None]]  # of a column; built onl
 
 class Unusual(Exception):
     """Ends an attempt; graphql-core runs the operation instead."""
-
-
-class Forgetful(Protocol):
-    """A cache of rows."""
-
-    def forget(self) -> None:
-        """Drop all rows."""
-
-
-class Memory:
-    """Counts the rows that are cached for later runs, and drops all of them when there are too many."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._count = 0
-        self._keepers: WeakSet[Forgetful] = WeakSet()
-
-    def take(self, keeper: Forgetful, rows: int) -> None:
-        """Count rows that a selection is about to cache. Over the limit, all selections drop theirs first."""
-        self._count += rows
-        if self._count > self._most:
-            self._count = rows
-            for one in self._keepers:
-                one.forget()
-        self._keepers.add(keeper)
 
 
 class _Rest:
@@ -81,7 +55,7 @@ class _Rest:
 def begun(value: Any) -> Any:
     """Return the result of a coroutine that has nothing to wait for, else an awaitable of it; other values as they are.
 
-    Most batched resolvers find all they need loaded. Then their rows are complete at once, and can be cached as JSON.
+    Most batched resolvers find all they need loaded. Then nothing has to be awaited.
     """
     if not isinstance(value, CoroutineType):
         return value
@@ -117,9 +91,8 @@ class PlannedOperation:
 class Run:
     """One attempt to run an operation by plan."""
 
-    def __init__(self, asked: PlannedOperation, memory: Memory) -> None:
+    def __init__(self, asked: PlannedOperation) -> None:
         self.asked = asked
-        self.memory = memory
         self._done: dict[str, Any] = {}  # outcomes of fields with effects, by key
         self._alone: _Step | None = None  # the step with the only awaitable, which needs no task
         self._waiting: set[asyncio.Future[Any]] = set()  # the tasks, where there are several awaitables
