@@ -30,6 +30,7 @@ class Observed(Work):
     operation: OperationDefinitionNode | None = None  # None until its document was read
     error: GraphQLError | None = None  # the first
     began: float = 0.0
+    seconds: float = 0.0  # until it was answered; subscriptions have none
     watch: Watch | None = None  # if it is traced, or would be logged as slow
 
     def fail(self, error: GraphQLError | None) -> None:
