@@ -182,7 +182,7 @@ class Settings(TracingSettings):
 
     # Overload
     overload_delay_ms: int = setting(
-        12,
+        24,
         "delay of the event loop that lasts, from which requests are refused, anonymous ones first, ms; 0 refuses none",
         least=0,
         most=10_000,
