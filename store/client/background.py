@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-PAUSE_SECONDS = 0.05  # for which one step gives way. Longer, what waits would grow, and take more time once it is done
+PAUSE_SECONDS = 0.025  # for which one step gives way. Longer, what waits would grow, and take more time once it is done
 LASTING_SECONDS = 0.3  # for which one sign of too much to do holds
 
 
