@@ -122,7 +122,7 @@ if __name__ == "__main__":
     parser.add_argument("--members", type=int, default=5_000)
     parser.add_argument("--posts", type=int, default=50_000)
     parser.add_argument("--rate", type=float, default=300, help="requests a second")
-    parser.add_argument("--seconds", type=float, default=30, help="of load beside each command")
+    parser.add_argument("--seconds", type=float, default=60, help="of load beside each command")
     parser.add_argument("--seed", type=int, default=1)
     try:
         asyncio.run(main(parser.parse_args()))
