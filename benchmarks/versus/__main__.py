@@ -41,7 +41,7 @@ async def main(asked: argparse.Namespace) -> None:
             await opened.load(network)
             print(f"{len(network.members):,} members, {network.edges:,} follows, {network.total:,} posts")
             chosen = asked.parts or USUAL
-            for name, part in PARTS.items():  # whatever the order in which they were named: some disturb others
+            for name, part in PARTS.items():  # always in the same order, since some disturb others
                 if ALL in chosen or name in chosen:
                     await part(Run(opened, network, asked, scratch))
 

@@ -27,7 +27,7 @@ class JsonResult(ExecutionResult):
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Self:
-        """Encode data at once, because parts of it are already JSON."""
+        """Encode data at once, since only the JSON is sent and cached."""
         return cls(encode({"data": data}))
 
     @cached_property

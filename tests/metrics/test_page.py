@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from functools import partial
 from pathlib import Path
 
 from aiohttp import ClientSession
@@ -76,11 +77,7 @@ async def test_several_processes(tmp_path: Path) -> None:
         for _ in range(REQUESTS):
             async with visiting(url) as anonymous:  # a new connection, which either process may accept
                 await anonymous.send(QUERY)
-
-        async def are_counted() -> bool:
-            return (await shown(port)).get("perch_operations_total Counted") == REQUESTS
-
-        await until(are_counted)
+        await until(partial(_has_counted, port, REQUESTS))
         os.kill(numbers[0], signal.SIGKILL)
 
         async def is_replaced() -> bool:
@@ -91,12 +88,12 @@ async def test_several_processes(tmp_path: Path) -> None:
         for _ in range(REQUESTS):
             async with visiting(url) as anonymous:
                 await anonymous.send(QUERY)
-
-        async def are_added() -> bool:
-            return (await shown(port)).get("perch_operations_total Counted") == 2 * REQUESTS
-
-        await until(are_added)
+        await until(partial(_has_counted, port, 2 * REQUESTS))
         await running.stop()
+
+
+async def _has_counted(port: int, requests: int) -> bool:
+    return (await shown(port)).get("perch_operations_total Counted") == requests
 
 
 async def test_port_in_use(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ class Selection:
             raise Unusual
         self._row = {key: parent.name if name == "__typename" else None for key, name in names.items()}
         grow(SELECTION_BYTES + FIELD_BYTES * len(fields))
-        asked = [Field(executor, parent, key, fields[key], grow) for key, name in names.items() if name != "__typename"]
-        self._fields = asked
+        asked = (key for key, name in names.items() if name != "__typename")
+        self._fields = [Field(executor, parent, key, fields[key], grow) for key in asked]
 
     def __del__(self) -> None:
         """Break the reference cycles between fields and completions, so that they are freed without a collection.
