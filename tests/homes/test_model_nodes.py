@@ -65,10 +65,13 @@ def life(services: Services, anonymous: Member, worker: Worker, seed: int) -> Ch
     return Checks(Member(client), services.db, worker, seed, outages=outages)
 
 
-async def _live(life: Checks, moment: int, disturb: Callable[[], Coroutine[None, None, None]]) -> None:
+async def _live(
+    life: Checks, moment: int, disturb: Callable[[], Coroutine[None, None, None]], *, loses_answers: bool
+) -> None:
     """Run steps until all are done and a disturbance is over, which begins together with one of them.
 
-    Everything is compared with the model now and then, and at the end.
+    A step that runs when a disturbance begins or ends counts as disturbed. Everything is compared with the model now
+    and then, and at the end.
     """
     disturbing: asyncio.Task[None] | None = None
     turn = 0
@@ -76,12 +79,14 @@ async def _live(life: Checks, moment: int, disturb: Callable[[], Coroutine[None,
         turn += 1
         if turn == moment:
             disturbing = asyncio.create_task(disturb(), name="disturbing")
+        life.is_disturbed = loses_answers and disturbing is not None and not disturbing.done()
         await life.step()
         if turn % STEPS_BETWEEN_CHECKS == 0:
             await life.finish_jobs()
             await until(life.db.ready)
             await life.check()
     await disturbing
+    life.is_disturbed = False
     await life.finish_jobs()
     await life.check()
     for name in PAGED:
@@ -96,7 +101,6 @@ async def test_a_primary_is_killed(life: Checks, nodes: Cluster, seed: int) -> N
     ((first, _),) = (await dead.view()).own.slots
 
     async def kill() -> None:
-        life.is_disturbed = True
         for _ in range(lot.randrange(MOST_TURNS)):
             await asyncio.sleep(0)
         dead.kill()
@@ -105,9 +109,8 @@ async def test_a_primary_is_killed(life: Checks, nodes: Cluster, seed: int) -> N
         log.info("seed %d: failed over after %.1f s", seed, time.monotonic() - killed)
         await nodes.start_again(dead)
         log.info("seed %d: replicated after %.1f s", seed, time.monotonic() - killed)
-        life.is_disturbed = False
 
-    await _live(life, lot.randint(1, STEPS), kill)
+    await _live(life, lot.randint(1, STEPS), kill, loses_answers=True)
     log.info("seed %d: %d steps, %s", seed, len(life.log), life.outages)
 
 
@@ -128,6 +131,6 @@ async def test_slots_move(life: Checks, nodes: Cluster, seed: int, atomic: bool)
         for (home, _), slots in moving.items():
             await nodes.move(slots, home, atomic=atomic)
 
-    await _live(life, 1, move)
+    await _live(life, 1, move, loses_answers=False)
     log.info("seed %d: %d steps, %s", seed, len(life.log), life.outages)
     assert life.outages.refused == 0
