@@ -56,7 +56,7 @@ class Operations(Struct, frozen=True):
     like: Cpu
     follow: Cpu
     delivery: Cpu  # of one event to one subscriber
-    event: Cpu  # read by one process, whose subscribers do not want it
+    event: Cpu  # received by one process, whose subscribers do not want it
 
 
 class Shared(Struct, frozen=True):

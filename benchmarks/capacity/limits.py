@@ -33,8 +33,8 @@ def _node(plan: Plan, micros: float) -> float:
 
 def _events(plan: Plan) -> float:
     processes = min(plan.processes, MOST_MEMBERS)
-    read = processes * plan.events * plan.costs.operations.event.store
-    return _node(plan, plan.events * plan.costs.shared.append + read)
+    sent = processes * plan.events * plan.costs.operations.event.store
+    return _node(plan, plan.events * plan.costs.shared.append + sent)
 
 
 def _partition(plan: Plan) -> float:
@@ -54,9 +54,9 @@ LIMITS = [
         "give its slot to a node of its own with more memory; then divide the index by the first letters of names",
     ),
     Limit(
-        "event log, read by each process",
+        "events, received by each process",
         lambda plan: _node(plan, plan.events * plan.costs.operations.event.server),
-        "divide the log by groups of partitions, so that a process reads only the groups that its subscribers follow",
+        "divide the log by groups of partitions, so that a process receives only those that its subscribers follow",
     ),
     Limit(
         "event log, its node",

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import redis.asyncio as redis
+
 from benchmarks.capacity.costs import Cpu
 from benchmarks.capacity.metering import Meter, commands, processor_time
 from benchmarks.capacity.processes import Effort, perch
@@ -29,7 +31,8 @@ TEXT = f"{STAMP.decode()}{0:0{STAMP_DIGITS}.6f} to all of you, as long as most p
 POSTS = 50  # most in a round
 IDLE_SECONDS = 0.5
 IDLE_SHARE = 0.04  # of a processor, below which a process has nothing to do
-READS = 200  # of the event log
+EVENTS = 200  # appended to the log
+PROCESSES = 20  # that receive them
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ async def measure(opened: Stage, effort: Effort, scratch: Path) -> Live:
         post=to_few - follower * few,
         follower=follower,
         delivery=(watched - to_many) * (1 / effort.subscribers),
-        event=Cpu(max(0.0, read) / count, await _reading(opened)),
+        event=Cpu(max(0.0, read) / count, await _receiving(opened)),
         subscriber=memory,
     )
 
@@ -125,7 +128,21 @@ def _receive(loop: Loop, subscribers: Sequence[Subscriber], due: list[float]) ->
         raise BenchmarkError("subscribers were too slow")
 
 
-async def _reading(opened: Stage) -> float:
-    """Return the store's processor time when a process reads one new event, µs; it reads the one before, too."""
-    last = await events.newest(opened.db)
-    return await commands(opened, [("XREVRANGE", keys.events(), last, "-", "COUNT", 2)] * READS)
+async def _receiving(opened: Stage) -> float:
+    """Return the store's processor time when one more process receives one new event, µs."""
+    alone = await _appended(opened, "alone")
+    client = redis.Redis(unix_socket_path=opened.socket)
+    async with contextlib.AsyncExitStack() as held:
+        held.push_async_callback(client.aclose)
+        for _ in range(PROCESSES):
+            receiver = await held.enter_async_context(client.pubsub())
+            await receiver.execute_command("SSUBSCRIBE", opened.db.channel(events.CHANNEL))
+            await receiver.parse_response()
+        return max(0.0, await _appended(opened, "received") - alone) / PROCESSES
+
+
+async def _appended(opened: Stage, name: str) -> float:
+    """Return the store's processor time for one new event, µs."""
+    return await commands(
+        opened, [events.append_command(opened.db, f"{name}:{i}", "post", i, post=i, text=TEXT) for i in range(EVENTS)]
+    )

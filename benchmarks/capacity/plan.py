@@ -94,7 +94,7 @@ class Plan:
 
     @cached_property
     def cpu(self) -> dict[str, Cpu]:
-        """Processor time in µs a second by what takes it, without reading the event log."""
+        """Processor time in µs a second by what takes it, without receiving events."""
         of, doing = self.costs.operations, self.activity
         _, profiles = hits(self.shape, SETTINGS.records_kept, self.of_profiles)
         home = home_page(self.costs, self.hit_ratio, 1 - 1 / doing.visit) + of.big_author * self.big_followed
@@ -110,7 +110,7 @@ class Plan:
 
     @cached_property
     def processes(self) -> float:
-        """Perch processes; infinite if reading the event log alone takes more than a process may use."""
+        """Perch processes; infinite if receiving events alone takes more than a process may use."""
         work = sum(cpu.server for cpu in self.cpu.values())
         left = self.machines.busy * MICRO - self.events * self.costs.operations.event.server
         if left <= 0:

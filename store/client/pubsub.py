@@ -1,4 +1,4 @@
-"""Sharded Pub/Sub. Its messages wake listeners, which then read the change from the store.
+"""Sharded Pub/Sub. Its messages wake listeners, which then read the change from the store. An event comes whole.
 
 A sharded channel lies in one slot, as a key does. Only the node that owns the slot knows its subscribers and messages.
 So the cost of a message does not grow with the number of nodes. A script publishes on the node of its keys. So the name

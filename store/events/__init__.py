@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from store.client.database import Command, Database, script
 from store.ids import CLOCK_SKEW
 from store.records import Location, read_pairs
 
-WAKE = keys.events_channel()
+CHANNEL = keys.events_channel()
 START = "0-0"  # the cursor before all events
 READ_COUNT = 500  # events read at a time
 _POSITIONS = 4_096  # cursors whose positions are remembered: each subscriber compares those of the newest events
@@ -63,9 +64,15 @@ def append_command(db: Database, name: str, kind: str, actor: int, **about: int 
         event_ids=keys.event_ids(),
         event=name,
         events_kept=db.settings.events_kept,
-        channel=db.channel(WAKE),
+        channel=db.channel(CHANNEL),
         fields=["kind", kind, "actor", actor, *pairs],
     )
+
+
+def announced(message: str) -> tuple[str, Event]:
+    """Return the cursor of the event before an announced one, "" without one in the log, and the announced event."""
+    before, cursor, pairs = json.loads(message)
+    return before, _read(cursor, pairs)
 
 
 async def between(db: Database, after: str, to: str = "+", *, inclusive: bool = False) -> list[Event]:

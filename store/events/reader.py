@@ -1,4 +1,8 @@
-"""Reads the event log, once per process, and hands the events to subscribers and watchers."""
+"""Receives the events of the log, once per process, and hands them to subscribers and watchers.
+
+An announcement carries its event, and the cursor of the event before it. So an event that follows on the last one is
+handed out at once. The log is read only when an event is missing: at the start, or after a lost message or connection.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from store.client.database import Database, Unavailable
 from store.client.metering import METER
 from store.client.pubsub import PubSub
 from store.client.tasks import stop
-from store.events import START, WAKE, Event, newest, position, replay
+from store.events import CHANNEL, START, Event, newest, position, replay
 
 RETRY_SECONDS = 1  # pause after the log could not be read
 
@@ -142,7 +146,7 @@ async def since(db: Database, subscriber: Subscriber, cursor: str) -> AsyncGener
 
 
 class Log:
-    """The process's reader of the event log. It hands each event to the subscribers that follow its actor."""
+    """The process's place in the event log. It hands each event to the subscribers that follow its actor."""
 
     def __init__(self, db: Database, pubsub: PubSub) -> None:
         self._db = db
@@ -152,12 +156,13 @@ class Log:
         self._watchers: list[Watcher] = []
         self._task: asyncio.Task[None] | None = None
         self._has_read = False  # whether the log had the event at the cursor
+        self._is_reading = False  # whether the log is being read, so that events must not be handed out past it
         self.cursor = START
 
     async def start(self) -> None:
         """Begin to read, after the newest event."""
         await self._skip()
-        self._pubsub.listen(WAKE, lambda _: self._woken.set())
+        self._pubsub.listen(CHANNEL, self._hear)
         self._task = asyncio.create_task(self._read_on(), name="event log")
 
     async def close(self) -> None:
@@ -198,10 +203,20 @@ class Log:
         for actor in list(subscriber.actors):
             self.remove(subscriber, actor)
 
+    def _hear(self, message: str) -> None:
+        """Hand out an announced event if it comes next; otherwise wake the reader of the log."""
+        if message and not self._is_reading:
+            before, event = events.announced(message)
+            if before == self.cursor:
+                self._dispatch(event)
+                return
+        self._woken.set()
+
     async def _read_on(self) -> None:
         while True:
             await self._woken.wait()
             self._woken.clear()
+            self._is_reading = True
             try:
                 while await self._read_batch():
                     pass  # an event appended after a batch that is not full wakes the reader again
@@ -210,6 +225,8 @@ class Log:
                     log.warning("event_log_unread", error=str(error))
                 self._woken.set()
                 await asyncio.sleep(RETRY_SECONDS)
+            finally:
+                self._is_reading = False
 
     async def _read_batch(self) -> bool:
         """Hand out the next events; True if there may be more of them."""

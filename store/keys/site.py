@@ -73,7 +73,7 @@ def event_ids() -> str:
 
 
 def events_channel() -> str:
-    """Return the Pub/Sub channel that announces new events in the log."""
+    """Return the Pub/Sub channel of the new events of the log."""
     return events()
 
 

@@ -161,7 +161,7 @@ async def lose_an_event(db: Database) -> None:
     """Trim an event from the log before anybody can read it."""
     log = keys.events()
     added = ("XADD", log, "MAXLEN", 0, "*", "kind", "follow", "actor", 1, "member", 2)
-    await db.ask(added, ("SPUBLISH", db.channel(events.WAKE), ""))
+    await db.ask(added, ("SPUBLISH", db.channel(events.CHANNEL), ""))
 
 
 @of_each

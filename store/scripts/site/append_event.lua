@@ -1,4 +1,4 @@
--- Appends an event to the log, once, and wakes the subscribers.
+-- Appends an event to the log, once, and hands it to the subscribed processes.
 -- KEYS: events, event_ids.
 -- ARGV: event (its name), events_kept, channel, fields... (pairs of field and value).
 -- Returns the event's id; false when it was appended before.
@@ -7,6 +7,8 @@ if redis.call('ZADD', event_ids, 'NX', str(now_ms()), event) == 0 then
   return false
 end
 redis.call('ZREMRANGEBYRANK', event_ids, 0, -2 * events_kept - 1)
+local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
 local id = redis.call('XADD', events, 'MAXLEN', '~', events_kept, '*', unpack(fields))
-redis.call('SPUBLISH', channel, '')
+-- A process that has read the event before this one need not read the log.
+redis.call('SPUBLISH', channel, cjson.encode({last and last[1] or '', id, fields}))
 return id
