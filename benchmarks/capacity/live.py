@@ -22,6 +22,7 @@ from benchmarks.versus.contenders import BenchmarkError, Contender
 from benchmarks.versus.queries import Request
 from benchmarks.versus.stage import Reader, Stage
 from benchmarks.wire import STAMP, STAMP_DIGITS, Loop, Subscriber
+from resolvers.operation.inputs import batches
 from store import events, keys
 
 LIVE_HOME = """subscription { homeTimeline { __typename ... on StreamEvent { cursor }
@@ -31,8 +32,9 @@ TEXT = f"{STAMP.decode()}{0:0{STAMP_DIGITS}.6f} to all of you, as long as most p
 POSTS = 50  # most in a round
 IDLE_SECONDS = 0.5
 IDLE_SHARE = 0.04  # of a processor, below which a process has nothing to do
-EVENTS = 200  # appended to the log
-PROCESSES = 20  # that receive them
+EVENTS = 200  # appended to the log in a round
+EVENT_ROUNDS = 5
+PROCESSES = 100  # that receive them
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,8 @@ async def _receiving(opened: Stage) -> float:
 
 async def _appended(opened: Stage, name: str) -> float:
     """Return the store's processor time for one new event, µs."""
-    return await commands(
-        opened, [events.append_command(opened.db, f"{name}:{i}", "post", i, post=i, text=TEXT) for i in range(EVENTS)]
-    )
+    made = [
+        events.append_command(opened.db, f"{name}:{i}", "post", i, post=i, text=TEXT)
+        for i in range(EVENTS * EVENT_ROUNDS)
+    ]
+    return statistics.median([await commands(opened, some) for some in batches(made, EVENTS)])

@@ -9,7 +9,8 @@ from benchmarks.versus import contenders
 from benchmarks.versus.contenders import Contender
 from benchmarks.versus.stage import Stage
 
-NO_LIMIT = "1000000000"  # requests a minute: they are counted, as on a site, but never refused
+NO_LIMIT = "1000000000"  # requests and writes are counted, as on a site, but never refused
+LIMITS = ("RATE_LIMIT", "POSTS_PER_HOUR", "LIKES_PER_HOUR", "FOLLOWS_PER_HOUR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,6 @@ class Effort:
 
 def perch(opened: Stage, count: int = 1, **settings: str) -> AbstractAsyncContextManager[list[Contender]]:
     """Start Perch processes with some settings; the first does the deferred work."""
-    first = replace(contenders.PERCH, settings={"RATE_LIMIT": NO_LIMIT, **settings})
+    first = replace(contenders.PERCH, settings={**dict.fromkeys(LIMITS, NO_LIMIT), **settings})
     others = [replace(first, settings={**first.settings, "RUN_WORKER": "false"})] * (count - 1)
     return contenders.running(opened, [first, *others])

@@ -12,6 +12,8 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
+const ERRORS = 'rrors":[{' // ends the names of both lists of errors, `errors` and `userErrors`
+
 const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const requests = plan.requests.map(({ head, body }) =>
   Buffer.from(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`))
@@ -79,7 +81,7 @@ class Connection {
     this.#isFree = true
     unanswered -= 1
     const isRefused = plan.refusals && answer.latin1Slice(9, 12) === '503'
-    const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes('"errors":')
+    const isGood = answer.latin1Slice(9, 12) === '200' && !answer.includes(ERRORS)
     const counts = measuring && isGood && this.#since >= began
     if (counts && latencies.push(taken) === plan.amount) end()
     if (isRefused) {
