@@ -29,6 +29,8 @@ from store.client.tasks import stop
 from store.exports import links
 from store.exports.links import LEASE_SECONDS, Link
 from store.ids import LARGEST
+from store.limits import windows
+from store.limits.windows import DAY_SECONDS
 from store.secret import Secret
 
 PATH = "/export/"  # a link is this path and a token
@@ -52,7 +54,7 @@ async def export_data(context: Context, *, password: Secret) -> ExportDataPayloa
     if outcome == "ended":
         raise Unauthenticated("the session has ended: log in again")
     if outcome == "limit":
-        message = f"at most {most} exports a day: try again in {links.rest_of_day()} s"
+        message = f"at most {most} exports a day: try again in {windows.rest(DAY_SECONDS)} s"
         raise over_limit("exports_per_day", message)
     url = Secret(settings.public_url.rstrip("/") + PATH + token)
     return ExportDataPayload(url=url, expires_at=datetime.fromtimestamp(expires / 1000, UTC))

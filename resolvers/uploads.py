@@ -22,6 +22,8 @@ from resolvers.reading import global_ids, pictures
 from resolvers.reading.uploads import uploads
 from store import jobs
 from store.client.database import Database
+from store.limits import windows
+from store.limits.windows import DAY_SECONDS
 from store.media import Form
 from store.pictures import uploads as stored
 from store.pictures.uploads import Upload, UploadDraft
@@ -48,7 +50,7 @@ async def create_upload(
     if outcome == "conflict":
         raise key_conflict()
     if outcome == "full":
-        message = f"at most {most:,} pictures a day: try again in {stored.rest_of_day():,} s"
+        message = f"at most {most:,} pictures a day: try again in {windows.rest(DAY_SECONDS):,} s"
         raise over_limit("images_per_day", message)
     context.forget()
     (upload,) = await uploads(context, [made])

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import logging
 import os
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from store.client.database import Database
 from store.embedded.attach import Attachment, attach
 from store.embedded.cluster import ClusterAttachment, attach_cluster
 from store.keys.table import described
+from store.limits import windows
 from store.settings import Settings
 from tests.support.people import (
     SECRET,
@@ -88,6 +90,13 @@ def _numbered(url: str, core: int) -> str:
         parameters = dict(parse_qsl(parts.query))
         return f"{url.partition('?')[0]}?{urlencode(parameters | {'db': int(parameters.get('db', 0)) + core})}"
     return parts._replace(path=f"/{int(parts.path.strip('/') or 0) + core}").geturl()
+
+
+@pytest.fixture(autouse=True)
+def lasting_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The windows in which limits count do not end within a test, even if it runs when an hour or a day ends."""
+    began = int(time.time())
+    monkeypatch.setattr(windows, "current", lambda seconds: began // seconds)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.tokens import Tokens, digest, mail_nonce, mail_token_member
 from store.keys.fields import MailTokenField
-from store.limits.attempts import HOUR_SECONDS, MINUTE_SECONDS
+from store.limits.windows import HOUR_SECONDS, MINUTE_SECONDS
 from store.mail import tokens
 from store.mail.letters import Letter, Link, MailKind
 from store.mail.tokens import MailToken

@@ -19,7 +19,7 @@ from resolvers.operation.payloads import ViewerPayload
 from resolvers.operation.tokens import digest
 from store import account_names, accounts
 from store.keys.fields import MailTokenField
-from store.limits.attempts import MINUTE_SECONDS
+from store.limits.windows import MINUTE_SECONDS
 from store.mail import tokens
 from store.mail.letters import MailKind
 from store.secret import Secret

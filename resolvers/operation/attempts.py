@@ -12,8 +12,9 @@ from ipaddress import ip_address, ip_network
 from resolvers.operation.context import Context
 from resolvers.operation.errors import RateLimited
 from resolvers.operation.tokens import digest
-from store.limits import attempts
-from store.limits.attempts import HOUR_SECONDS, WINDOW_SECONDS, Subject
+from store.limits import attempts, windows
+from store.limits.attempts import WINDOW_SECONDS, Subject
+from store.limits.windows import HOUR_SECONDS
 
 IDENTIFIER, ADDRESS, DEVICE, SESSION = "identifier", "address", "device", "session"  # subjects with a count
 CODE, CODE_DEVICE = "code", "code-device"  # a member, or a known device of theirs, from which codes are tried
@@ -52,7 +53,7 @@ async def admit_log_in(context: Context, identifier: str, device: str | None) ->
     counted = [address, (IDENTIFIER, identifier), pair]
     by_address, by_identifier, by_pair = await attempts.count(context.db, counted, WINDOW_SECONDS)
     if by_address > settings.log_in_attempts_per_address:
-        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS), "log_in_attempts_per_address")
+        raise _too_many(windows.rest(WINDOW_SECONDS), "log_in_attempts_per_address")
     admission = Admission((counted[1], pair))
     if by_identifier <= settings.log_in_attempts:
         return admission
@@ -84,7 +85,7 @@ async def admit_confirmation(context: Context) -> Admission:
     counted = [own, (ADDRESS, context.address)]
     by_session, by_address = await attempts.count(context.db, counted, WINDOW_SECONDS)
     if by_session > context.settings.log_in_attempts or by_address > context.settings.log_in_attempts_per_address:
-        raise _too_many(attempts.rest_of_window(WINDOW_SECONDS), "log_in_attempts")
+        raise _too_many(windows.rest(WINDOW_SECONDS), "log_in_attempts")
     return Admission((own,))
 
 
@@ -96,7 +97,7 @@ async def hourly_wait(context: Context, kind: str, whose: str, most: int) -> int
     if not context.settings.rate_limit:
         return 0
     (count,) = await attempts.count(context.db, [(kind, whose)], HOUR_SECONDS)
-    return attempts.rest_of_window(HOUR_SECONDS) if count > most else 0
+    return windows.rest(HOUR_SECONDS) if count > most else 0
 
 
 async def admit_code(context: Context, member: int, device: str | None = None) -> Admission:

@@ -14,7 +14,9 @@ from store.client.cached_values import CachedValues, Changed, Reading
 from store.client.counts import LocalCounts
 from store.client.database import Command, CommandRefused
 from store.credentials.records import Role
-from store.limits.attempts import MINUTE_SECONDS, count_request_commands, request_count
+from store.limits import windows
+from store.limits.attempts import count_request_commands, request_count
+from store.limits.windows import MINUTE_SECONDS
 from store.sessions import Session, session_commands
 
 ROLES = {role.value: role for role in Role}  # By name, without the cost of an enum's call.
@@ -72,7 +74,7 @@ class SessionCheck:
         """Return the commands that count the request."""
         if not self._rate_limit:
             return []
-        minute = int(time.time()) // MINUTE_SECONDS
+        minute = windows.current(MINUTE_SECONDS)
         claims = self._claims
         self._counted = request_count(claims.member if claims else None, self._address, minute)
         return count_request_commands(self._counted, 2 * MINUTE_SECONDS)
@@ -91,7 +93,7 @@ class SessionCheck:
         this is called.
         """
         if counted and self._count(counted) > self._rate_limit:
-            wait = MINUTE_SECONDS - int(time.time()) % MINUTE_SECONDS
+            wait = windows.rest(MINUTE_SECONDS)
             raise RateLimited(f"more than {self._rate_limit} requests in a minute", wait, "rate_limit")
         if self._claims is None:
             return True

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from store import keys
 from store.client.database import Database
+from store.limits import windows
+from store.limits.windows import DAY_SECONDS
 
 LEASE_SECONDS = 30  # silence after which an export is no longer being sent, because its process has died
-_DAY_MS = keys.DAY * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,11 @@ async def prepare(db: Database, link: Link, expires: int, most: int) -> str:
         digest=link.digest,
         now=now,
         expires=expires,
-        day=now // _DAY_MS,
+        day=windows.current(DAY_SECONDS),
         most=most,
         ttl=keys.DAY,
     )
     return outcome
-
-
-def rest_of_day() -> int:
-    """Return the seconds until exports are counted anew."""
-    return -(-(_DAY_MS - _now() % _DAY_MS) // 1000)
 
 
 async def begin(db: Database, link: Link, sender: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from store import keys
 from store.client.database import Command, CommandRefused, Database
+from store.limits import windows
+from store.limits.windows import MINUTE_SECONDS
 
 WINDOW_SECONDS = 900  # log-in attempts are counted per quarter of an hour
-HOUR_SECONDS = 3600
-MINUTE_SECONDS = 60
 TURNS_KEPT = 1_000  # turns of one identifier; once all are given out, a new one waits until some are used or expire
 _MINUTE_MS = MINUTE_SECONDS * 1000
 
@@ -46,11 +46,6 @@ async def forget(db: Database, subjects: Sequence[Subject], seconds: int) -> Non
     await db.ask(*(("DEL", _key(subject, seconds)) for subject in subjects))
 
 
-def rest_of_window(seconds: int) -> int:
-    """Return the seconds until the current window ends."""
-    return seconds - int(time.time()) % seconds
-
-
 async def take_turn(db: Database, identifier: str, network: str) -> int:
     """Use a network's turn to try an identifier; returns 0, or the seconds until the turn begins.
 
@@ -72,4 +67,4 @@ async def take_turn(db: Database, identifier: str, network: str) -> int:
 
 def _key(subject: Subject, seconds: int) -> str:
     kind, whose = subject
-    return keys.attempts(kind, whose, int(time.time()) // seconds)
+    return keys.attempts(kind, whose, windows.current(seconds))

@@ -16,7 +16,8 @@ from msgspec import Struct
 from store import keys
 from store.client.database import Command, script
 from store.ids import made_at
-from store.limits.attempts import HOUR_SECONDS
+from store.limits import windows
+from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
 from store.settings import Settings
 
 NOT_COUNTED = ""  # the limits of a write that has none
@@ -146,16 +147,15 @@ def read_made(text: str, replies: Sequence[Any]) -> Made:
 
 def seconds_left(exceeded: Exceeded) -> int:
     """Return after how many seconds a limit ends."""
-    window = HOUR_SECONDS if exceeded is Exceeded.HOUR else keys.DAY
-    return window - int(time.time()) % window
+    return windows.rest(HOUR_SECONDS if exceeded is Exceeded.HOUR else DAY_SECONDS)
 
 
 def _hour() -> int:
-    return int(time.time()) // HOUR_SECONDS
+    return windows.current(HOUR_SECONDS)
 
 
 def _day() -> int:
-    return int(time.time()) // keys.DAY
+    return windows.current(DAY_SECONDS)
 
 
 def member_keys(member: int) -> list[str]:

@@ -15,10 +15,11 @@ from store import keys
 from store.client.database import Command, Database, script
 from store.ids import PARTITIONS, first_of, instant, partition
 from store.keys.fields import ImageField
+from store.limits import windows
+from store.limits.windows import DAY_SECONDS
 from store.records import Job, read_job, read_pairs
 from store.records.pictures import Image, UploadPurpose, UploadState
 
-_DAY_MS = keys.DAY * 1000
 NAME_BYTES = 16  # random ones in the name of an object
 _EXPIRED_AT_ONCE = 100  # uploads removed from a partition in one step
 
@@ -97,7 +98,7 @@ async def create(db: Database, draft: UploadDraft, most: int) -> tuple[str, int]
         user=keys.user(owner),
         uploads=keys.uploads(p),
         images=keys.images(owner),
-        uploaded=keys.uploaded(owner, _now() // _DAY_MS),
+        uploaded=keys.uploaded(owner, windows.current(DAY_SECONDS)),
         **idempotency,
         partition=p,
         member=owner,
@@ -211,11 +212,6 @@ def remove_command(db: Database, upload: int, owner: int) -> Command:
 def new_name(upload: int) -> str:
     """Return a name for the objects of an upload: it says whose they are, and nobody can guess it."""
     return f"{upload:014x}{secrets.token_hex(NAME_BYTES)}"
-
-
-def rest_of_day() -> int:
-    """Return how many seconds are left of the day in which uploads are counted."""
-    return (_DAY_MS - _now() % _DAY_MS) // 1000 + 1
 
 
 def _now() -> int:
