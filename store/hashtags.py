@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from store import keys
 from store.client.database import Command, Database, script
@@ -42,6 +42,18 @@ def count_uses_commands(made: Iterable[tuple[int, Sequence[str]]]) -> list[Comma
     ]
 
 
+async def forget_unused(db: Database, post: int, tags: Sequence[str]) -> None:
+    """Remove a deleted post's tags from the counts of its hour, unless other posts of that hour carry them.
+
+    Two round trips at most, none without tags. A post that is counted between the two loses a use, which does no harm.
+    """
+    hour = hour_of(instant(post))
+    since, until = first_of(_start_of(hour)), first_of(_start_of(hour + 1))
+    left = await db.ask(*(("ZCOUNT", keys.hashtag(tag), since, f"({until}") for tag in tags)) if tags else []
+    if unused := [tag for tag, count in zip(tags, left, strict=True) if not count]:
+        await db.one("ZREM", keys.tag_uses(hour), *unused)
+
+
 def post_count(tag: str) -> Command:
     """Return the command that counts the posts with a tag that its timeline keeps."""
     return ("ZCARD", keys.hashtag(tag))
@@ -50,6 +62,10 @@ def post_count(tag: str) -> Command:
 def hour_of(moment: datetime) -> int:
     """Return the hour of a moment, as hours since 1970."""
     return int(moment.timestamp()) // 3600
+
+
+def _start_of(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour * 3600, UTC)
 
 
 def most_used(hour: int, count: int) -> Command:

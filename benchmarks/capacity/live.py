@@ -24,6 +24,7 @@ from benchmarks.versus.stage import Reader, Stage
 from benchmarks.wire import STAMP, STAMP_DIGITS, Loop, Subscriber
 from resolvers.operation.inputs import batches
 from store import events, keys
+from store.events import Content
 
 LIVE_HOME = """subscription { homeTimeline { __typename ... on StreamEvent { cursor }
   ... on TimelineEntryPut { edge { cursor node { ... on Post { id text createdAt likeCount repostCount commentCount
@@ -146,7 +147,7 @@ async def _receiving(opened: Stage) -> float:
 async def _appended(opened: Stage, name: str) -> float:
     """Return the store's processor time for one new event, µs."""
     made = [
-        events.append_command(opened.db, f"{name}:{i}", "post", i, post=i, text=TEXT)
+        events.append_command(opened.db, f"{name}:{i}", "post", i, Content(TEXT), post=i)
         for i in range(EVENTS * EVENT_ROUNDS)
     ]
     return statistics.median([await commands(opened, some) for some in batches(made, EVENTS)])

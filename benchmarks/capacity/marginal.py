@@ -17,6 +17,7 @@ from resolvers.upkeep import imports
 from resolvers.upkeep.imports import Network
 from store import events, promotions, public_timelines, search
 from store.client.database import Command, Database
+from store.events import Content
 from store.keys.fields import PromotionField
 
 BIG_AUTHORS = 20  # that some readers follow
@@ -40,7 +41,7 @@ async def measure(opened: Stage, effort: Effort) -> Shared:
         return public_timelines.add_commands(db, post, ["tea"], SCORE)
 
     def event(post: int) -> Command:
-        return events.append_command(db, f"post:{post}", "post", post, post=post, is_public=1, text=TEXT)
+        return events.append_command(db, f"post:{post}", "post", post, Content(TEXT), post=post, is_public=1)
 
     return Shared(
         public=await commands(opened, [listing(post)[0] for post in made]),

@@ -24,6 +24,7 @@ from store import (
     replies,
 )
 from store.client.database import Command, Database
+from store.events import NOTHING, Content
 from store.groups import timeline
 from store.homes import fanout
 from store.homes.fanout import Delivery
@@ -82,8 +83,7 @@ async def _undo(db: Database, job: Job, budget: Budget) -> Outcome:
 async def _announce(db: Database, job: Job, *beside: Command) -> list[Any]:
     """List a new post publicly and log its event; returns the replies to the commands sent `beside` those."""
     kind = "repost" if job.body["plain"] else "post"
-    about = {**_about(job, job.id), **_public_fields(job)}
-    commands = [events.append_command(db, f"post:{job.id}", kind, int(text(job, "author")), **about)]
+    commands = [_event_command(db, job, f"post:{job.id}", kind, job.id)]
     if job.body["plain"]:
         return (await db.ask(*commands, *beside))[len(commands) :]
     score = ranking.score(instant(job.id)) if job.body.get("is_public", True) else None
@@ -99,6 +99,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
     original, plain, group = text(job, "original"), bool(job.body["plain"]), str(job.body.get("group", ""))
     if job.cursor in {"", AGAIN} and not plain:
         await db.ask(*_unlist(db, job, post))
+        await hashtags.forget_unused(db, post, read_hashtags(text(job, "hashtags")))
         await end_of_post(db, job, post)
         await notifications.withdraw_about(db, author, post)
     if not job.cursor:
@@ -109,7 +110,7 @@ async def delete(db: Database, job: Job, budget: Budget) -> Outcome:
             await replies.remove(db, reply)
         kind = "unrepost" if plain else "delete"
         if not group:
-            await events.append(db, f"delete:{post}", kind, author, **_about(job, post), **_public_fields(job))
+            await db.ask(_event_command(db, job, f"delete:{post}", kind, post))
     if job.cursor != CASCADE and not group and not await _retract(db, job, post, budget):
         return Outcome.MORE
     if not await _cascade(db, post, author, budget):
@@ -136,11 +137,10 @@ async def hide(db: Database, job: Job, _: Budget) -> Outcome:
     """Announce that a post was hidden or is shown again. Homes keep it, and the read path decides."""
     about = _about(job, int(text(job, "post")))
     await listings.update(db, listings.listed(job, about["post"]))
-    name, author, group = f"{job.kind}:{job.id}", int(text(job, "author")), str(job.body.get("group", ""))
-    if group:
+    if group := str(job.body.get("group", "")):
         await db.ask(timeline.change_command(db, int(group), about["post"]))
     else:
-        await events.append(db, name, job.kind, author, **about, **_public_fields(job))
+        await db.ask(_event_command(db, job, f"{job.kind}:{job.id}", job.kind, about["post"]))
     async for last in log_for_reposters(db, job, job.kind, about, int(job.cursor or 0)):
         await jobs.checkpoint(db, job, str(last))
     return Outcome.DONE
@@ -232,11 +232,13 @@ async def _delivery(db: Database, job: Job, post: int, *, retracting: bool = Fal
     return await merge.with_earlier(db, Delivery(author, original, whose, post), ended=True)
 
 
-def _public_fields(job: Job) -> dict[str, int | str]:
-    """Return the event fields that decide which site streams get it, even after a delete; {} if it is not public."""
-    if not job.body.get("is_public", True):
-        return {}
-    return {"is_public": 1, **{field: str(job.body.get(field) or "") for field in ("text", "latitude", "longitude")}}
+def _event_command(db: Database, job: Job, name: str, kind: str, post: int) -> Command:
+    """Return the command that logs an event about the post of a job. Only a public one reaches the site's streams."""
+    is_public, content = bool(job.body.get("is_public", True)), NOTHING
+    if is_public:
+        content = Content(*(str(job.body.get(field) or "") for field in ("text", "latitude", "longitude")))
+    about = {**_about(job, post), "is_public": int(is_public)}
+    return events.append_command(db, name, kind, int(text(job, "author")), content, **about)
 
 
 def _about(job: Job, post: int) -> dict[str, int]:
@@ -246,5 +248,6 @@ def _about(job: Job, post: int) -> dict[str, int]:
         "post": post,
         "original": int(text(job, "original")),
         "original_author": int(text(job, "original_author")),
-        **({"of_quote": 1} if job.body.get("of_quote") else {}),
+        "of_quote": int(bool(job.body.get("of_quote"))),
+        "is_quote": int(not job.body["plain"]),
     }

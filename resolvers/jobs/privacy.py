@@ -13,6 +13,7 @@ from resolvers.jobs.posts import restate
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from store import accounts, events, follows, jobs, posts, public_timelines, timelines
 from store.client.database import Database
+from store.events import Content
 from store.ids import CLOCK_SKEW, instant
 from store.keys.fields import UserField
 from store.records import Job, Post, Published, Repost
@@ -60,17 +61,21 @@ async def _announce(db: Database, job: Job, member: int, entries: Sequence[Publi
             continue
         post = await posts.post(db, entry.id)
         if post and not post.is_hidden and await public_timelines.is_announced(db, entry.id):
-            await events.append(db, f"{kind}:{job.id}:{post.id}", kind, member, **_about(post))
+            await events.append(db, f"{kind}:{job.id}:{post.id}", kind, member, _content(post), **_about(post))
 
 
-def _about(post: Post) -> dict[str, int | str]:
-    """Return the event fields of a post, which decide which site streams get it."""
-    about: dict[str, int | str] = {"post": post.id, "is_public": 1, "text": post.text}
+def _about(post: Post) -> dict[str, int]:
+    """Return the event fields of a post."""
+    about = {"post": post.id, "is_public": 1}
     if isinstance(post, Repost):
         about |= {"original": post.original_id, "original_author": post.original_author}
-    if post.location:
-        about |= {"latitude": str(post.location.latitude), "longitude": str(post.location.longitude)}
+        about |= {} if post.is_plain else {"is_quote": 1}
     return about
+
+
+def _content(post: Post) -> Content:
+    place = post.location
+    return Content(post.text, *(str(place.latitude), str(place.longitude)) if place else ())
 
 
 async def _waiting(db: Database, member: int) -> list[int]:

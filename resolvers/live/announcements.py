@@ -131,8 +131,7 @@ def _published_by(post: Post) -> list[int]:
 
 
 async def _post_deleted(_: Context, event: Event) -> Announcement:
-    passed_on = bool(event.original) and not event.text  # a plain repost
-    members = {event.actor, event.original_author} if passed_on else {event.actor}
+    members = {event.actor, event.original_author} if event.is_plain else {event.actor}
     gone = global_ids.post_id(event.post, is_repost=bool(event.original))
     delivered = PostDeleted(event_cursor(event.cursor), event.at, gone, global_ids.user_id(event.actor))
     return Announcement(delivered, frozenset(members), {})

@@ -125,7 +125,8 @@ async def live(context: Context, wanted: Wanted, after: str | None) -> AsyncGene
         relationships = context.relationships = await _relationships(context, viewer)
         if gap:
             yield gap
-        async with aclosing(since(context.db, subscriber, position)) as coming:
+        has_content = wanted.filter is not None and wanted.filter.reads_content
+        async with aclosing(since(context.db, subscriber, position, has_content=has_content)) as coming:
             async for event in coming:
                 if isinstance(event, str):
                     relationships.clear()

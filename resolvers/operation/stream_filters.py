@@ -12,7 +12,7 @@ from resolvers.operation.broadcasts import Broadcasts, IdleSubscriber
 from resolvers.rules.filters import Facts, Filter
 from resolvers.rules.matching import Filters
 from resolvers.rules.sampling import in_sample
-from store.events import Event
+from store.events import NOTHING, Event
 from store.events.reader import Log
 
 F = TypeVar("F", bound=IdleSubscriber)
@@ -77,7 +77,9 @@ class Wanted:
 
 def facts_of(event: Event) -> Facts:
     """Return the facts of an event that filters decide on."""
-    return Facts(event.actor, event.text, event.place)
+    content = event.content or NOTHING
+    is_unknown = event.content is None and event.kind in TAKEN_BACK
+    return Facts(event.actor, content.text, content.place, is_unknown)
 
 
 class Listener(IdleSubscriber):
@@ -123,6 +125,11 @@ class Listeners:
 
     def __len__(self) -> int:
         return len(self._wanted)
+
+    @property
+    def reads_content(self) -> bool:
+        """Whether any filter depends on the text or the place of a post."""
+        return self._filters.reads_content
 
     async def close(self) -> None:
         """Stop sending events to idle subscribers."""

@@ -38,11 +38,15 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of an event that filters decide on. An event about no post has neither text nor place."""
+    """The facts of an event that filters decide on. An event about no post has neither text nor place.
+
+    Of a post that is deleted, they may be unknown. Every filter for text or places passes the end of such a post.
+    """
 
     author: int
     text: str = ""
     place: Location | None = None
+    is_unknown: bool = False  # whether text and place are
 
     @cached_property
     def words(self) -> TextTerms:
@@ -58,10 +62,16 @@ class Filter:
     track: frozenset[Phrase] = frozenset()
     boxes: frozenset[Box] = frozenset()
 
+    @property
+    def reads_content(self) -> bool:
+        """Whether it depends on the text or the place of a post."""
+        return bool(self.track or self.boxes)
+
     def passes(self, facts: Facts) -> bool:
         """Return whether an event matches any part of the filter."""
         return (
             facts.author in self.follow
+            or (facts.is_unknown and self.reads_content)
             or any(phrase.is_in(facts.words) for phrase in self.track)
             or (facts.place is not None and any(box.holds(facts.place) for box in self.boxes))
         )

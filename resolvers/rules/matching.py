@@ -90,8 +90,14 @@ class Filters(Generic[S]):
         self._filters: dict[S, Filter | None] = {}
         self._all: set[S] = set()
         self._authors: dict[int, set[S]] = {}
+        self._reads_content: set[S] = set()
         self._phrases = PhraseIndex[S]()
         self._boxes = BoxIndex[S]()
+
+    @property
+    def reads_content(self) -> bool:
+        """Whether any filter depends on the text or the place of a post."""
+        return bool(self._reads_content)
 
     def add(self, subscriber: S, wanted: Filter | None) -> None:
         """Set a subscriber's filter, in place of an earlier one; None matches every event."""
@@ -100,6 +106,8 @@ class Filters(Generic[S]):
         if wanted is None:
             self._all.add(subscriber)
             return
+        if wanted.reads_content:
+            self._reads_content.add(subscriber)
         for member in wanted.follow:
             self._authors.setdefault(member, set()).add(subscriber)
         for phrase in wanted.track:
@@ -111,6 +119,7 @@ class Filters(Generic[S]):
         """Remove a subscriber; does nothing for an unknown one."""
         wanted = self._filters.pop(subscriber, None)
         self._all.discard(subscriber)
+        self._reads_content.discard(subscriber)
         if wanted is None:
             return
         for member in wanted.follow:
@@ -123,6 +132,8 @@ class Filters(Generic[S]):
     def match(self, facts: Facts) -> set[S]:
         """Return the subscribers whose filter passes an event, each once."""
         found = self._all | self._authors.get(facts.author, set())
+        if facts.is_unknown:
+            return found | self._reads_content
         if self._phrases:
             found |= self._phrases.match(facts.words)
         if facts.place is not None:

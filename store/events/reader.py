@@ -30,6 +30,10 @@ log = structlog.get_logger()
 class Watcher(Protocol):
     """A receiver of every event."""
 
+    @property
+    def reads_content(self) -> bool:
+        """Whether it needs the contents of posts."""
+
     def offer(self, event: Event) -> None:
         """Take an event, without waiting."""
 
@@ -122,15 +126,17 @@ class Subscriber:
         return self._queue.popleft()
 
 
-async def since(db: Database, subscriber: Subscriber, cursor: str) -> AsyncGenerator[Event | str, None]:
+async def since(
+    db: Database, subscriber: Subscriber, cursor: str, *, has_content: bool = False
+) -> AsyncGenerator[Event | str, None]:
     """Yield the events after a cursor: first from the log, then from the subscriber's queue.
 
     A text instead of an event is a gap, and the cursor from which to continue. A queue that overflows while the log is
-    read is no gap: those events are read from the log, too.
+    read is no gap: those events are read from the log, too. `has_content` is that of `replay`.
     """
     to = subscriber.since
     while to:
-        async with aclosing(replay(db, cursor, to)) as past:
+        async with aclosing(replay(db, cursor, to, has_content=has_content)) as past:
             async for event in past:
                 cursor = event.cursor if event else to
                 yield event or to
@@ -234,7 +240,10 @@ class Log:
         batch = await events.between(self._db, self.cursor, inclusive=True)
         follows_on = bool(batch) and batch[0].cursor == self.cursor
         if follows_on or not self._has_read:
-            for event in batch[follows_on:]:
+            new = batch[follows_on:]
+            if any(watcher.reads_content for watcher in self._watchers):
+                new = await events.with_content(self._db, new)
+            for event in new:
                 self._dispatch(event)
             return len(batch) >= events.READ_COUNT
         await self._skip()

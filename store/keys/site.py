@@ -63,7 +63,7 @@ def snapshot(digest: str, listing: str) -> str:
 
 
 def events() -> str:
-    """stream: what happened on the site, in one total order; newest `EVENTS_KEPT`"""
+    """stream: what happened on the site, in one total order, without texts and places; newest `EVENTS_KEPT`"""
     return "events:{events}"
 
 

@@ -10,11 +10,12 @@ import pytest
 from resolvers.operation.services import Services
 from store import events, keys
 from store.client.database import Database
-from store.events import Event
+from store.events import Content, Event
 from store.events.reader import Subscriber
 from tests.support.transport.live import until
 
 ACTOR = 7
+CONTENT = Content('"quotes" \\ 中文\n', "48.2", "16.4")
 UNANNOUNCED = ("XADD", keys.events(), "*", "kind", "follow", "actor", ACTOR, "member")
 
 
@@ -62,11 +63,11 @@ async def announcement(db: Database) -> str:
 
 async def test_an_announced_event(db: Database, subscriber: Subscriber, readings: list[str]) -> None:
     """An announced event is handed out without reading the log, whatever its text is."""
-    await events.append(db, "post:1", "post", ACTOR, post=1, text='"quotes" \\ 中文\n')
+    await events.append(db, "post:1", "post", ACTOR, CONTENT, post=1)
     await happen(db, 2)
     taken = await subscriber.take()
     assert isinstance(taken, Event)
-    assert (taken.kind, taken.post, taken.text) == ("post", 1, '"quotes" \\ 中文\n')
+    assert (taken.kind, taken.post, taken.content) == ("post", 1, CONTENT)
     assert await members(subscriber, 1) == [2]
     assert not readings
 

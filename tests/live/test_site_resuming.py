@@ -9,10 +9,14 @@ import pytest
 
 from resolvers import accounts
 from resolvers.operation.services import Services
+from store.client.database import Database
+from store.events import CHANNEL
 from tests.support.people import PASSWORD, Member, make_private
 from tests.support.transport.site_live import OWN_STREAM, SAMPLE, STREAM, listening
 from tests.support.transport.transports import TRANSPORTS, line
 
+NEAR = {"south": 40.0, "west": -10.0, "north": 50.0, "east": 10.0}
+FILTERS: dict[str, Any] = {"track": {"track": ["green tea"]}, "locations": {"locations": [NEAR]}}
 Change = Callable[[Services, Member, str], Awaitable[Any]]
 QUERIES: dict[str, dict[str, Any]] = {STREAM: {"kinds": ["POST_CREATED"]}, OWN_STREAM: {}, SAMPLE: {"percent": 100}}
 
@@ -64,3 +68,34 @@ async def test_what_is_gone_meanwhile(
                 event = await resumed.next()
                 delivered.append((event["__typename"], event.get("postId") or event["post"]["id"]))
         assert set(delivered) <= {("PostDeleted", gone), ("PostCreated", last)}, transport
+
+
+@pytest.mark.parametrize("name", FILTERS)
+async def test_filters(services: Services, alice: Member, bob: Member, name: str) -> None:
+    """A client that resumes gets the posts that its filter passes, and the end of each that is deleted by now."""
+    there = {"latitude": 48.9, "longitude": 2.4}
+    async with listening(services, alice, filter=FILTERS[name]) as stream:
+        gone = await bob.post("green tea", location=there)
+        await stream.next()
+        cursor = stream.cursor
+    await bob.post("black coffee")
+    kept = await bob.post("more green tea", location=there)
+    await bob.do("deletePost", postId=gone)
+    last = await bob.post("the last green tea", location=there)
+    for transport in TRANSPORTS:
+        async with line(transport, alice, STREAM, filter=FILTERS[name], after=cursor) as resumed:
+            found = [await resumed.next() for _ in range(3)]
+        assert [event.get("postId") or event["post"]["id"] for event in found] == [kept, gone, last], transport
+
+
+async def test_lost_announcements(services: Services, db: Database, alice: Member, bob: Member) -> None:
+    """Events that a process reads from the log, since their announcements were lost, pass the same filters."""
+    async with listening(services, alice, filter=FILTERS["track"]) as stream:
+        first = await bob.post("green tea")
+        assert (await stream.next())["post"]["id"] == first
+        services.pubsub.ignore(CHANNEL, services.log._hear)  # noqa: SLF001  as if the messages were lost
+        await bob.post("black coffee")
+        missed = await bob.post("more green tea")
+        services.pubsub.listen(CHANNEL, services.log._hear)  # noqa: SLF001
+        last = await bob.post("the last green tea")
+        assert [(await stream.next())["post"]["id"] for _ in range(2)] == [missed, last]
