@@ -12,7 +12,7 @@ from resolvers.operation.batcher import Batcher
 from store.client.cached_values import CachedValues, Changed, Mark
 from store.client.database import Command
 
-ANY = 0  # the key of a data loader's only value, or of a value that covers all its ids
+ANY = -1  # the key of a data loader's only value, or of a value that covers all its ids; 0 stands for no entity
 
 Value = TypeVar("Value")
 Ask = Callable[[list[Any]], list[Command]]  # ids → the commands that read them

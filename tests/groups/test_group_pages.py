@@ -73,7 +73,8 @@ async def test_a_big_author_who_posts_in_groups(
         await member.follow(big)
     await work_off(services.db, worker)
     group = await create(big)
-    wanted: list[str] = []
+    wanted = [await many[2].post("reposted, so that the home has sources")]
+    await other.repost(wanted[0])
     for turn in range(4):
         wanted += [await big.post(f"mine {turn}"), await other.post(f"theirs {turn}")]
         for more in range(5):
