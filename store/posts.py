@@ -13,7 +13,7 @@ from store.keys.fields import StatusField
 from store.limits.writes import Limit, script_parameters
 from store.moderation.records import Acting, Outranked
 from store.pictures.images import ImageRefused, Wanted, image_prefix, write_wanted
-from store.records import Job, Location, Post, Source, read_job, read_pairs, read_post
+from store.records import Job, Location, Post, Source, read_job, read_pairs, read_post, write_hashtags
 from store.scripts.mailboxes import mailboxes
 
 _OPTIONAL = ("original", "original_author", "reply_to", "reply_to_author", "root", "group", "original_group")
@@ -94,7 +94,7 @@ def _content(draft: Draft) -> dict[str, int | str]:
         "author": draft.author,
         "text": draft.text,
         "mentions": " ".join(map(str, draft.mentions)),
-        "hashtags": "".join(f"#{tag}" for tag in draft.hashtags),
+        "hashtags": write_hashtags(draft.hashtags),
         "of_quote": "1" if draft.of_quote else "",
         **{name: getattr(draft, name) or "" for name in _OPTIONAL},
         # repr() has enough digits to restore exactly the same number.

@@ -46,13 +46,18 @@ async def run(db: Database, show: Show) -> Answer:
 
 async def _migrate(db: Database, show: Show, migration: Migration) -> Migrated:
     result, finished = Migrated(), await versions.migrated(db, migration.layout)
+    left = sorted({*range(PARTITIONS)} - finished)
     with show("partitions", PARTITIONS) as bar:
         bar.update(len(finished))
-        for p in sorted({*range(PARTITIONS)} - finished):
-            before = await processes.older(db, migration.layout)
-            result.rewritten += await migration.migrate(db, p)
-            if older := before or await versions.finish_partition(db, p, migration.layout):
-                result.older = max(result.older, older)
+        older = await processes.older(db, migration.layout)
+        if migration.site:
+            result.rewritten += await migration.site(db)
+        for p in left:
+            if migration.partition:
+                older = await processes.older(db, migration.layout)
+                result.rewritten += await migration.partition(db, p)
+            if found := older or await versions.finish_partition(db, p, migration.layout):
+                result.older = max(result.older, found)
                 result.unfinished += 1
             bar.update(1)
     return result

@@ -173,8 +173,13 @@ def read_post(post: int, fields: Fields) -> Post | None:
 
 
 def read_hashtags(text: str) -> tuple[str, ...]:
-    """Return hashtags from their stored text, which has a `#` before each."""
-    return tuple(text.split("#")[1:])
+    """Return hashtags from their stored text: a `#` before each, or in layout 2 and before, spaces between them."""
+    return tuple(text.split("#")[1:] if text.startswith("#") else text.split())
+
+
+def write_hashtags(hashtags: Iterable[str]) -> str:
+    """Return the stored text of hashtags. Those between two signs may contain spaces, so each follows a `#`."""
+    return "".join(f"#{tag}" for tag in hashtags)
 
 
 def _number(text: str | None) -> int | None:

@@ -70,13 +70,14 @@ async def test_first_layout(first: Database, anonymous: Member) -> None:
     """Homes of the first layout leave out a post that a repost lifts. Migrated ones have it on top."""
     before = {text for text, *_ in await log_and_read(anonymous, "bob")}
     assert await findings(first) == ["home"] * HOMES
-    assert await migrated(first) == (0, {"layout": 2, "newest": 2, "unfinished": 0, "older_processes": 0})
+    done = {"layout": versions.NEWEST, "newest": versions.NEWEST, "unfinished": 0, "older_processes": 0}
+    assert await migrated(first) == (0, done)
     assert await findings(first) == []
     after = await log_and_read(anonymous, "bob")
     assert {text for text, *_ in after} == before | {"Good morning"}
     assert after.index(("Good morning", "alice")) < after.index(("Seen from far",))
-    assert await first.one("HGETALL", keys.layout()) == [LayoutField.VERSION, "2"]
-    assert await migrated(first) == (0, {"layout": 2, "newest": 2, "unfinished": 0, "older_processes": 0})
+    assert await first.one("HGETALL", keys.layout()) == [LayoutField.VERSION, str(versions.NEWEST)]
+    assert await migrated(first) == (0, done)
 
 
 async def log_and_read(anonymous: Member, login: str) -> list[tuple[str, ...]]:
@@ -98,7 +99,7 @@ async def test_interrupted(first: Database, monkeypatch: pytest.MonkeyPatch) -> 
         seen.append(p)
         return 0
 
-    monkeypatch.setattr(migrate, "MIGRATIONS", [MIGRATIONS[0]._replace(migrate=broken)])
+    monkeypatch.setattr(migrate, "MIGRATIONS", [MIGRATIONS[0]._replace(partition=broken)])
     with pytest.raises(RuntimeError):
         await migrated(first)
     assert (seen, await versions.current(first)) == ([*range(100)], 1)
@@ -109,7 +110,7 @@ async def test_interrupted(first: Database, monkeypatch: pytest.MonkeyPatch) -> 
         left.append(p)
         return await lifts.migrate(db, p)
 
-    monkeypatch.setattr(migrate, "MIGRATIONS", [MIGRATIONS[0]._replace(migrate=counted)])
+    monkeypatch.setattr(migrate, "MIGRATIONS", [MIGRATIONS[0]._replace(partition=counted)])
     assert (await migrated(first))[0] == 0
     assert left == [*range(100, PARTITIONS)]
 
@@ -122,7 +123,7 @@ async def test_beside_older_processes(first: Database) -> None:
         assert await findings(first) == []
         assert await versions.current(first) == 1
         assert await versions.migrated(first, 2) == set()
-    assert (await migrated(first))[1]["layout"] == 2
+    assert (await migrated(first))[1]["layout"] == versions.NEWEST
 
 
 async def test_under_writes(first: Database, anonymous: Member) -> None:
@@ -136,7 +137,7 @@ async def test_under_writes(first: Database, anonymous: Member) -> None:
         await alice.unfollow(carol)
 
     await asyncio.gather(write(), migrated(first))
-    assert await versions.current(first) == 2
+    assert await versions.current(first) == versions.NEWEST
     assert await findings(first) == []
 
 
@@ -171,10 +172,12 @@ async def test_silent_process(db: Database, monkeypatch: pytest.MonkeyPatch) -> 
 async def test_newer_layout(tmp_path: Path) -> None:
     """Perch refuses a store of which one partition has a newer layout than it knows, with one line."""
     async with own_store(tmp_path) as server, connect(server.settings["redis_url"]) as db:
-        await db.one("HSET", keys.layout(), LayoutField.VERSION, 2, 9, 3)
+        newest = versions.NEWEST
+        await db.one("HSET", keys.layout(), LayoutField.VERSION, newest, 9, newest + 1)
         status, out, err = await run(tmp_path / "data", "serve", **server.settings)
         assert (status, out) == (1, "")
-        assert err == "perch: the store has layout 3, and this Perch knows layouts up to 2: run a newer Perch"
+        knows = f"this Perch knows layouts up to {newest}"
+        assert err == f"perch: the store has layout {newest + 1}, and {knows}: run a newer Perch"
         assert await db.one("ZCARD", keys.processes()) == 0
 
 
@@ -182,8 +185,8 @@ async def test_labels(db: Database, alice: Member) -> None:
     """A store without members gets the newest layout; one with members and no label has the first."""
     assert await versions.check(db) == 1
     await db.each_node(("FLUSHDB",))
-    assert [await check for check in (versions.check(db), versions.check(db))] == [2, 2]
-    assert await versions.current(db) == 2
-    await versions.finish(db, 3)
+    assert [await check for check in (versions.check(db), versions.check(db))] == [versions.NEWEST] * 2
+    assert await versions.current(db) == versions.NEWEST
+    await versions.finish(db, versions.NEWEST + 1)
     with pytest.raises(UnsupportedLayout):
         await versions.check(db)

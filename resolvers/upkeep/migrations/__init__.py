@@ -1,6 +1,6 @@
-"""Migrations: how each layout of the store is made from the one before, a partition at a time.
+"""Migrations: how each layout of the store is made from the one before.
 
-A step can be repeated, and runs while members write. What it writes, a process of the older layout can read.
+A step can be repeated, and runs while members write. A process of the older layout can read what it writes.
 """
 
 from __future__ import annotations
@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from resolvers.upkeep.migrations import lifts
+from resolvers.upkeep.migrations import hashtags, lifts
 from store.client.database import Database
 
 
 class Migration(NamedTuple):
-    """How one layout is made from the one before."""
+    """How one layout is made from the one before. Each step returns the number of values that it has rewritten."""
 
     layout: int  # that it makes
     does: str  # what it does, for operators
-    migrate: Callable[[Database, int], Awaitable[int]]  # migrates a partition; returns the number of rewritten values
+    partition: Callable[[Database, int], Awaitable[int]] | None = None  # migrates what can be found in a partition
+    site: Callable[[Database], Awaitable[int]] | None = None  # migrates what only a scan of all keys finds, at first
 
 
-MIGRATIONS = (Migration(2, "homes follow the rule by which reposts lift posts", lifts.migrate),)  # in their order
+MIGRATIONS = (  # in their order
+    Migration(2, "homes follow the rule by which reposts lift posts", partition=lifts.migrate),
+    Migration(3, "a # is before each hashtag of a post", site=hashtags.migrate),
+)

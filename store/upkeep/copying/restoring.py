@@ -7,7 +7,7 @@ from msgspec import Struct
 from store import jobs, keys, posts, replies
 from store.client.database import Command, Database, script
 from store.ids import partition
-from store.records import Location
+from store.records import Location, write_hashtags
 from store.replies import Reply
 
 DELETION = "delete_account"  # kind of the job that removes what a deleted member has left
@@ -58,7 +58,7 @@ def _restore_command(post: RestoredPost) -> Command:
         status_prefix=keys.prefix(keys.status, partition(post.id)),
         text=post.text,
         mentions=" ".join(map(str, post.mentions)),
-        hashtags="".join(f"#{tag}" for tag in post.hashtags),
+        hashtags=write_hashtags(post.hashtags),
         original=post.original or "",
         original_author=post.original_author or "",
         of_quote="1" if post.of_quote else "",

@@ -1,0 +1,23 @@
+"""Hashtags of posts as layout 2 had them: with spaces between, not each after a `#`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from store import keys
+from store.client.database import Database, script
+from store.keys.fields import StatusField
+from store.records import read_hashtags, write_hashtags
+
+
+async def rewrite(db: Database, posts: Sequence[int]) -> int:
+    """Give the hashtags of some posts their new form; returns how many had the old one. At most two round trips."""
+    found = await db.ask(*(("HGET", keys.status(post), StatusField.HASHTAGS) for post in posts))
+    old = [(post, text) for post, text in zip(posts, found, strict=True) if text and not text.startswith("#")]
+    rewritten = await db.ask(
+        *(
+            script("rewrite_hashtags", status=keys.status(post), was=text, hashtags=write_hashtags(read_hashtags(text)))
+            for post, text in old
+        )
+    )
+    return sum(map(int, rewritten))
