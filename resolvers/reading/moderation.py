@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from msgspec.structs import replace
+
 from resolvers.operation.context import Context
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.reading import groups, hydrate, messaging
@@ -47,7 +49,12 @@ async def reports(context: Context, ids: Sequence[int]) -> list[Report | None]:
     if context.viewer is None:
         return [None] * len(ids)
     found = read_reports(ids, await context.batcher.run([report_command(report) for report in ids]))
-    return [report if report and sees(context, report) else None for report in found]
+    return [_counted(context, report) if report and sees(context, report) else None for report in found]
+
+
+def _counted(context: Context, report: Report) -> Report:
+    """Return a report with the number of reports that the viewer may know of: a reporter does not learn of others."""
+    return report if context.is_moderator else replace(report, report_count=1)
 
 
 def sees(context: Context, report: Report) -> bool:

@@ -88,7 +88,10 @@ class Report(Node):
     reason: records.ReportReason = strawberry.field(description="Why it was reported.")
     note: str = strawberry.field(description="What the reporter adds. It may be empty.")
     state: records.ReportState = strawberry.field(description="Whether it is resolved, and how.")
-    report_count: int = strawberry.field(description="How many members reported the same subject, this one included.")
+    report_count: int = strawberry.field(
+        description="How many members reported the same subject, this one included. Its reporter reads 1: only "
+        "moderators learn of the reports of others."
+    )
     messages = batched(
         _messages,
         graphql_type=list[Message],

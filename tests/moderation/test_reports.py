@@ -133,3 +133,14 @@ async def test_suspended_moderator(services: Services, anonymous: Member, alice:
     assert await again.fail(REPORTS) == "FORBIDDEN"
     assert await again.ask(NODE, id=mine) is None
     assert await again.refused("resolveReport", reportId=mine, action="DISMISS") == ("NOT_ALLOWED", None)
+
+
+async def test_counts_for_moderators(alice: Member, bob: Member, carol: Member, mona: Member) -> None:
+    """Only moderators see how many members reported a subject; a reporter reads 1, and does not learn of others."""
+    one, two = await report(alice, bob.id), await report(carol, bob.id)
+    query = "query($id: ID!) { node(id: $id) { ... on Report { reportCount } } }"
+    for reporter, own in ((alice, one), (carol, two)):
+        assert await reporter.ask(query, id=own) == {"reportCount": 1}
+        assert await mona.ask(query, id=own) == {"reportCount": 2}
+    payload = await mona.do("report", "report { reportCount }", subjectId=bob.id, reason="SPAM")
+    assert payload["report"] == {"reportCount": 3}

@@ -74,7 +74,7 @@ class Moderation(Groups):
         if not known:
             self.cases.append(known := case)
         known.reports[payload["report"]["id"]] = me.login
-        self.same("reports of a subject", payload["report"]["reportCount"], len(known.reports))
+        self.same("reports of a subject, for a reporter", payload["report"]["reportCount"], 1)
 
     async def _resolve(self) -> None:
         """Decide on a report, whether or not it is still open and the decision is possible."""
