@@ -237,7 +237,9 @@ async def create_member(
     password = await password_hash()
     await _reserve(db, member, wanted)  # again, because reservations may expire while many passwords wait to be hashed
     sent = link(member) if link else None
-    job = await accounts.create(db, member, login=login, name=name, email=email, password=password, link=sent)
+    job = await accounts.create(
+        db, member, login=login, name=name, email=email, password=password, is_verified=sent is None, link=sent
+    )
     if job:
         await dispatch.finish(db, job)
     return member

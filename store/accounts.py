@@ -29,15 +29,17 @@ async def create(
     email: str,
     password: Secret,
     role: Role = Role.MEMBER,
+    is_verified: bool = False,
     link: Link | None = None,
 ) -> Job | None:
     """Create a member whose login and e-mail are reserved; returns the job that makes these names permanent.
 
-    `link` is sent to the member to verify the address. Without it, the address counts as verified.
+    `is_verified` says whether the address counts as verified. Otherwise `link` is sent to the member to verify it.
     Returns None when the member exists already.
     """
     names = {"login": login, "name": name, "email": email}
-    (job,) = await db.ask(create_command(member, **names, password=password, role=role, link=link))
+    new = create_command(member, **names, password=password, role=role, is_verified=is_verified, link=link)
+    (job,) = await db.ask(new)
     return Job(int(job), "names", {"member": str(member), "login": login, "email": email}) if job else None
 
 
@@ -49,6 +51,7 @@ def create_command(
     email: str,
     password: Secret,
     role: Role = Role.MEMBER,
+    is_verified: bool = False,
     link: Link | None = None,
 ) -> Command:
     """Return the command that creates a member; its reply is the job's id. `password` is a hash."""
@@ -69,6 +72,7 @@ def create_command(
         password_hash=password.reveal(),
         role=role.value,
         day=int(time.time()) // keys.DAY,
+        verified="1" if is_verified else "",
         **sign_up_mail(member, link),
     )
 

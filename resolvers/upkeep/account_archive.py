@@ -40,6 +40,7 @@ class Profile(Struct, rename="camel", frozen=True):
     is_suspended: bool
     messages_from: MessageAudience
     pinned_post_id: str | None
+    is_email_verified: bool = False  # also for a file that does not say it
 
     @property
     def member(self) -> int:

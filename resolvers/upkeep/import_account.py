@@ -87,12 +87,16 @@ async def _create(db: Database, profile: Profile) -> None:
     for name, key in _names(profile).items():
         if not await account_names.reserve(db, key, member):
             raise ImportRefused(f"another member has this {name}")
-    await _run(
+    new = await accounts.create(
         db,
-        await accounts.create(
-            db, member, login=profile.login, name=profile.name, email=profile.email, password=NO_PASSWORD
-        ),
+        member,
+        login=profile.login,
+        name=profile.name,
+        email=profile.email,
+        password=NO_PASSWORD,
+        is_verified=profile.is_email_verified,
     )
+    await _run(db, new)
     fields = {UserField.BIO: profile.bio, UserField.MESSAGES_FROM: profile.messages_from.value}
     await accounts.update(db, member, profile=fields)
     # Before the posts, so that none of a private member's is ever listed in public.

@@ -17,9 +17,11 @@ from resolvers.upkeep.imports import ImportRefused
 from store import accounts, keys
 from store.client.database import Database
 from store.credentials.records import Role
+from store.keys.fields import CredentialsField
 from store.secret import Secret
 from store.settings import Settings
 from tests.support.exports.archives import export
+from tests.support.mails import sent, to
 from tests.support.people import PASSWORD, Member, contents, log_in, make_private
 from tests.support.stored import empty
 from tests.support.work import Crash, Fragile, crash_points, number, work_off
@@ -89,6 +91,25 @@ async def test_timelines(
     newest = await again.post("and on it goes")
     assert (await again.home())[0] == newest
     await assert_clean(db)
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+async def test_verified_address(
+    db: Database, services: Services, anonymous: Member, alice: Member, tmp_path: Path, is_verified: bool
+) -> None:
+    """The address is verified only if the export says that it was; otherwise the member can ask for a link to it."""
+    if is_verified:
+        await db.one("HSET", keys.credentials(number(alice.id)), CredentialsField.VERIFIED, "1")
+    path = (await export(alice)).kept(tmp_path / "alice.zip")
+    await empty(db)
+    await restore(db, path, services)
+    again = await log_in(anonymous, "alice")
+    assert await again.ask("{ viewer { isEmailVerified } }") == {"isEmailVerified": is_verified}
+    assert (await again.do("resendVerification"))["userErrors"] == []
+    mails = await sent(services, services.settings)
+    assert [mail["Subject"] for mail in to(mails, "alice@example.org")] == (
+        [] if is_verified else ["Is this your address?"]
+    )
 
 
 async def test_left_out(

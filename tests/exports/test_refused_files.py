@@ -80,6 +80,7 @@ WRONG: list[tuple[str, Callable[[Any], Any] | None, str]] = [
     (PROFILE, of_profile(id="user_1fffffffffffff"), "it is newer than the clock of this store"),
     (PROFILE, of_profile(messagesFrom="SOME"), "Invalid enum value"),
     (PROFILE, of_profile(pinnedPostId="pin"), "is no id of a status"),
+    (PROFILE, of_profile(isEmailVerified="yes"), "Expected `bool`, got `str`"),
 ]
 
 

@@ -1,9 +1,9 @@
 -- Creates a member whose names are reserved, with the job that makes the names permanent and the mail that verifies the
 -- address.
 -- KEYS: minted, jobs, user, credentials, home_state, active, tokens, outbox, mails.
--- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970), digest, lifetime (s),
---       mail (JSON).
--- `digest` is that of the token in the mail. It is '' for an address that counts as verified.
+-- ARGV: partition, member, login, name, email, password_hash, role, day (since 1970), verified ('1' or ''), digest,
+--       lifetime (s), mail (JSON).
+-- `digest` is that of the token in the mail. It is '' without a mail.
 -- Returns the job's id; '' when the member exists already, because the step is repeated.
 if redis.call('EXISTS', user) == 1 then
   return ''
@@ -18,9 +18,10 @@ redis.call('ZADD', active, day, member)
 -- already have newer jobs.
 local id = mint(minted, partition)
 commit(jobs, id, 'names', cjson.encode({member = member, login = login, email = email}))
-if digest == '' then
+if verified == '1' then
   redis.call('HSET', credentials, CredentialsField.VERIFIED, '1')
-else
+end
+if digest ~= '' then
   keep_token(tokens, MailTokenField.VERIFICATION, digest, email, lifetime)
   queue_mail(outbox, mails, mint(minted, partition), mail, email)
 end
