@@ -240,6 +240,14 @@ class TestSignUpLimit:
             assert refusals(await anonymous.do("signUp", MEMBER, **form(login="do ra"))) == [("login", "INVALID")]
         await sign_up(anonymous, "alice")
 
+    async def test_taken_names_count(self, anonymous: Member) -> None:
+        """An answer TAKEN counts as a sign-up, so an address learns of few accounts in an hour."""
+        await sign_up(anonymous, "alice")
+        taken = await anonymous.do("signUp", MEMBER, **form(email="alice@example.org"))
+        assert refusals(taken) == [("email", "TAKEN")]
+        query = "mutation($input: SignUpInput!) { signUp(input: $input) { accessToken } }"
+        assert await anonymous.fail(query, input=form(email="alice@example.org")) == "RATE_LIMITED"
+
     async def test_the_count_ends_with_its_hour(self, anonymous: Member, db: Database) -> None:
         """An address's count expires, and sign-ups then succeed again."""
         await sign_up(anonymous, "alice")
