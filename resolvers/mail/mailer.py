@@ -16,7 +16,7 @@ from typing import Self
 import msgspec
 import structlog
 
-from resolvers.mail import links
+from resolvers.mail import links, recipients
 from resolvers.mail.composing import compose
 from resolvers.mail.sending import Away, PutOff, Refused, Transport, transport
 from resolvers.operation.tokens import Tokens, digest
@@ -148,6 +148,9 @@ class Mailer:
         if not self._is_wanted(mail, addressee):
             log.info("mail_dropped", mail=mail.id, kind=letter.kind.value)
             return await self._settle(mail)
+        # A mail that the server put off was counted when it was first sent.
+        if not letter.attempts and (wait := await recipients.wait(self._db, letter, addressee)):
+            return await self._put_off(held, "its recipient has had enough mails", wait)
         lease = _Lease(self._db, held)
         try:
             message = compose(self._settings, self._signer, mail.id, letter, addressee.login or "")
@@ -170,15 +173,16 @@ class Mailer:
         self._accepted.discard(mail.id)
         return Outcome.SETTLED
 
-    async def _put_off(self, mail: Mail | None, reason: str) -> Outcome:
+    async def _put_off(self, mail: Mail | None, reason: str, least_wait: float = 0) -> Outcome:
+        """Make a mail due again. It waits longer after each attempt, or for the limit of its recipient to end."""
         if mail is None:
             return Outcome.LOST
         kind = mail.letter.kind.value
         if time.time() - made_at(mail.id) / 1000 > self._settings.mail_retry_days * DAY_SECONDS:
             log.error("mail_given_up", mail=mail.id, kind=kind, reason=reason)
             return await self._settle(mail)
-        attempts = mail.letter.attempts + 1
-        wait = spread(backoff(PUT_OFF_SECONDS, attempts))
+        attempts = mail.letter.attempts + (0 if least_wait else 1)
+        wait = least_wait + spread(backoff(PUT_OFF_SECONDS, attempts))
         log.warning("mail_put_off", mail=mail.id, kind=kind, reason=reason, retry_seconds=round(wait))
         changed = msgspec.structs.replace(mail.letter, attempts=attempts)
         await outbox.put_off(self._db, mail, int(wait * 1000), changed)

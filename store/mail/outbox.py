@@ -35,6 +35,7 @@ class Addressee:
 
     login: str | None  # None once the account is deleted
     email: str | None
+    is_verified: bool
     token: MailToken | None
 
 
@@ -75,13 +76,14 @@ async def begin(db: Database, mail: Mail, purpose: str) -> tuple[Mail | None, Ad
     `purpose` is that of the token in its link, or "".
     """
     member = int(mail.letter.member)
-    due, login, email, token = await db.ask(
+    due, login, (email, verified), token = await db.ask(
         script("release_mail", **_release(mail, db.settings.job_lease_seconds * 1000)),
         ("HGET", keys.user(member), UserField.LOGIN),
-        ("HGET", keys.credentials(member), CredentialsField.EMAIL),
+        ("HMGET", keys.credentials(member), CredentialsField.EMAIL, CredentialsField.VERIFIED),
         token_command(member, purpose),
     )
-    return replace(mail, lease=str(due)) if due else None, Addressee(login, email, read_token(token))
+    addressee = Addressee(login, email, verified is not None, read_token(token))
+    return replace(mail, lease=str(due)) if due else None, addressee
 
 
 async def put_off(db: Database, mail: Mail, wait_ms: int, letter: Letter | None = None) -> None:

@@ -96,6 +96,10 @@ class Settings(TracingSettings):
     reset_minutes: int = setting(60, "life of a link that resets a password, min", least=5, most=1440)
     verification_mails_per_hour: int = setting(5, "links to verify an address sent per hour and member", least=1)
     reset_requests_per_hour: int = setting(30, "requests to reset a password per hour and client address", least=1)
+    recipient_mails_per_hour: int = setting(
+        5, "mails to one e-mail address in an hour, its sub-addresses included; more wait, resets apart", least=1
+    )
+    recipient_mails_per_day: int = setting(20, "the same in a day (UTC)", least=1)
     mail_connections: int = setting(4, "mails that a process sends at a time", least=1, most=100)
     smtp_seconds: int = setting(
         60, "how long an SMTP server may take to answer a command, s; ten times as long after a mail's end", least=1

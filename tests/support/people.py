@@ -175,11 +175,10 @@ def mutation_text(name: str, selection: str) -> str:
 SIGN_UP = "accessToken refreshToken deviceToken viewer { user { id login } }"
 
 
-async def sign_up(anonymous: Member, login: str) -> Member:
+async def sign_up(anonymous: Member, login: str, email: str = "") -> Member:
     """Return a new member."""
-    payload = await anonymous.do(
-        "signUp", SIGN_UP, login=login, name=login.title(), email=f"{login}@example.org", password=PASSWORD
-    )
+    address = email or f"{login}@example.org"
+    payload = await anonymous.do("signUp", SIGN_UP, login=login, name=login.title(), email=address, password=PASSWORD)
     return _signed_in(anonymous, payload)
 
 
