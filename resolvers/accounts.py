@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -73,7 +74,9 @@ async def is_login_available(context: Context, login: str) -> bool:
     """Return whether a new member could take a login."""
     if not is_login(login):
         return False
-    return await context.load.login.load(login.lower()) is None
+    former = context.batcher.run([account_names.former_holder_command(context.db, login)])
+    holder, (giver,) = await asyncio.gather(context.load.login.load(login.lower()), former)
+    return holder is None and giver is None
 
 
 async def sign_up(context: Context, *, login: str, name: str, email: str, password: Secret) -> SessionPayload:
@@ -160,7 +163,7 @@ async def _reserve_login(context: Context, current: User, wanted: str) -> None:
     """Reserve another login for a member; raises Refused if it is taken, or too many that they gave up are reserved."""
     await _limit_former_logins(context, current.id, current.login.lower(), wanted.lower())
     if not await account_names.reserve(context.db, account_names.login_reservation(wanted), current.id):
-        raise refuse(UserErrorCode.TAKEN, "login: another member has this login", "login")
+        raise refuse(UserErrorCode.TAKEN, "login: another member has this login, or had it until lately", "login")
 
 
 async def _limit_former_logins(context: Context, member: int, current: str, wanted: str) -> None:
@@ -249,13 +252,18 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
     taken: list[str] = []
     for field, key in wanted.items():
         # After a refusal, only look the other name up. Otherwise two equal sign-ups could get one name each.
-        free = await account_names.holder(db, key) is None if taken else await account_names.reserve(db, key, member)
+        free = await account_names.is_free(db, key) if taken else await account_names.reserve(db, key, member)
         if not free:
             taken.append(field)
     if taken:
         for key in wanted.values():
             await account_names.release(db, key, member)
-        raise Refused(*(field_error(UserErrorCode.TAKEN, f"{field}: another member has it", field) for field in taken))
+        raise Refused(
+            *(
+                field_error(UserErrorCode.TAKEN, f"{field}: another member has it, or had it until lately", field)
+                for field in taken
+            )
+        )
 
 
 async def _limit_sign_ups(context: Context) -> None:

@@ -101,7 +101,7 @@ class AccountMutations:
         accounts.delete_account,
         i.DeleteAccountInput,
         p.DeleteAccountPayload,
-        description="Deletes the account and everything that the member ever did, and ends every session. The login is "
-        "free again.",
+        description="Deletes the account and everything that the member ever did, and ends every session. The login "
+        f"and the verified address stay reserved for {limit('login_release_days')} days.",
         suspended=True,
     )

@@ -1,14 +1,23 @@
-"""Names: logins and e-mail addresses, which are reserved, held, given up and released."""
+"""Names: logins and e-mail addresses, which are reserved, held, given up and released.
+
+A name that was given up stays reserved for a while. The store then has its keyed hash, so that nothing of a deleted
+account can be read from it. Only a former login of a member who exists has its name in the key until it is free.
+"""
 
 from __future__ import annotations
 
+import hmac
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from store import keys
 from store.client.database import Command, Database, script
+from store.ids import made_at
 from store.keys.fields import CredentialsField, UserField
+from store.limits.windows import HOUR_SECONDS
 from store.records import Job
+
+_GIVEN_UP = "name given up:"  # the purpose, which is part of what is hashed with the secret key
 
 
 def login_reservation(login: str) -> str:
@@ -21,13 +30,35 @@ def email_reservation(address: str) -> str:
     return keys.email(address.lower())
 
 
-async def reserve(db: Database, key: str, member: int) -> bool:
-    """Reserve a login or e-mail for a while; False when another member holds it.
+async def reserve(db: Database, key: str, member: int, seconds: int = 0) -> bool:
+    """Reserve a login or e-mail for a while; False when another member holds it or has given it up lately.
 
-    The reservation is one command, so exactly one of several concurrent callers gets it.
+    The reservation is one command, so exactly one of several concurrent callers gets it. A second round trip looks
+    whether the name was given up: that is noted before the name is released.
     """
-    holder = await db.one("SET", key, member, "NX", "GET", "EX", db.settings.reservation_seconds)
-    return holder is None or int(holder) == member
+    life = seconds or db.settings.reservation_seconds
+    holder = await db.one("SET", key, member, "NX", "GET", "EX", life)
+    if holder is not None and int(holder) != member:
+        return False
+    former = await db.one("GET", _given_up(db, key))
+    if former is None or int(former) == member:
+        return True
+    if holder is None:
+        await release(db, key, member)
+    return False
+
+
+async def hold(db: Database, key: str, member: int) -> bool:
+    """Reserve a name as `reserve` does, from now on for as long as a reservation lasts at least."""
+    if not await reserve(db, key, member):
+        return False
+    await db.one("EXPIRE", key, db.settings.reservation_seconds, "GT")
+    return True
+
+
+async def is_free(db: Database, key: str) -> bool:
+    """Return whether nobody holds or has reserved a name, and nobody has given it up lately. One round trip."""
+    return await db.ask(("GET", key), ("GET", _given_up(db, key))) == [None, None]
 
 
 async def release(db: Database, key: str, member: int) -> None:
@@ -38,7 +69,7 @@ async def release(db: Database, key: str, member: int) -> None:
 async def apply_names(db: Database, job: Job) -> None:
     """Make a member's current login and e-mail permanent, and release those given up.
 
-    A login given up stays reserved for `LOGIN_RELEASE_DAYS`. An e-mail address is released at once.
+    Both stay reserved for `LOGIN_RELEASE_DAYS`, an address that nobody verified for less.
     The step reads the current names again. So when two changes follow each other quickly, the later one wins, whichever
     job runs first.
     """
@@ -47,15 +78,68 @@ async def apply_names(db: Database, job: Job) -> None:
         ("HGET", keys.user(member), UserField.LOGIN), ("HGET", keys.credentials(member), CredentialsField.EMAIL)
     )
     steps: list[Command] = []
-    for key, current, field in ((keys.login, login, "login"), (keys.email, email, "email")):
-        life = db.settings.login_release_days * keys.DAY if field == "login" else 0
-        for name in {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}:
-            lasts = current is not None and name == current.lower()
-            if lasts or life:
-                steps.append(keep_name(key(name), member, 0 if lasts else life))
-            else:
-                steps.append(script("release_reservation", reservation=key(name), holder=member))
-    await db.ask(*steps)
+    for name in _named(job, "login"):
+        lasts = login is not None and name == login.lower()
+        life = db.settings.login_release_days * keys.DAY
+        if lasts or life:
+            steps.append(keep_name(keys.login(name), member, 0 if lasts else life))
+        else:
+            steps.append(script("release_reservation", reservation=keys.login(name), holder=member))
+    given_up: dict[str, int] = {}
+    for name in _named(job, "email"):
+        if email is not None and name == email.lower():
+            steps.append(keep_name(keys.email(name), member))
+        else:
+            given_up[keys.email(name)] = _reserved_until(db, job, _is_proven(job, name))
+    if steps:
+        await db.ask(*steps)
+    await _give_up(db, member, given_up)
+
+
+def _named(job: Job, field: str) -> set[str]:
+    """Return the new and the old name of a job, in lower case."""
+    return {str(job.body[f]).lower() for f in (field, f"old_{field}") if job.body.get(f)}
+
+
+def _is_proven(job: Job, address: str) -> bool:
+    """Return whether an address was verified that a job gives up. A change makes an address the member's by a link."""
+    is_old = address == str(job.body.get("old_email", "")).lower()
+    return bool(job.body.get("was_verified")) if is_old else "old_email" in job.body
+
+
+def _reserved_until(db: Database, job: Job, is_proven: bool) -> int:
+    """Return until when a name stays reserved that was given up with a job, in seconds since 1970.
+
+    An address that nobody verified may be a stranger's. It stays reserved only as long as without the job: for
+    `VERIFICATION_HOURS` after sign-up.
+    """
+    days = db.settings.login_release_days
+    if is_proven or not days:
+        return (made_at(job.id) // 1000 + days * keys.DAY) if days else 0
+    return unverified_until(db, int(str(job.body["member"])))
+
+
+def unverified_until(db: Database, member: int) -> int:
+    """Return until when a member has their first address to themselves without verifying it, in s since 1970."""
+    return made_at(member) // 1000 + db.settings.verification_hours * HOUR_SECONDS
+
+
+async def _give_up(db: Database, member: int, names: Mapping[str, int]) -> None:
+    """Release names, given as keys with the time (s) until when they stay reserved. Two round trips.
+
+    The reservation is noted first, so that nobody takes the name in between.
+    """
+    now = int(time.time())
+    noted = [("SET", _given_up(db, key), member, "EXAT", until) for key, until in names.items() if until > now]
+    if noted:
+        await db.ask(*noted)
+    if names:
+        await db.ask(*(script("release_reservation", reservation=key, holder=member) for key in names))
+
+
+def _given_up(db: Database, key: str) -> str:
+    """Return the key that says who gave up a name. Nobody without the secret key can tell the name from it."""
+    return keys.given_up(hmac.digest(db.settings.secret_key.encode(), (_GIVEN_UP + key).encode(), "sha256").hex())
 
 
 def keep_name(name: str, member: int, ttl: int = 0) -> Command:
@@ -73,11 +157,22 @@ async def former_logins(db: Database, member: int) -> set[str]:
     return set(await db.one("ZRANGE", keys.former_logins(member), f"({oldest}", "+inf", "BYSCORE"))
 
 
-async def free_names(db: Database, member: int, login: str, emails: Iterable[str]) -> None:
-    """Release every name of a deleted member, including logins given up and an address that waited to be verified."""
-    former = await db.one("ZRANGE", keys.former_logins(member), 0, -1)
-    names = [*(keys.login(name) for name in {login.lower(), *former}), *(keys.email(one.lower()) for one in emails)]
-    await db.ask(*(script("release_reservation", reservation=name, holder=member) for name in names))
+async def give_up_all(db: Database, job: Job) -> None:
+    """Release every name of a member with the job of the deletion of their account.
+
+    Login, verified address and former logins stay reserved as long as after a change. An address that waited to be
+    verified is free. Three round trips.
+    """
+    member = int(str(job.body["member"]))
+    former = await db.one("ZRANGE", keys.former_logins(member), 0, -1, "WITHSCORES")
+    life = db.settings.login_release_days * keys.DAY
+    names = {keys.login(name): int(when) + life for name, when in zip(former[::2], former[1::2], strict=True)}
+    names[keys.login(str(job.body["login"]).lower())] = _reserved_until(db, job, is_proven=True)
+    if pending := str(job.body.get("pending_email", "")).lower():
+        names[keys.email(pending)] = 0
+    if address := str(job.body.get("email", "")).lower():
+        names[keys.email(address)] = _reserved_until(db, job, bool(job.body.get("was_verified")))
+    await _give_up(db, member, names)
 
 
 async def holder(db: Database, key: str) -> int | None:
@@ -89,3 +184,8 @@ async def holder(db: Database, key: str) -> int | None:
 def holder_command(login: str) -> Command:
     """Return the command that reads the id of the member who has a login, in lower case; None without one."""
     return ("GET", keys.login(login))
+
+
+def former_holder_command(db: Database, login: str) -> Command:
+    """Return the command that reads who gave a login up with their account, None if nobody did lately."""
+    return ("GET", _given_up(db, login_reservation(login)))

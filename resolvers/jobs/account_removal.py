@@ -45,8 +45,7 @@ async def steps(db: Database, job: Job) -> AsyncGenerator[Step, None]:
     again.
     """
     member = int(cast("str", job.body["member"]))
-    emails = {str(job.body[field]) for field in ("email", "pending_email") if job.body.get(field)}
-    await account_names.free_names(db, member, str(job.body["login"]), emails)
+    await account_names.give_up_all(db, job)
     await name_index.index(db, [member])
     for part in (_follows, _posts, _groups):
         async for step in part(db, member):

@@ -64,7 +64,7 @@ async def verify_email(context: Context, *, token: Secret) -> ViewerPayload:
     """Verify an address by the token of a link, with or without a session. A new address takes effect."""
     await context.authenticate()
     member, stored = await links.checked(context, token, MailTokenField.VERIFICATION)
-    if not await _hold(context, member, stored.address, context.settings.reservation_seconds):
+    if not await account_names.hold(context.db, account_names.email_reservation(stored.address), member):
         raise links.stale()
     letter = links.notice(MailKind.ADDRESS_CHANGED, member)
     is_valid, job = await tokens.verify_email(context.db, member, digest(token.reveal().strip()), letter)
@@ -79,9 +79,10 @@ async def verify_email(context: Context, *, token: Secret) -> ViewerPayload:
 async def _send(context: Context, member: int, address: str, current: str) -> None:
     kind = MailKind.VERIFICATION if address == current else MailKind.NEW_ADDRESS
     link = links.make(context.services.tokens, context.settings, kind, member)
-    # The reservation outlives the token, so a valid token always finds the address free or its member's own.
-    if not await _hold(context, member, address, link.lifetime + context.settings.reservation_seconds):
-        raise refuse(UserErrorCode.TAKEN, "email: another member has this address", "email")
+    # A link that is sent again does not reserve the address for longer: it may be a stranger's.
+    life = link.lifetime + context.settings.reservation_seconds
+    if not await account_names.reserve(context.db, account_names.email_reservation(address), member, life):
+        raise refuse(UserErrorCode.TAKEN, "email: another member has this address, or had it until lately", "email")
     replaced = await tokens.send_verification(context.db, member, address, link)
     if replaced is None:
         await account_names.release(context.db, account_names.email_reservation(address), member)
@@ -97,10 +98,6 @@ async def _drop(context: Context, member: int, waiting: str) -> None:
     if waiting:
         await tokens.drop(context.db, member, MailTokenField.VERIFICATION)
         await account_names.release(context.db, account_names.email_reservation(waiting), member)
-
-
-async def _hold(context: Context, member: int, address: str, seconds: int) -> bool:
-    return await tokens.hold(context.db, account_names.email_reservation(address), member, seconds)
 
 
 async def _limit(context: Context, member: int) -> None:

@@ -54,7 +54,7 @@ enum(
     BLANK="A text that must say something is empty.",
     TOO_LONG="A text has more characters, or a picture more bytes or pixels, than the limit that the message names.",
     INVALID="A value, or an uploaded file, breaks the rule that the message names.",
-    TAKEN="Another member has this login or e-mail address.",
+    TAKEN="Another member has this login or e-mail address, or had it until lately.",
     WEAK_PASSWORD="The password is too short, too common, or a name of the member.",  # noqa: S106  a description
     WRONG_CREDENTIALS="The password or the refresh token is wrong, or no longer valid.",
     NOT_FOUND="There is no such member, post, comment, group, conversation, message, report, notification or promotion "

@@ -8,6 +8,7 @@ import os
 import secrets
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -30,9 +31,11 @@ log = structlog.get_logger()
 async def database(settings: Settings) -> AsyncIterator[Database]:
     """Attach to the embedded store, or connect to the server of REDIS_URL, waiting until it can be reached.
 
-    Raises EmbeddedStoreError, UnsupportedServer, UnsupportedLayout.
+    The secret key is among the database's settings, also if a file has it.
+    Raises EmbeddedStoreError, SettingError, UnsupportedServer, UnsupportedLayout.
     """
     held = None if settings.redis_url else await _attached(settings)
+    settings = replace(settings, secret_key=secret(settings))
     db = Database(held.url if held else settings.redis_url, settings)
     try:
         log.debug("store_ready", store=await _reach(db))

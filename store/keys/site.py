@@ -87,6 +87,11 @@ def absent(tag: int | str) -> str:
     return f"absent:{{{tag}}}"
 
 
+def given_up(digest: str) -> str:
+    """string: keyed hash of a login or address that was given up → the member who had it; expires when it is free"""
+    return f"given-up:{{{digest}}}"
+
+
 def acknowledged(tag: str) -> str:
     """string: empty, for a second; in the slot of a tag. Written after changes that replicas have to acknowledge"""
     return f"acknowledged:{{{tag}}}"

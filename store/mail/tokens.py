@@ -55,12 +55,6 @@ def sign_up_mail(member: int, link: Link | None) -> dict[str, object]:
     }
 
 
-async def hold(db: Database, key: str, member: int, seconds: int) -> bool:
-    """Hold an address for a member at least so long; False when another member has it. `key` is its reservation."""
-    holder, _ = await db.ask(("SET", key, member, "NX", "GET", "EX", seconds), ("EXPIRE", key, seconds, "GT"))
-    return holder is None or int(holder) == member
-
-
 async def send_verification(db: Database, member: int, address: str, link: Link) -> str | None:
     """Send a link that verifies an address; returns the address that waited until now, or "".
 

@@ -71,7 +71,7 @@ class Settings(TracingSettings):
     sessions_per_member: int = setting(50, "sessions of one member; the oldest makes room", least=1, most=1000)
     refresh_grace_seconds: int = setting(30, "how long a rotated refresh token works on, s", least=0)
     reservation_seconds: int = setting(60, "how long an unfinished sign-up keeps its login and e-mail, s", least=5)
-    login_release_days: int = setting(30, "how long a login given up stays reserved, days", least=0)
+    login_release_days: int = setting(30, "how long a login or address given up stays reserved, days", least=0)
     former_logins: int = setting(20, "logins given up that stay reserved for one member at a time", least=1)
     password_memory_kib: int = setting(65_536, "memory of one argon2id hash, KiB", least=8)
     password_passes: int = setting(3, "passes of one argon2id hash", least=1)

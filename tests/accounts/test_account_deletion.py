@@ -1,4 +1,4 @@
-"""A deleted account: gone at once, nothing of it left anywhere, its names free again."""
+"""A deleted account: gone at once, and nothing of it left anywhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from store.client.database import Database
 from store.keys.fields import CredentialsField
 from store.secret import Secret
 from store.settings import Settings
-from tests.support.people import PASSWORD, Member, contents, shrunk, sign_up
+from tests.support.people import PASSWORD, Member, contents, shrunk
 from tests.support.probes.accounts import traces
 from tests.support.probes.members import refusals
 from tests.support.probes.posts import counts, public, tagged
@@ -80,24 +80,6 @@ async def test_everything_is_gone(
     assert not await db.one("EXISTS", keys.known_addresses(number(alice.id)))
     assert await traces(db, alice) == {keys.status(number(quote))}  # it says whose post it quoted
     await assert_agreed(db, [number(bob.id), number(carol.id)])
-
-
-async def test_names_are_free_at_once(anonymous: Member, alice: Member, db: Database, worker: Worker) -> None:
-    """A new member can take the login, e-mail and former login as soon as the deletion is answered."""
-    await alice.do("updateProfile", login="alice_explores")
-    available = "query($login: String!) { isLoginAvailable(login: $login) }"
-    for login in ("alice", "alice_explores"):
-        assert not await anonymous.ask(available, login=login)
-    await delete(alice)
-    for login in ("alice", "Alice_Explores"):
-        assert await anonymous.ask(available, login=login)
-        assert await anonymous.ask("query($login: String!) { user(login: $login) { id } }", login=login) is None
-    successor = await sign_up(anonymous, "alice")  # with the same e-mail
-    assert successor.id != alice.id
-    await work_off(db, worker)
-    assert await anonymous.ask('{ user(login: "alice") { id } }') == {"id": successor.id}
-    assert (await log_in(anonymous, "alice@example.org")).id == successor.id
-    await assert_agreed(db, [number(successor.id)])
 
 
 async def test_sessions_end(anonymous: Member, alice: Member) -> None:

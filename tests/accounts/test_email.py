@@ -51,18 +51,6 @@ async def test_change_email(
     assert refusals(old) == [(None, "WRONG_CREDENTIALS")]
 
 
-async def test_an_address_given_up_is_free(
-    anonymous: Member, alice: Member, bob: Member, services: Services, settings: Settings
-) -> None:
-    """Anybody can take a former address at once, and its former holder can take it after them."""
-    await change(alice, services, settings, "alicia@example.org")
-    await change(bob, services, settings, "alice@example.org")
-    assert (await anonymous.do("signUp", MEMBER, **form(email="bob@example.org")))["viewer"]
-    await change(bob, services, settings, "robert@example.org")
-    await change(alice, services, settings, "alice@example.org")
-    assert (await alice.ask("{ viewer { email } }"))["email"] == "alice@example.org"
-
-
 @pytest.mark.parametrize(
     ("field", "text", "code"),
     [

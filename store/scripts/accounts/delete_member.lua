@@ -13,6 +13,7 @@ local body = cjson.encode({
   member = member,
   login = redis.call('HGET', user, UserField.LOGIN) or '',
   email = redis.call('HGET', credentials, CredentialsField.EMAIL) or '',
+  was_verified = redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1,
   pending_email = pending and pending.address or '',
   objects = drop_images(image_prefix, images, (avatar or '') .. (header or '')),
 })

@@ -38,6 +38,7 @@ local job = names ~= '' and cjson.decode(names)
 if job then
   job.old_login = job.login and redis.call('HGET', user, UserField.LOGIN)
   job.old_email = job.email and redis.call('HGET', credentials, CredentialsField.EMAIL)
+  job.was_verified = job.email and redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1
   if job.old_login then
     local now = redis.call('TIME')[1]
     redis.call('ZREMRANGEBYSCORE', former_logins, '-inf', now - release_seconds)

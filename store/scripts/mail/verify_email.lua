@@ -8,12 +8,14 @@ if not token then
   return false
 end
 local old = redis.call('HGET', credentials, CredentialsField.EMAIL)
+local was_verified = redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1
 redis.call('HSET', credentials, CredentialsField.EMAIL, token.address, CredentialsField.VERIFIED, '1')
 if token.address == old then
   return {}
 end
 redis.call('HDEL', tokens, MailTokenField.RESET)
 queue_mail(outbox, mails, mint(minted, partition), mail, old)
-local id, body = mint(minted, partition), cjson.encode({member = member, email = token.address, old_email = old})
+local id = mint(minted, partition)
+local body = cjson.encode({member = member, email = token.address, old_email = old, was_verified = was_verified})
 commit(jobs, id, 'names', body)
 return {str(id), body}

@@ -28,7 +28,7 @@ async def _address(db: Database, s: Scene) -> Job | None:
         "the digest of a token",
         Letter(kind=MailKind.VERIFICATION, member=str(s.ann)),
     )
-    await tokens.hold(db, keys.email(address), s.ann, 3600)
+    await account_names.reserve(db, keys.email(address), s.ann, 3600)
     await tokens.send_verification(db, s.ann, address, Link(letter, digest, 3600))
     return (await tokens.verify_email(db, s.ann, digest, letter))[1]
 

@@ -64,6 +64,7 @@ class RelationshipSteps(Life):
         else:
             await self._delete_account(me)
         self.model.leave(me.login)
+        assert await self.anonymous.ask("query($l: String!) { isLoginAvailable(login: $l) }", l=me.login) is False
 
     async def _delete_account(self, me: Member) -> None:
         answer = await me.send(DELETE_ACCOUNT, input={"password": PASSWORD})
