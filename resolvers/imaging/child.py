@@ -7,6 +7,8 @@ import json
 import os
 import resource
 import sys
+import time
+from typing import IO
 
 NICENESS = 10  # so that requests come first
 FILE_BYTES = 64 << 20  # of a form
@@ -18,19 +20,28 @@ def main(arguments: list[str]) -> None:
     source, large, small, square, most_pixels, memory, seconds = map(int, arguments)
     _limit(memory, seconds)
     try:
-        from resolvers.imaging.forms import Unacceptable, make
-
-        try:
-            targets = [os.fdopen(large, "r+b"), os.fdopen(small, "r+b")]
-            made = make(os.fdopen(source, "rb"), targets, square=bool(square), most_pixels=most_pixels)
-            for target in targets:
-                target.flush()
-        except Unacceptable as refusal:
-            made = {"error": refusal.code}
+        files = os.fdopen(source, "rb"), os.fdopen(large, "r+b"), os.fdopen(small, "r+b")
+        made = _make(*files, square=bool(square), most_pixels=most_pixels)
     except MemoryError:
         made = {"error": "TOO_LONG"}
-    print(json.dumps(made), flush=True)  # noqa: T201  the parent reads it
+    print(json.dumps(made | {"seconds": time.process_time()}), flush=True)  # noqa: T201  the parent reads it
     os._exit(0)  # without freeing a large picture piece by piece
+
+
+def _make(source: IO[bytes], *targets: IO[bytes], square: bool, most_pixels: int) -> dict[str, object]:
+    """Return what was made, or why not. The imports may need more memory than is allowed."""
+    from resolvers.imaging.forms import Unacceptable, make
+    from resolvers.imaging.structure import is_excessive
+
+    if is_excessive(source):
+        return {"error": "TOO_LONG"}
+    try:
+        made = make(source, targets, square=square, most_pixels=most_pixels)
+    except Unacceptable as refusal:
+        return {"error": refusal.code}
+    for target in targets:
+        target.flush()
+    return made
 
 
 def _limit(memory: int, seconds: int) -> None:

@@ -13,7 +13,9 @@ import pytest
 from PIL import Image, ImageCms, PngImagePlugin
 
 from resolvers.imaging.processing import Made, make
+from resolvers.imaging.structure import MOST_SCANS
 from store.settings import Settings
+from tests.support.costly_pictures import COSTLY, scans
 from tests.support.uploads import drawn
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
@@ -166,6 +168,32 @@ async def test_refused_files(settings: Settings, tmp_path: Path, data: bytes, er
     made, _ = await made_of(settings, tmp_path, data)
     assert made == Made(error=error)
     assert [(tmp_path / name).stat().st_size for name in ("large", "small")] == [0, 0]
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+async def test_costly_structures(settings: Settings, tmp_path: Path, kind: str) -> None:
+    """A small file that would take seconds to decode is refused by its structure, and takes no time of the decoder."""
+    wide = replace(settings, max_image_pixels=50_000_000)
+    made, _ = await made_of(wide, tmp_path, COSTLY[kind]())
+    assert (made.error, made.width) == ("TOO_LONG", 0)
+
+
+async def test_scans(settings: Settings, tmp_path: Path) -> None:
+    """A progressive JPEG may have as many scans as the limit says, and not one more."""
+    usual = drawn("JPEG", progressive=True).count(b"\xff\xda")
+    for more, error in ((MOST_SCANS - usual, ""), (MOST_SCANS - usual + 1, "TOO_LONG")):
+        made, _ = await made_of(settings, tmp_path, scans(more, (64, 48)))
+        assert made.error == error
+
+
+@pytest.mark.parametrize("form", ["PNG", "GIF"])
+async def test_long_animations(settings: Settings, tmp_path: Path, form: str) -> None:
+    """An animation of hundreds of frames is accepted."""
+    frames = [Image.new("L", (16, 16), shade % 256) for shade in range(450)]
+    file = io.BytesIO()
+    Image.open(io.BytesIO(drawn("PNG"))).save(file, form, save_all=True, append_images=frames)
+    made, _ = await made_of(settings, tmp_path, file.getvalue())
+    assert (made.error, made.width) == ("", 64)
 
 
 async def test_what_is_kept(settings: Settings, tmp_path: Path) -> None:
