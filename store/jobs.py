@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime
 
@@ -34,6 +35,14 @@ async def renew(db: Database, job: Job) -> bool:
     """Renew the lease of a job before its steps run; False when the job is finished, or removed by a delete."""
     p = partition(job.id)
     return bool(await db.one("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, f"{job.id}-0", "JUSTID"))
+
+
+async def renew_all(db: Database, jobs: Sequence[Job]) -> None:
+    """Renew the leases of jobs that wait in this process. One round trip."""
+    entries: dict[int, list[str]] = defaultdict(list)
+    for job in jobs:
+        entries[partition(job.id)].append(f"{job.id}-0")
+    await db.ask(*(("XCLAIM", keys.jobs(p), GROUP, CONSUMER, 0, *some, "JUSTID") for p, some in entries.items()))
 
 
 def finish(job: Job) -> Command:

@@ -76,4 +76,5 @@ NOT_EXPORTED = {
     "message_log": "changes for live subscribers, which expire",
     "messages_channel": "a channel, which holds nothing",
     "uploaded": "a count that expires in a day",
+    "processing_time": "a count that expires in an hour",
 }

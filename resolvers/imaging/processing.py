@@ -36,11 +36,13 @@ class Made(Struct, frozen=True):
     height: int = 0
     blurhash: str = ""
     error: str = ""  # a UserErrorCode; "" for a picture
+    seconds: float = 0.0  # of processor time
 
 
 async def make(settings: Settings, source: IO[bytes], targets: Sequence[IO[bytes]], *, square: bool) -> Made:
     """Make the large and the small form of a file. A file that needs too much memory or time has the error TOO_LONG.
 
+    A child that was killed reports no processor time. It counts as having taken all that it was allowed.
     Files without names are enough: the child inherits them, so a crash leaves nothing.
     """
     memory, seconds = START_BYTES + PIXEL_BYTES * settings.max_image_pixels, settings.image_seconds
@@ -53,14 +55,14 @@ async def make(settings: Settings, source: IO[bytes], targets: Sequence[IO[bytes
             output, complaint = await process.communicate()
     except TimeoutError:
         log.warning("image_timed_out", seconds=seconds * WAITING)
-        return Made(error="TOO_LONG")
+        return Made(error="TOO_LONG", seconds=seconds)
     finally:
         await _end(process)
     if process.returncode == 0 and output:
         return msgspec.json.decode(output, type=Made)
     reason = complaint.decode(errors="replace").strip().rpartition("\n")[2]
     log.warning("image_refused", status=process.returncode, reason=reason)
-    return Made(error="TOO_LONG")  # a limit of the child has killed it
+    return Made(error="TOO_LONG", seconds=seconds)  # a limit of the child has killed it
 
 
 async def _end(process: Process) -> None:

@@ -16,7 +16,7 @@ from resolvers.operation.errors import UserErrorCode
 from store.client.database import Database
 from store.client.metering import METER
 from store.media import Form, MediaMissing
-from store.pictures import uploads
+from store.pictures import processing_time, uploads
 from store.pictures.uploads import Processed, Upload
 from store.records import Job
 from store.records.pictures import UploadPurpose, UploadState
@@ -59,6 +59,7 @@ async def _process(db: Database, upload: Upload) -> None:
         made = await make(db.settings, source, targets, square=upload.purpose in SQUARE)
         METER.images += 1
         METER.image_seconds += time.monotonic() - began
+        await processing_time.spend(db, upload.owner, made.seconds)
         METER.uploads[made.error or UploadState.READY.value] += 1
         if made.error:
             await uploads.fail(db, upload.id, upload.object, made.error)

@@ -61,16 +61,15 @@ class Worker:
         taken = await jobs.take_over(self._db, partitions)
         lost: Unavailable | None = None
         pause = min(PAUSE_SECONDS, self._db.settings.job_lease_seconds * WAITING / max(1, len(taken)))
-        for done, job in enumerate(taken):
-            if job.kind in SLOW:
-                self._slow.add(job)
-                continue
+        await self._slow.add([job for job in taken if job.kind in SLOW])
+        quick = [job for job in taken if job.kind not in SLOW]
+        for done, job in enumerate(quick):
             try:
                 await BACKGROUND.give_way(pause)
                 await self._try(job)
             except Unavailable as error:
                 if not self._db.is_cluster:
-                    self._db.unfinished.add(*taken[done:])
+                    self._db.unfinished.add(*quick[done:])
                     raise
                 self._db.unfinished.add(job)
                 lost = error

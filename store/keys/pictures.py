@@ -25,6 +25,11 @@ def uploaded(member: int, day: int) -> str:
     return f"uploaded:{{{partition(member)}}}:{member}:{day}"
 
 
+def processing_time(member: int, hour: int) -> str:
+    """string: processor time that a member's pictures have taken in an hour (since 1970), ms; expires after it"""
+    return f"processing_time:{{{partition(member)}}}:{member}:{hour}"
+
+
 def upload_channel(upload: int) -> str:
     """Return the Pub/Sub channel on which it is published that an upload's state has changed."""
     return f"upload:{{{partition(upload)}}}:{upload}"

@@ -81,11 +81,14 @@ class Made(Struct, frozen=True):
 
 def limit_of(settings: Settings, member: int, kind: Kind, text: str = "", target: str = "") -> Limit:
     """Return the limits of a member's write. `text` is a digest, "" where the text may be repeated."""
-    most: int = getattr(settings, f"{kind.value}_per_hour")
-    is_new = time.time() * 1000 - made_at(member) < settings.new_member_hours * HOUR_SECONDS * 1000
-    if is_new:
-        most = max(1, most * settings.new_member_percent // 100)
+    most, is_new = share_of(settings, member, getattr(settings, f"{kind.value}_per_hour"))
     return Limit(kind, member, most, is_new, settings.same_text_targets, text, target if text else "", _hour())
+
+
+def share_of(settings: Settings, member: int, most: int) -> tuple[int, bool]:
+    """Return what a member has of a limit, and whether that is the share of a new member."""
+    is_new = time.time() * 1000 - made_at(member) < settings.new_member_hours * HOUR_SECONDS * 1000
+    return max(1, most * settings.new_member_percent // 100) if is_new else most, is_new
 
 
 def script_parameters(member: int, limit: Limit | None) -> dict[str, Any]:

@@ -128,6 +128,12 @@ async def read(db: Database, upload: int) -> Upload | None:
     return Upload.read(upload, read_pairs(await db.one(*read_command(upload))))
 
 
+async def owners(db: Database, ids: Sequence[int]) -> list[int]:
+    """Return the members whose uploads these are, 0 for one that is gone. One round trip."""
+    found = await db.ask(*(("HGET", keys.image(upload), ImageField.OWNER) for upload in ids))
+    return [int(owner or 0) for owner in found]
+
+
 async def receive(db: Database, upload: int, name: str) -> tuple[str, Job | None]:
     """Note that the bytes of an upload are stored under a name; returns `new` with the job, `again` or `gone`."""
     p = partition(upload)
@@ -188,8 +194,8 @@ async def sweep(db: Database) -> int:
     within = ("-inf", f"({newest}", "BYSCORE", "LIMIT", 0, _EXPIRED_AT_ONCE)
     found = await db.ask(*(("ZRANGE", keys.uploads(p), *within) for p in range(PARTITIONS)))
     ids = [int(upload) for part in found for upload in part]
-    owners = await db.ask(*(("HGET", keys.image(upload), ImageField.OWNER) for upload in ids)) if ids else []
-    steps = [remove_command(db, upload, int(owner or 0)) for upload, owner in zip(ids, owners, strict=True)]
+    whose = await owners(db, ids) if ids else []
+    steps = [remove_command(db, upload, owner) for upload, owner in zip(ids, whose, strict=True)]
     return sum(await db.ask(*steps)) if steps else 0
 
 

@@ -132,7 +132,9 @@ class Settings(TracingSettings):
     likes_per_hour: int = setting(2_000, "likes of one member in an hour", least=1)
     follows_per_hour: int = setting(500, "follows and requests to follow of one member in an hour", least=1)
     messages_per_hour: int = setting(1_000, "messages of one member in an hour", least=1)
-    new_member_hours: int = setting(24, "hours after sign-up in which these limits per hour are stricter", least=0)
+    new_member_hours: int = setting(
+        24, "hours after sign-up in which these limits, and those on pictures, are stricter", least=0
+    )
     new_member_percent: int = setting(20, "share of these limits that a new member has, %", least=1, most=100)
     same_text_targets: int = setting(
         10, "conversations, posts and groups to which one member may send the same text in a day", least=1, most=1000

@@ -25,6 +25,9 @@ class PictureSettings:
     upload_seconds: int = setting(300, "how long the bytes of an upload may take to arrive, s", least=1, most=3_600)
     unattached_hours: int = setting(24, "hours after which an upload that is attached to nothing is removed", least=1)
     image_seconds: int = setting(30, "processor time that a picture may take to be processed, s", least=1, most=600)
+    image_seconds_per_hour: int = setting(
+        120, "processor time that the pictures of one member may take in an hour, s; others wait until it ends", least=1
+    )
     images_at_once: int = setting(1, "pictures that a worker processes at a time, each in a process", least=1, most=64)
     images_per_day: int = setting(200, "uploads that one member can begin in a day (UTC)", least=1, most=100_000)
     max_image_bytes: int = setting(10_000_000, "bytes of an uploaded picture", least=1_000, most=1 << 30)

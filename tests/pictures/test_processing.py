@@ -166,7 +166,7 @@ async def test_orientations(settings: Settings, tmp_path: Path, orientation: int
 async def test_refused_files(settings: Settings, tmp_path: Path, data: bytes, error: str) -> None:
     """A file that is no complete picture, or too large a one, is refused before it costs memory or time."""
     made, _ = await made_of(settings, tmp_path, data)
-    assert made == Made(error=error)
+    assert (made.error, made.width) == (error, 0)
     assert [(tmp_path / name).stat().st_size for name in ("large", "small")] == [0, 0]
 
 
@@ -253,13 +253,18 @@ async def test_transparency(settings: Settings, tmp_path: Path) -> None:
 
 
 async def test_limits_of_the_child(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A picture that needs more memory or time than is allowed fails, and the child process is gone."""
+    """A picture that needs more memory or time than is allowed fails, and the child process is gone.
+
+    One that was killed counts as having taken all its time.
+    """
     data = drawn("PNG", (1_000, 1_000))
     monkeypatch.setattr("resolvers.imaging.processing.START_BYTES", 24 << 20)
-    assert (await made_of(settings, tmp_path, data))[0] == Made(error="TOO_LONG")
+    made, _ = await made_of(settings, tmp_path, data)
+    assert made.error == "TOO_LONG"
     monkeypatch.undo()
+    killed = Made(error="TOO_LONG", seconds=settings.image_seconds)
     monkeypatch.setattr("resolvers.imaging.processing.WAITING", 0)
-    assert (await made_of(settings, tmp_path, data))[0] == Made(error="TOO_LONG")
+    assert (await made_of(settings, tmp_path, data))[0] == killed
     monkeypatch.setattr("resolvers.imaging.processing._PROGRAM", "while True: pass")
     monkeypatch.setattr("resolvers.imaging.processing.WAITING", 0.1)
-    assert (await made_of(settings, tmp_path, data))[0] == Made(error="TOO_LONG")
+    assert (await made_of(settings, tmp_path, data))[0] == killed
