@@ -9,6 +9,7 @@ from resolvers.operation.dataloader import Lookup
 from resolvers.operation.errors import UserErrorCode, refuse
 from resolvers.reading import global_ids
 from resolvers.rules import visibility
+from store.groups import reads
 from store.groups.records import Group, GroupKind, GroupRole
 from store.records import Post, Status
 
@@ -123,13 +124,6 @@ async def is_private(context: Context, group_id: int) -> bool:
     return found is not None and found.kind is GroupKind.PRIVATE
 
 
-async def moderates(context: Context, group_id: int) -> bool:
-    """Return whether the viewer is a moderator or owner of a group."""
-    found = await group(context, group_id)
-    own = await role(context, found) if found else None
-    return own is not None and own.moderates
-
-
 async def of_posts(context: Context, posts: Sequence[Status]) -> list[Group | None]:
     """Return the group of each post, None for one in no group. No round trip if `hydrate.posts` has read the posts."""
     found = iter(await groups(context, [post.group for post in posts if post.group]))
@@ -139,11 +133,23 @@ async def of_posts(context: Context, posts: Sequence[Status]) -> list[Group | No
 async def removable(context: Context, post_id: str) -> Post | None:
     """Return a post in a group that the viewer may delete, whether or not they see it; None for other posts.
 
-    Its author may have left a private group. A moderator of the group may be blocked by the author.
+    Its author may have left a private group. A moderator of the group may be blocked by the author. Raises Refused for
+    a moderator whose role is not above the author's, unless they are a moderator of the site, whose rank decides.
     """
     named = global_ids.read(post_id)
     found = await context.load.post.load(named[1]) if named and named[0] in global_ids.POSTS else None
     if found is None or not found.group or not global_ids.is_of(post_id, found):
         return None
-    is_own = found.author == context.viewer
-    return found if is_own or await moderates(context, found.group) else None
+    if found.author == context.viewer:
+        return found
+    group_of_post = await group(context, found.group)
+    own = await role(context, group_of_post) if group_of_post else None
+    if own is None or not own.moderates:
+        return None
+    (reply,) = await context.batcher.run([reads.role_command(found.group, found.author)])
+    if own.outranks(reads.read_role(reply)):
+        return found
+    if context.is_moderator:
+        return None
+    message = "postId: the role of its author in the group is not below yours"
+    raise refuse(UserErrorCode.NOT_ALLOWED, message, "postId")

@@ -32,6 +32,11 @@ class GroupRole(Enum):
         """Whether the role may do what the group's moderators may."""
         return self is not GroupRole.MEMBER
 
+    def outranks(self, other: GroupRole) -> bool:
+        """Return whether the role is higher than another one."""
+        roles = list(GroupRole)
+        return roles.index(self) > roles.index(other)
+
 
 class Group(Struct, frozen=True):
     """A group."""

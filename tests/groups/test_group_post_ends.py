@@ -10,7 +10,8 @@ from store import posts
 from store.client.database import Database
 from store.groups import changes
 from store.settings import Settings
-from tests.support.groups import EVERYWHERE, NODE, act, create, give, join, let_in, profile, show, timeline
+from tests.support.groups import EVERYWHERE, KINDS, NODE, act, create, give, join, let_in, profile, show, timeline
+from tests.support.moderation.acts import appoint, logged
 from tests.support.notifications import say
 from tests.support.people import PASSWORD, Member, contents, shrunk
 from tests.support.probes.accounts import traces
@@ -26,7 +27,7 @@ def settings(settings: Settings) -> Settings:
 
 
 async def test_deleting(db: Database, alice: Member, bob: Member, carol: Member) -> None:
-    """Its author deletes a post, also when they have left the group, and so do the group's moderators."""
+    """Its author deletes a post, also when they have left the group, and so do the group's moderators above them."""
     group = await create(alice, "PRIVATE")
     await let_in(alice, group, bob, carol)
     await give(alice, group, carol, "MODERATOR")
@@ -36,7 +37,7 @@ async def test_deleting(db: Database, alice: Member, bob: Member, carol: Member)
     assert await carol.refused("hidePost", postId=one) == ("NOT_ALLOWED", ["postId"])
     payload = await carol.do("deletePost", "deletedPostId author { login postCount }", postId=one)
     assert payload == {"deletedPostId": one, "author": {"login": "bob", "postCount": 2}, "userErrors": []}
-    await delete(carol, mine)
+    await delete(alice, mine)
     await bob.do("block", userIds=[carol.id])
     assert await carol.refused("deletePost", postId=one) == ("NOT_FOUND", ["postId"])
     await delete(carol, two)
@@ -46,6 +47,45 @@ async def test_deleting(db: Database, alice: Member, bob: Member, carol: Member)
     assert await timeline(alice, group) == []
     assert await alice.refused("deletePost", postId=three) == ("NOT_FOUND", ["postId"])
     await assert_clean(db)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_nobody_deletes_posts_of_an_equal_or_superior(
+    db: Database, alice: Member, bob: Member, carol: Member, kind: str
+) -> None:
+    """A moderator deletes no post of an owner or moderator, an owner none of an owner, and a refusal writes nothing."""
+    group = await create(alice, kind)
+    await let_in(alice, group, bob, carol)
+    for member in (bob, carol):
+        await give(alice, group, member, "MODERATOR")
+    of_alice, of_bob = [await member.post("hello", groupId=group) for member in (alice, bob)]
+    await alice.do("block", userIds=[carol.id])
+    before = await contents(db)
+    refused = ("NOT_ALLOWED", ["postId"])
+    for actor, post in ((bob, of_alice), (carol, of_alice), (carol, of_bob)):
+        assert await actor.refused("deletePost", postId=post) == refused
+    assert await contents(db) == before
+    await give(alice, group, bob, "OWNER")
+    for actor, post in ((alice, of_bob), (bob, of_alice)):
+        assert await actor.refused("deletePost", postId=post) == refused
+    await act(bob, "leaveGroup", group)
+    await delete(alice, of_bob)
+    assert await timeline(alice, group) == [of_alice]
+    await assert_clean(db)
+
+
+async def test_a_moderator_of_the_site_has_their_own_rank(
+    db: Database, alice: Member, bob: Member, anonymous: Member
+) -> None:
+    """A moderator of the site deletes a post of a group's owner as such, with an entry in the log."""
+    mona = await appoint(db, anonymous, "mona")
+    group = await create(alice)
+    await join(group, mona)
+    await give(alice, group, mona, "MODERATOR")
+    post = await alice.post("hello", groupId=group)
+    await delete(mona, post)
+    assert await timeline(alice, group) == []
+    assert [act["kind"] for act in await logged(mona)] == ["CONTENT_DELETED"]
 
 
 async def test_hiding(alice: Member, bob: Member, carol: Member) -> None:
