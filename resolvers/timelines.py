@@ -24,10 +24,10 @@ from resolvers.reading.timeline_page import Home, Posts
 from store import homes
 from store.groups.records import Group
 from store.groups.timeline import timeline_list
-from store.ids import CLOCK_SKEW, instant
+from store.ids import CLOCK_SKEW, instant, partition
 from store.notifications import Mentioned, mentions_list, read_mentions
 from store.public_timelines import hashtag_lists, public_lists
-from store.records import Entry, User
+from store.records import Entry, Status, User
 from store.timelines import Slice, profile_list, read_slice
 
 UNREAD_SEEN = 100  # newest entries of a home that are counted as unread only if the viewer would be shown them
@@ -86,14 +86,20 @@ async def home_read_up_to(context: Context, who: Claims) -> str | None:
 async def home_unread_count(context: Context, who: Claims) -> int:
     """Return how many entries of the viewer's home lie above the mark, at most `HOME_SIZE`; four round trips.
 
-    The newest `UNREAD_SEEN` are counted only if the viewer would be shown them, and all others in any case.
+    The newest `UNREAD_SEEN` are counted only if the viewer would be shown them, and all others in any case. One's own
+    posts never count.
     """
     (mark,) = await context.batcher.run([homes.read_up_to_command(who.member)])
     timeline = Home(context, who.member)
     above = Slice(int(mark or 0), None, newest_first=True, count=context.settings.home_size)
     entries = await timeline.ids(above)
-    shown = await timeline_page.edges(timeline, entries[:UNREAD_SEEN])
-    return sum(edge is not None for edge in shown) + len(entries[UNREAD_SEEN:])
+    newest, others = entries[:UNREAD_SEEN], [entry.entity for entry in entries[UNREAD_SEEN:]]
+    # A member's posts lie in their partition, and most posts of others do not.
+    near = [post for post in others if partition(post) == partition(who.member)]
+    shown, records = await asyncio.gather(timeline_page.edges(timeline, newest), context.load.post.load_many(near))
+    seen = [post for edge in shown if edge and isinstance(post := edge.node, Status)]
+    own = [post for post in (*seen, *records) if post and post.author == who.member]
+    return len(seen) + len(others) - len(own)
 
 
 async def profile(context: Context, user: User, span: Span) -> Page[TimelineEdge]:

@@ -60,16 +60,16 @@ class HomeFacts(Struct, frozen=True):
     def _edge(
         self, place: int, post: Post, in_store: tuple[Source, ...], others: Sequence[Source], stored: int | None
     ) -> TimelineEdge | None:
-        if post.reply_to_author and not self._shows_reply(post):
-            return None
         has_author = not post.group and (post.author == self.sight.viewer or self.relationships[post.author].follows)
+        is_told = has_author and (not post.reply_to_author or self._shows_reply(post))  # shown without any repost
         if has_author and not in_store and not others and place == stored == post.id:
-            return TimelineEdge(paging.cursor(HOME, place), post)  # fast path for most entries; same as the rules
+            # The fast path for most entries. It gives the same as the rules.
+            return TimelineEdge(paging.cursor(HOME, place), post) if is_told else None
         existing, own = self._existing(post, (*in_store, *others)), post.id if has_author else None
         if self.floor is not None and place != self._listed_place(post, own, existing, in_store, stored):
             return None
         shown = shown_sources(self.sight, merging.in_order_of_lifts(existing, place))
-        return TimelineEdge(paging.cursor(HOME, place), post, shown) if has_author or shown else None
+        return TimelineEdge(paging.cursor(HOME, place), post, shown) if is_told or shown else None
 
     def _listed_place(
         self, post: Post, own: int | None, existing: Sequence[Source], in_store: Sequence[Source], stored: int | None
@@ -205,12 +205,12 @@ async def placed(
     has_author = record.home_author == viewer or record.home_author in following
     own = [record.id] if has_author else []
     place = merging.place((*own, *(source.repost for source in sources)), bounds.lift(context.db))
-    is_shown = context.settings.home_shows_all_replies or merging.shows_reply(record, viewer, following.__contains__)
-    if place is None or not is_shown:
+    shows_reply = context.settings.home_shows_all_replies or merging.shows_reply(record, viewer, following.__contains__)
+    if place is None:
         return Placed(record, None)
     shown = shown_sources(sight, merging.in_order_of_lifts(sources, place))
-    edge = TimelineEdge(paging.cursor(HOME, place), post, shown) if has_author or shown else None
-    return Placed(record, edge)
+    is_told = has_author and shows_reply
+    return Placed(record, TimelineEdge(paging.cursor(HOME, place), post, shown) if is_told or shown else None)
 
 
 async def _sources(

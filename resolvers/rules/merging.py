@@ -39,10 +39,10 @@ def in_order_of_lifts(sources: Sequence[Source], place: int) -> tuple[Source, ..
 
 
 def shows_reply(post: Post, viewer: int, follows: Callable[[int], bool]) -> bool:
-    """Return whether a home shows a post, as far as it is a reply: not one between two members of whom it knows one.
+    """Return whether a home shows a post that its author adds, as far as it is a reply: not one to a stranger.
 
     A reply is shown to its author, and to members who follow, or are, the author of the answered post. A reply to a
-    post of one's own counts as a post.
+    post of one's own counts as a post. A plain repost by somebody followed shows any reply.
     """
     answered = post.reply_to_author
     return answered is None or answered == post.author or viewer in {post.author, answered} or follows(answered)

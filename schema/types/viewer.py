@@ -207,7 +207,7 @@ class Viewer(Node):
         resolver=_home_unread_count,
         graphql_type=int,
         description=f"How many home entries are above `homeReadUpTo`, at most {limit('home_size')}. Among the newest "
-        f"{timelines.UNREAD_SEEN}, only those that the viewer would be shown count.",
+        f"{timelines.UNREAD_SEEN}, only those that the viewer would be shown count. Own posts never count.",
     )
     follow_requests = strawberry.field(
         resolver=_follow_requests,

@@ -12,6 +12,7 @@ from resolvers.operation.services import Services
 from store import keys
 from store.client.database import Database
 from store.settings import Settings
+from tests.support.groups import create, join
 from tests.support.people import PASSWORD, Member, shrunk
 from tests.support.work import number, work_off
 
@@ -44,7 +45,7 @@ async def test_a_mark(alice: Member, bob: Member) -> None:
         assert await marked(alice) == (found[2], 2)
     await bob.post("newer")
     assert await marked(alice) == (found[2], 3)
-    assert await marked(bob) == (None, 6)
+    assert await marked(bob) == (None, 0)
     await alice.do("markHomeRead", cursor=(await cursors(alice))[0])
     assert (await marked(alice))[1] == 0
 
@@ -61,6 +62,23 @@ async def test_what_is_not_shown(db: Database, alice: Member, bob: Member, carol
     assert (await marked(alice))[1] == 2
     await accounts.set_suspension(db, "bob", suspended=True)
     assert (await marked(alice))[1] == 0
+
+
+async def test_ones_own_posts(alice: Member, bob: Member, carol: Member) -> None:
+    """One's own posts never count: not when a repost lifts or names them, in a group or outside; a repost does."""
+    await alice.follow(bob)
+    group = await create(alice)
+    await join(group, bob)
+    own = [await alice.post("mine"), await alice.post("in the group", groupId=group)]
+    for post in own:
+        await bob.repost(post)
+    assert (await alice.home()) == own[::-1]
+    assert await marked(alice) == (None, 0)
+    await alice.repost(await bob.post("his"))
+    await bob.repost(await carol.post("hers"))
+    assert await marked(alice) == (None, 2)
+    await alice.repost(own[0], "a quote of mine")
+    assert await marked(alice) == (None, 2)
 
 
 async def test_the_mark_outlives_a_home(db: Database, worker: Worker, alice: Member, bob: Member) -> None:
@@ -92,6 +110,18 @@ class TestMany:
         assert (await marked(alice))[1] == 119
         await bob.do("hidePost", postId=posts[10])
         assert (await marked(alice))[1] == 119
+
+    async def test_ones_own_below_the_newest(self, alice: Member, bob: Member) -> None:
+        """Below the newest hundred entries, one's own posts do not count either."""
+        await alice.follow(bob)
+        await bob.post("first")
+        group = await create(alice)
+        await join(group, bob)
+        for post in (await alice.post("mine"), await alice.post("in the group", groupId=group)):
+            await bob.repost(post)
+        for i in range(101):
+            await bob.post(str(i))
+        assert await marked(alice) == (None, 102)
 
     async def test_round_trips(self, services: Services, alice: Member, bob: Member) -> None:
         """The count costs four round trips, for few entries and for many."""

@@ -172,10 +172,9 @@ class Model:
         for line in home(member, self.following(member), self.posts.values(), self.lift):
             author, sources = self.posts[line.post].author, tuple(s for s in line.sources if self.wants(member, s))
             has_author = author == member or (member, author) in self.follows
-            is_listed = bool(sources) or (has_author and not self.posts[line.post].group)
-            if self._is_between_strangers(member, self.posts[line.post]):
-                continue
-            if is_listed and self.sees(member, line.post) and self.wants(member, author):
+            post = self.posts[line.post]
+            is_told = has_author and not post.group and not self._is_between_strangers(member, post)
+            if (is_told or sources) and self.sees(member, line.post) and self.wants(member, author):
                 shown.append(replace(line, sources=sources))
         return shown
 
