@@ -10,7 +10,7 @@ from resolvers.operation.context import Context
 from resolvers.operation.errors import Refused, UserErrorCode, refuse
 from resolvers.operation.inputs import checked_key, checked_text, input_digest, key_conflict
 from resolvers.operation.payloads import CommentPayload, DeleteCommentPayload, PostIdPayload
-from resolvers.reading import global_ids, hydrate, mentions, moderation, paging
+from resolvers.reading import global_ids, groups, hydrate, mentions, moderation, paging
 from resolvers.reading.paging import NodeEdge, Page
 from store import idempotency, likes_and_comments
 from store.idempotency import Claim
@@ -19,7 +19,7 @@ from store.limits.writes import Kind
 from store.moderation.records import Act, ModerationActKind, Subject
 from store.records import Comment, Post, User
 
-UNSEEN = -1  # an id that no comment has
+NO_COMMENT = -1  # an id that no comment has: an answer to it is refused, unless it is a retry
 
 
 async def like(context: Context, *, post_id: str) -> PostIdPayload:
@@ -62,15 +62,16 @@ async def _answer(context: Context, post: Post, liking: Liking | None, *, has_li
 async def comment(
     context: Context, *, post_id: str, text: str, reply_to_id: str | None = None, idempotency_key: str | None = None
 ) -> CommentPayload:
-    """Comment on a post, or reply to a comment on it."""
+    """Comment on a post, or reply to a comment on it. In a group, only its members do."""
     author = await context.member()
     key = checked_key(idempotency_key)
     words = checked_text(text, context.settings.max_text)
     reply_to = global_ids.expect(reply_to_id, ("comment",), "replyToId") if reply_to_id is not None else None
     post = await hydrate.acted_on(context, post_id)
     digest = input_digest(words, post.id, reply_to)
-    if reply_to is not None and await hydrate.comment(context, reply_to) is None:
-        reply_to = UNSEEN  # treated like a missing comment; a retry still gets its first result
+    may_comment = await groups.has_joined(context, post)
+    if not may_comment or (reply_to is not None and await hydrate.comment(context, reply_to) is None):
+        reply_to = NO_COMMENT
     draft = CommentDraft(
         post=post.id,
         author=author,
@@ -81,7 +82,7 @@ async def comment(
         digest=digest,
         limit=await write_limits.limit(context, Kind.COMMENTS, words, post.id),
     )
-    created = await _commit(context, draft)
+    created = await _commit(context, draft, may_comment=may_comment)
     context.forget()
     made = await hydrate.comment(context, created)
     if made is None:
@@ -89,7 +90,7 @@ async def comment(
     return CommentPayload(comment=made, post=await hydrate.post(context, post.id))
 
 
-async def _commit(context: Context, draft: CommentDraft) -> int:
+async def _commit(context: Context, draft: CommentDraft, *, may_comment: bool) -> int:
     """Commit a comment and run its job; returns its id. Raises Refused."""
     key = draft.idempotency_key
     claim = Claim(draft.author, "comment", key, f"{draft.digest} {draft.post}") if key else None
@@ -102,19 +103,23 @@ async def _commit(context: Context, draft: CommentDraft) -> int:
             await uncounted
         if created:
             await _take_back(context, created, draft.post)
-        raise await _refusal(context, draft, outcome, claim)
+        raise await _refusal(context, draft, outcome, claim, may_comment=may_comment)
     if job:
         await dispatch.finish(context.db, job, context.batcher)
     return created
 
 
-async def _refusal(context: Context, draft: CommentDraft, outcome: str, claim: Claim | None) -> Exception:
+async def _refusal(
+    context: Context, draft: CommentDraft, outcome: str, claim: Claim | None, *, may_comment: bool
+) -> Exception:
     if outcome == "conflict":
         return key_conflict()
     if outcome == "gone":
         return _no_post()
     if claim:
         await idempotency.release(context.db, claim)
+    if not may_comment:
+        return refuse(UserErrorCode.NOT_ALLOWED, "postId: only members of its group comment on this post", "postId")
     no_reply = "replyToId: there is no such comment on this post"
     return write_limits.refusal(draft.limit, outcome) or refuse(UserErrorCode.NOT_FOUND, no_reply, "replyToId")
 

@@ -118,6 +118,11 @@ async def posted_in(context: Context, group_id: str | None) -> int | None:
     return found.id
 
 
+async def has_joined(context: Context, post: Post) -> bool:
+    """Return whether the viewer is in the group of a post; True for a post in no group. No round trip if it is seen."""
+    return not post.group or (context.viewer is not None and await context.load.is_in_group.load(post.group))
+
+
 async def is_private(context: Context, group_id: int) -> bool:
     """Return whether a group is private; False without the group."""
     found = await group(context, group_id)

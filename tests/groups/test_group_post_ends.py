@@ -109,7 +109,7 @@ async def test_deleting_the_group(
     await carol.follow(bob)
     made = [await member.post(f"{turn}", groupId=group) for turn in range(3) for member in (alice, bob)]
     await bob.post("so", groupId=group, inReplyToId=made[0])
-    await say(carol, made[0], "well")
+    await say(bob, made[0], "well")
     plain, quote = await bob.repost(made[0]), await bob.repost(made[0], "see")
     kept = await alice.post("kept")
     await hide(alice, made[2])

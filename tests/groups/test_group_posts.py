@@ -126,6 +126,35 @@ async def test_replies(db: Database, alice: Member, bob: Member, carol: Member) 
     await assert_clean(db)
 
 
+@pytest.mark.parametrize("kind", ["PUBLIC", "ANNOUNCEMENT"])
+async def test_comments_and_likes(db: Database, alice: Member, bob: Member, carol: Member, kind: str) -> None:
+    """Only members of a group comment on its posts; likes need the right to read; a refusal writes no comment."""
+    group = await create(alice, kind)
+    await join(group, bob)
+    post = await alice.post("hello", groupId=group)
+    plain = await bob.repost(post)
+    remark = await say(bob, post, "yes")
+    listed = ("ZRANGE", keys.comments(number(post)), 0, -1)
+    before = await db.one(*listed)
+    for fields in ({"postId": post}, {"postId": plain}, {"postId": post, "replyToId": remark}):
+        refused = await carol.refused("comment", text="so", idempotencyKey="once", **fields)
+        assert refused == ("NOT_ALLOWED", ["postId"])
+    assert await db.one(*listed) == before
+    await carol.do("like", postId=post)
+    assert (await carol.ask("query($id: ID!) { node(id: $id) { ... on Post { likeCount } } }", id=post)) == {
+        "likeCount": 1
+    }
+    await join(group, carol)
+    fields = {"postId": post, "text": "so", "replyToId": remark, "idempotencyKey": "once"}
+    made = await carol.do("comment", "comment { id }", **fields)
+    await act(carol, "leaveGroup", group)
+    assert await carol.do("comment", "comment { id }", **fields) == made
+    assert await carol.refused("comment", postId=post, text="more") == ("NOT_ALLOWED", ["postId"])
+    assert (await carol.do("deleteComment", commentId=made["comment"]["id"]))["userErrors"] == []
+    assert await db.one(*listed) == before
+    await assert_clean(db)
+
+
 async def test_reposts(db: Database, alice: Member, bob: Member, carol: Member, anonymous: Member) -> None:
     """A post in an open group is reposted as any other. It is at home by the repost alone, also for its author."""
     group = await create(alice)

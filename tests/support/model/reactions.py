@@ -78,7 +78,7 @@ class Reactions(RelationshipSteps):
             known = [comment.id for comment in self.model.comments(post_id)]
             answers = self.lot.choice(known) if known and self.lot.random() < 0.5 else None
             await self._look(me.login, post_id)
-            code = self._unseen(me.login, post_id)
+            code = self._unseen(me.login, post_id) or self._left_out(me.login, post_id)
             fields = {"postId": self.ids[post_id], "text": text}
             if answers:
                 await self._meet(me.login, self.model.remarks[answers].author)
@@ -116,6 +116,11 @@ class Reactions(RelationshipSteps):
     def _unseen(self, login: str, post_id: int) -> str | None:
         """Return the error code for a member who may not act, or does not see a post."""
         return self._barring(login) or (None if self.model.sees(login, post_id) else "NOT_FOUND")
+
+    def _left_out(self, login: str, post_id: int) -> str | None:
+        """Return the error code for a member who is not in a post's group."""
+        group = self.model.posts[self.model.target_of(post_id)].group
+        return "NOT_ALLOWED" if group and login not in self.model.groups[group].joined else None
 
     def _unseen_comment(self, login: str, comment: int) -> str | None:
         return None if self.model.sees_comment(login, comment) else "NOT_FOUND"
