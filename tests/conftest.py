@@ -35,7 +35,8 @@ from tests.support.people import (
     Member,
     sign_up,
 )
-from tests.support.servers.cluster import REDIS, STEADY_MS, lasting_cluster
+from tests.support.servers.cluster import STEADY_MS, lasting_cluster
+from tests.support.servers.processes import REDIS
 from tests.support.stored import empty, find
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))

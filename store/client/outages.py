@@ -44,14 +44,22 @@ STATES: dict[str, type[Unavailable]] = {
 }
 OUTAGES = frozenset((*STATES.values(), Lost))  # types of replies that report an outage
 
-_DENIED = "ACL failure in script"  # a script's NOPERM begins with this
+# Errors of a command in a script that have no code of their own, by words of their text.
+_IN_SCRIPTS = {
+    "ACL failure in script": "NOPERM",  # Valkey, and Redis from 7.2 on
+    "The user executing the script": "NOPERM",  # Redis 7.0
+    "while the cluster is down": "CLUSTERDOWN",
+}
+_ONLY_READS = ("only accepts read commands", "is down and readonly")  # with cluster-allow-reads-when-down
 
 
 def outage(code: str, text: str) -> Unavailable | None:
     """Return the outage that an error reply reports, None for an error of the command itself."""
-    if code == "ERR" and text.startswith(f"ERR {_DENIED}"):
-        code = "NOPERM"
+    if code == "ERR":
+        code = next((state for words, state in _IN_SCRIPTS.items() if words in text), code)
     kind = STATES.get(code)
+    if code == "CLUSTERDOWN" and any(words in text for words in _ONLY_READS):
+        kind = CommandRefused
     return kind(text, code) if kind else None
 
 

@@ -9,9 +9,9 @@ import pytest
 from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import AskError, TryAgainError
 
-from tests.support.servers.cluster import PARTITION_SLOTS, SERVERS, VALKEY, Cluster, cluster, slot
+from tests.support.servers.cluster import PARTITION_SLOTS, Cluster, cluster, slot
 from tests.support.servers.nodes import Node
-from tests.support.servers.processes import until
+from tests.support.servers.processes import SERVERS, VALKEY, until
 
 
 def _client(of: Cluster) -> RedisCluster:

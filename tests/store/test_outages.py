@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from redis.exceptions import ResponseError
 
 from resolvers.jobs.worker import Worker
 from resolvers.operation.services import Services
@@ -17,12 +16,11 @@ from resolvers.upkeep import verify
 from store import homes, jobs, keys
 from store.client import cache, database
 from store.client.connection import connect
-from store.client.database import CommandRefused, Database, Unavailable
-from store.client.outages import Redirected
+from store.client.database import Database, Unavailable
 from store.settings import Settings
 from tests.support.people import PASSWORD, USER_ERRORS, Member, contents, mutation_text, shrunk, sign_up
 from tests.support.servers.outages import REFUSING, SILENCED, outage
-from tests.support.servers.processes import Redis, own_store, process
+from tests.support.servers.processes import SERVERS, VALKEY, Redis, own_store, process
 from tests.support.transport.live import watching
 from tests.support.work import number, waiting, work_off
 
@@ -42,9 +40,9 @@ SOON = 1.0  # s within which /readyz answers
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Redis]:
+async def store(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Redis]:
     """A store of the test's own, which it can put into any state."""
-    async with own_store(tmp_path) as server:
+    async with own_store(tmp_path, getattr(request, "param", VALKEY)) as server:
         yield server
 
 
@@ -86,6 +84,7 @@ async def test_reads_go_on(settings: Settings, db: Database, alice: Member, bob:
     assert await readiness(alice) == (200, "ok")
 
 
+@pytest.mark.parametrize("store", SERVERS, indirect=True)
 @pytest.mark.parametrize("state", REFUSING)
 async def test_refused_writes(
     settings: Settings, db: Database, worker: Worker, alice: Member, bob: Member, state: str
@@ -158,6 +157,13 @@ async def test_what_goes_on_without_memory(
     assert await alice.home() == [other]
     report = await verify.verify(db, homes=None, seed=1, progress=lambda _: None)
     assert report.findings == []
+
+
+async def test_half_of_the_permissions(db: Database, alice: Member) -> None:
+    """A script that may write but not lease its job is refused with the state of the server, too."""
+    await alice.post("this makes the group of workers")
+    await db.ask(("ACL", "SETUSER", "default", "-xreadgroup"))
+    assert await alice.fail('mutation { post(input: {text: "x"}) { status { id } } }') == "SERVICE_UNAVAILABLE"
 
 
 async def test_requests_are_limited_all_the_same(settings: Settings, alice: Member, bob: Member) -> None:
@@ -239,23 +245,6 @@ async def test_the_check_of_readiness_keeps_nothing(db: Database, services: Serv
     """Asking whether the store accepts writes leaves no key behind."""
     assert await services.trouble() == ""
     assert await contents(db) == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        *((f"{code} of the server", Unavailable) for code in ("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN")),
-        *((f"{code} of the server", Redirected) for code in ("MOVED", "ASK", "TRYAGAIN")),
-        *((f"{code} of the server", CommandRefused) for code in ("OOM", "MISCONF", "NOREPLICAS", "READONLY", "NOPERM")),
-        ("ERR wrong number of arguments", ResponseError),
-        ("WRONGTYPE Operation against a key", ResponseError),
-    ],
-)
-async def test_states_and_bugs(db: Database, text: str, kind: type[Exception]) -> None:
-    """States of the server are outages; any other error reply is a bug."""
-    with pytest.raises(kind) as caught:
-        await db.ask(("EVAL", f"return redis.error_reply('{text}')", 0))
-    assert type(caught.value) is kind
 
 
 @pytest.mark.parametrize("query", [PAGE, "mutation { logOut { userErrors { code } } }"])

@@ -47,7 +47,9 @@ local function commit(stream, id, kind, body)
   end
   local read = redis.pcall('XREADGROUP', 'GROUP', 'workers', 'perch', 'STREAMS', stream, '>')
   if read.err then
-    redis.call('XGROUP', 'CREATE', stream, 'workers', '0')
+    if string.find(read.err, 'NOGROUP', 1, true) then
+      redis.call('XGROUP', 'CREATE', stream, 'workers', '0')
+    end
     redis.call('XREADGROUP', 'GROUP', 'workers', 'perch', 'STREAMS', stream, '>')
   end
 end

