@@ -16,6 +16,7 @@ from resolvers.jobs.worker import Worker
 from resolvers.mail.mailer import Mailer
 from resolvers.operation.services import Services
 from serving import systemd
+from store.client import clocks
 from store.client.tasks import stop
 from store.embedded import opening
 from store.settings import Settings, urls
@@ -36,7 +37,11 @@ async def opened(settings: Settings) -> AsyncIterator[Services]:
         services = Services(settings, db, opening.secret(settings))
         try:
             await services.start()
-            yield services
+            comparing = asyncio.create_task(clocks.keep_comparing(db), name="clocks")
+            try:
+                yield services
+            finally:
+                await stop(comparing)
         finally:
             await services.close()
 

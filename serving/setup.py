@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import schema
 from serving.http.descriptors import most_connections
 from serving.running import BACKLOG
-from store.client import requirements
+from store.client import clocks, health, requirements
 from store.client.database import Database, Unavailable, UnsupportedServer
 from store.embedded import opening
 from store.embedded.launch import EmbeddedStoreError
@@ -88,10 +88,16 @@ async def _of_server(db: Database, shown: str) -> list[Problem]:
         ]
     except Unavailable as error:
         found.append(Problem(f"the store {shown} does not show its settings: {error}", "allow CONFIG GET to its user"))
-    if state := await db.trouble():
-        found.append(Problem(f"the store {shown} refuses reads or writes: {state}", "see docs/operations.md"))
-    if (seconds := await requirements.clock_difference(db)) > CLOCK_SKEW.total_seconds():
-        found.append(Problem(f"the clock of the store {shown} differs by {seconds:,.0f} s", "run NTP on all machines"))
+    for server in await health.look(db.servers):
+        name = server.server or shown
+        if server.state:
+            found.append(Problem(f"the store {name} refuses reads or writes: {server.state}", "see docs/operations.md"))
+        if abs(seconds := server.clock or 0) > CLOCK_SKEW.total_seconds():
+            found.append(
+                Problem(f"the clock of the store {name} differs by {seconds:,.0f} s", "run NTP on all machines")
+            )
+    if (seconds := await clocks.newest_id_ahead(db)) > CLOCK_SKEW.total_seconds():
+        found.append(Problem(f"the newest id is {seconds:,.0f} s ahead of the clock", "see docs/runbooks.md"))
     if (layout := await versions.current(db)) < versions.NEWEST:
         found.append(
             Problem(f"the store {shown} has layout {layout}, not {versions.NEWEST}", "run the command migrate")

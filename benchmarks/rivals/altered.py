@@ -31,7 +31,8 @@ from resolvers.operation.context import Context
 from schema.execution.operations import Schema
 from store.client.cache import Cache
 from store.client.cached_values import Reading
-from store.client.connection import Commands, RedisConnections
+from store.client.connection import Commands
+from store.client.connections import RedisConnections
 
 SIZE = "CONSTANT_BYTES"  # the variable that says how long an answer from memory is
 CONNECTIONS = 100  # of redis-py's pool
@@ -40,7 +41,7 @@ CONNECTIONS = 100  # of redis-py's pool
 class Pipelines:
     """Connections as redis-py has them: each batch takes one of a pool, and has it to itself until it is answered."""
 
-    def __init__(self, make: Callable[[], AbstractConnection], _count: int, _reply_seconds: float) -> None:
+    def __init__(self, make: Callable[[], AbstractConnection], *_: object) -> None:
         kwargs: dict[str, Any] = make.__self__.connection_kwargs  # type: ignore[attr-defined]  # of the pool it is of
         kind = make.__self__.connection_class  # type: ignore[attr-defined]
         pool = redis.BlockingConnectionPool(connection_class=kind, max_connections=CONNECTIONS, **kwargs)

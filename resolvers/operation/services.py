@@ -18,6 +18,7 @@ from resolvers.operation.viewer_home import BigAuthors
 from store import jobs, sessions
 from store.client import health
 from store.client.database import Database, Unavailable
+from store.client.health import Readiness
 from store.client.pubsub import PubSub
 from store.client.tasks import stop
 from store.events.reader import Log
@@ -79,11 +80,11 @@ class Services:
 
     def store_silence(self) -> float:
         """Return for how long the store has left a command unanswered, s; no round trip."""
-        return health.silence(self.db)
+        return health.silence(self.db.cache.silence, self.db.nodes)
 
-    async def trouble(self) -> str:
-        """Return the state that keeps the database from answering or from accepting writes; "" if it does both."""
-        return await self.db.trouble()
+    async def readiness(self) -> Readiness:
+        """Return whether the store answers reads and accepts writes, within a second; raises nothing."""
+        return health.readiness(await health.look(self.db.servers))
 
     def on_session_end(self, callback: OnSessionEnd) -> None:
         """Register a callback for the end of sessions, in this or another process; it gets member and session."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 
 from resolvers.operation.errors import RequestError
 from resolvers.operation.tokens import Claims
+from store.client.health import Readiness
 from store.settings import Settings
 
 
@@ -100,8 +101,8 @@ class Services(Protocol):
     def store_silence(self) -> float:
         """Return for how long the store has left a command unanswered, s; no round trip."""
 
-    async def trouble(self) -> str:
-        """Return the state that keeps the database from answering or from accepting writes, "" where none does."""
+    async def readiness(self) -> Readiness:
+        """Return whether the store answers reads and accepts writes; raises nothing."""
 
     def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
         """Register a callback for ended sessions: it gets the member and the session, or None for all sessions."""

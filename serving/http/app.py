@@ -16,6 +16,7 @@ from serving.http.addresses import Proxies
 from serving.http.exports import Exports
 from serving.http.gate import Door
 from serving.http.headers import Origins
+from serving.http.health import HealthChecks
 from serving.http.media import ROUTE as MEDIA
 from serving.http.media import Media
 from serving.http.middleware import observe
@@ -72,8 +73,7 @@ def create_app(
     app.router.add_get(EXPORTS + "{token}", Exports(services, settings.trusted_proxies).__call__, allow_head=False)
     app.router.add_get(MEDIA, Media(services).__call__)
     Uploads(services, settings.trusted_proxies).add_routes(app)
-    app.router.add_get("/healthz", _lives)
-    app.router.add_get("/readyz", _is_ready)
+    HealthChecks(services, app[STOPPING]).add_routes(app)
     graphiql.add_routes(app)
     MailLinkPages(schema, services, new_context).add_routes(app)
     if web_client.is_built(web_client.DIST):
@@ -117,15 +117,3 @@ async def _shut_down(app: web.Application) -> None:
 
 async def _to_graphql(_: web.Request) -> web.Response:
     return web.Response(status=302, headers={hdrs.LOCATION: PATH})
-
-
-async def _lives(_: web.Request) -> web.Response:
-    return web.Response(text="ok")
-
-
-async def _is_ready(request: web.Request) -> web.Response:
-    if request.app[STOPPING].is_set():
-        return web.Response(status=503, text="stopping")
-    if state := await request.app[SERVICES].trouble():
-        return web.Response(status=503, text=f"the database does not answer, or accepts no writes: {state}")
-    return web.Response(text="ok")

@@ -15,13 +15,12 @@ from aiohttp.http import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from resolvers.operation.errors import RequestError, ServiceUnavailable
-from serving.http import responses
+from serving.http import health, responses
 from serving.http.headers import Origins, complete, request_id
 from serving.overload.kinds import ANONYMOUS, READ, WRITE, Kind, of_document
 from serving.overload.shedding import Shedder
 from store.settings import Settings
 
-ALWAYS = frozenset({"/healthz", "/readyz"})  # Monitoring would restart a process that refuses these.
 _BODILESS = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _BREAK = b"\r\n\r\n"
 _PLACE = "(request id)"
@@ -50,7 +49,7 @@ class Door:
 
     def refusal(self, message: RawRequestMessage, body: StreamReader) -> bytes | None:
         """Return the refusal of a request as it is sent, None where there is room for the request."""
-        if message.method == hdrs.METH_OPTIONS or message.path in ALWAYS or hdrs.EXPECT in message.headers:
+        if message.method == hdrs.METH_OPTIONS or message.path in health.PATHS or hdrs.EXPECT in message.headers:
             return None
         reason = self.shedder.reason(_kind(message, body))
         if not reason:

@@ -12,12 +12,11 @@ from aiohttp.typedefs import Handler
 from resolvers.exports import PATH as EXPORTS
 from resolvers.operation.errors import RequestError
 from resolvers.uploads import PATH as UPLOADS
-from serving.http import responses
+from serving.http import health, responses
 from serving.http.headers import REQUEST_ID, request_id
 
 OPERATION = web.RequestKey("operation", str)
 
-_QUIET_PATHS = frozenset({"/healthz", "/readyz"})  # polled every few seconds by monitoring
 _ERRORS = 400  # HTTP statuses from here on
 
 log = structlog.get_logger(__name__)
@@ -32,7 +31,7 @@ async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
     structlog.contextvars.bind_contextvars(request_id=request[REQUEST_ID])
     structlog.contextvars.unbind_contextvars("trace_id")
     response = await _answer(request, handler)
-    level = logging.DEBUG if request.path in _QUIET_PATHS else logging.INFO
+    level = logging.DEBUG if request.path in health.PATHS else logging.INFO
     if log.is_enabled_for(level):
         log.log(
             level,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from schema.execution.plans import Planner
 from serving.overload.shedding import Shedder
+from store.client.health import Health
 from store.client.metering import Meter
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)  # bounds of histograms
@@ -115,13 +116,33 @@ GAUGES: Mapping[Metric, Callable[[Sources], float]] = {
 JOBS_WAITING = _gauge("jobs_waiting", "unfinished jobs that are not dead")
 JOBS_OLDEST = _gauge("jobs_oldest_seconds", "age of the oldest of these jobs, s; 0 without one")
 JOBS_DEAD = _gauge("jobs_dead", "jobs set aside after too many failures")
+NEWEST_ID = _gauge("newest_id_ahead_seconds", "by how much the newest id is ahead of the machine's clock, s; else 0")
 STORE_UP = _gauge("store_up", "1 if the node of the store answers, else 0", "node")
+STORE_WRITABLE = _gauge("store_writable", "1 if the node answers and accepts writes, else 0", "node")
+STORE_STATE = _gauge(
+    "store_state", "1; `state` keeps the node from answering or from writes, or is `OK`", "node", "state"
+)
 STORE_MEMORY = _gauge("store_memory_bytes", "memory that the node uses, bytes", "node")
+STORE_MEMORY_LIMIT = _gauge(
+    "store_memory_limit_bytes", "memory that the node may use: its `maxmemory`, or else its machine's, bytes", "node"
+)
 STORE_SECONDS = _gauge("store_latency_seconds", "time until the node has answered one command, s", "node")
+STORE_CLOCK = _gauge(
+    "store_clock_ahead_seconds", "by how much the node's clock is ahead of the machine's, s; below 0 if behind", "node"
+)
 
 OF_OPERATIONS = (OPERATIONS, OPERATION_SECONDS, OPERATION_ROUND_TRIPS, OPERATION_COMMANDS)
-OF_STORE = (JOBS_WAITING, JOBS_OLDEST, JOBS_DEAD, STORE_UP, STORE_MEMORY, STORE_SECONDS)
-ALL = (*OF_OPERATIONS, *COUNTS, *LABELLED_COUNTS, *GAUGES, SUBSCRIPTIONS, LOOP_DELAY, *OF_STORE)
+OF_SITE = (JOBS_WAITING, JOBS_OLDEST, JOBS_DEAD, NEWEST_ID)
+OF_NODES: Mapping[Metric, Callable[[Health], float | None]] = {
+    STORE_UP: lambda node: node.reads,
+    STORE_WRITABLE: lambda node: node.reads and not node.state,
+    STORE_STATE: lambda _: 1,
+    STORE_MEMORY: lambda node: node.memory,
+    STORE_MEMORY_LIMIT: lambda node: node.memory_limit,
+    STORE_SECONDS: lambda node: node.seconds if node.reads else None,
+    STORE_CLOCK: lambda node: node.clock,
+}
+ALL = (*OF_OPERATIONS, *COUNTS, *LABELLED_COUNTS, *GAUGES, SUBSCRIPTIONS, LOOP_DELAY, *OF_SITE, *OF_NODES)
 
 
 def metrics_table() -> str:

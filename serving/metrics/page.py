@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
 from aiohttp import hdrs, web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -15,12 +16,14 @@ from serving.metrics import catalogue
 from serving.metrics.catalogue import Metric
 from serving.running import StartError
 from store import jobs
-from store.client import health
+from store.client import clocks, health
 from store.client.database import Database, Unavailable
-from store.client.health import NodeHealth
+from store.client.health import Health
 from store.ids import instant
 
 PATH = "/metrics"
+ANSWER_SECONDS = 2.0  # A node that takes longer counts as away. Prometheus waits for the page for 10 s by default.
+OK = "OK"  # the state of a node that answers and accepts writes
 
 
 @contextlib.asynccontextmanager
@@ -58,47 +61,41 @@ class _Page:
         self._collect = collect
 
     async def answer(self, _: web.Request) -> web.Response:
-        nodes = await health.look(self._db)
-        backlog: tuple[int, int] | None = None
-        oldest = 0
-        with contextlib.suppress(Unavailable):  # without the store there are no such values
-            backlog, oldest = await jobs.backlog(self._db), await jobs.oldest(self._db)
+        nodes = await health.look(self._db.servers, ANSWER_SECONDS)
+        of_site = await self._of_site() if all(node.reads for node in nodes) else {}
         self._collect()
         of_store = CollectorRegistry()
-        of_store.register(_OfStore(nodes, backlog, oldest))
+        of_store.register(_OfStore(nodes, of_site))
         body = generate_latest(self._registry) + generate_latest(of_store)
         return web.Response(body=body, headers={hdrs.CONTENT_TYPE: CONTENT_TYPE_LATEST})
+
+    async def _of_site(self) -> Mapping[Metric, float]:
+        """Return the values of the whole site; none where the store does not answer in time."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                (waiting, dead), oldest = await jobs.backlog(self._db), await jobs.oldest(self._db)
+                ahead = await clocks.newest_id_ahead(self._db)
+        except (TimeoutError, Unavailable):
+            return {}
+        age = max(time.time() - instant(oldest).timestamp(), 0.0) if oldest else 0.0
+        values = {catalogue.JOBS_WAITING: waiting, catalogue.JOBS_OLDEST: age, catalogue.JOBS_DEAD: dead}
+        return {**values, catalogue.NEWEST_ID: ahead}
 
 
 class _OfStore:
     """The state of the store as metrics."""
 
-    def __init__(self, nodes: list[NodeHealth], backlog: tuple[int, int] | None, oldest: int) -> None:
+    def __init__(self, nodes: Sequence[Health], of_site: Mapping[Metric, float]) -> None:
         self._nodes = nodes
-        self._backlog = backlog
-        self._oldest = oldest
+        self._of_site = of_site
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        if self._backlog is not None:
-            waiting, dead = self._backlog
-            age = max(time.time() - instant(self._oldest).timestamp(), 0.0) if self._oldest else 0.0
-            for metric, value in (
-                (catalogue.JOBS_WAITING, waiting),
-                (catalogue.JOBS_OLDEST, age),
-                (catalogue.JOBS_DEAD, dead),
-            ):
-                yield GaugeMetricFamily(metric.name, metric.meaning, value)
-        for metric in (catalogue.STORE_UP, catalogue.STORE_MEMORY, catalogue.STORE_SECONDS):
+        for metric, value in self._of_site.items():
+            yield GaugeMetricFamily(metric.name, metric.meaning, value)
+        for metric, read in catalogue.OF_NODES.items():
             family = GaugeMetricFamily(metric.name, metric.meaning, labels=metric.labels)
             for node in self._nodes:
-                if (found := _of_node(metric, node)) is not None:
-                    family.add_metric([node.url], found)
+                if (found := read(node)) is not None:
+                    labels = {"node": node.server, "state": node.state or OK}
+                    family.add_metric([labels[label] for label in metric.labels], found)
             yield family
-
-
-def _of_node(metric: Metric, node: NodeHealth) -> float | None:
-    if metric is catalogue.STORE_UP:
-        return float(node.memory is not None)
-    if node.memory is None:
-        return None
-    return node.memory if metric is catalogue.STORE_MEMORY else node.seconds

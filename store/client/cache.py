@@ -31,6 +31,7 @@ import structlog
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from store.client.breaker import CircuitBreaker
 from store.client.cached_values import (
     OWNERS_KEPT,
     RELATIONS_KEPT,
@@ -57,6 +58,10 @@ class Trackable(Protocol):
 
     def make_tracked(self) -> AbstractConnection:
         """Return a new connection to the node, not opened yet."""
+
+    @property
+    def breaker(self) -> CircuitBreaker:
+        """Whether the node answers."""
 
 
 class Nodes(Protocol):
@@ -125,7 +130,7 @@ class Cache:
         nodes = self._nodes.trackable
         known = map(self._tracked.get, nodes)
         # Not by its truth: a connection has a length, which may be 0.
-        connections = [connection for connection in known if connection is not None and connection.is_open]
+        connections = [connection for connection in known if connection is not None and connection.is_usable]
         if not self.is_on or not nodes or len(connections) < len(nodes):
             return None
         if not self._nodes.is_cluster:
@@ -173,7 +178,10 @@ class Cache:
                     self._tracked[node] = await self._connect(node)
 
     async def _connect(self, node: Trackable) -> Tracked:
-        connection = await connect(node.make_tracked, lambda made: Tracked(made, self._reply_seconds, self))
+        breaker = node.breaker
+        connection = await connect(
+            node.make_tracked, lambda made: Tracked(made, self._reply_seconds, self, breaker), breaker
+        )
         try:
             (answer,) = await connection.send([("CLIENT", "TRACKING", "ON")])
         except BaseException:

@@ -16,10 +16,10 @@ from redis.exceptions import RedisError
 
 from store import keys
 from store.client import topology
-from store.client.connection import NotConnected
+from store.client.breaker import NotConnected
 from store.client.lua import GUARDED
 from store.client.node import LOST, REPLY_SECONDS, Node
-from store.client.outages import Lost, Redirected, Unavailable
+from store.client.outages import Lost, Redirected, Unavailable, lost
 from store.client.slots import SLOTS, key_of, only_reads, slot_of, tag_of
 from store.client.topology import Address, Topology
 
@@ -79,7 +79,7 @@ class Cluster:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, longest)
             left = await self._reachable(commands, replies, left)
-        return [Lost(str(reply)) if type(reply) is _NotSent else reply for reply in replies]
+        return [Lost(str(reply), reply.state, reply.server) if type(reply) is _NotSent else reply for reply in replies]
 
     def _parts(self, commands: Sequence[Command], left: Sequence[int]) -> dict[Node | None, list[int]]:
         """Return the places of the commands for each node; None stands for slots that no node owns."""
@@ -96,10 +96,11 @@ class Cluster:
         try:
             replies = await node.run(list(map(guarded, commands)))
         except NotConnected as error:
-            return [_NotSent(str(error))] * len(commands)
+            reason = lost(error, node.name)
+            return [_NotSent(str(reason), reason.state, node.name)] * len(commands)
         except LOST as error:
             self.refresh()
-            return [Lost(str(error))] * len(commands)
+            return [lost(error, node.name)] * len(commands)
         for i, reply in enumerate(replies):
             if type(reply) is Redirected and reply.state == "ASK" and only_reads(commands[i]):
                 replies[i] = await self._ask(reply, commands[i])
@@ -107,10 +108,11 @@ class Cluster:
 
     async def _ask(self, reply: Redirected, command: Command) -> Any:
         """Return the reply to a read of a moving slot from the node that will own it."""
+        node = self._to(reply)
         try:
-            _, found = await self._to(reply).run([("ASKING",), command])
+            _, found = await node.run([("ASKING",), command])
         except LOST as error:
-            return Lost(str(error))
+            return lost(error, node.name)
         return found
 
     def _learn(self, reply: Any) -> bool:

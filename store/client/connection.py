@@ -15,6 +15,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import hiredis
@@ -23,6 +24,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from store.client.breaker import TIMED_OUT, CircuitBreaker, Silent
 from store.client.metering import count_commands
 from store.client.outages import outage
 
@@ -32,15 +34,11 @@ AnyConnection = TypeVar("AnyConnection", bound="RedisConnection")
 UNFINISHED = object()  # in place of a reply that has not arrived completely
 
 
-def _error(text: str) -> Exception:
+def _error(server: str, text: str) -> Exception:
     code, _, message = text.partition(" ")
     if code == "NOSCRIPT":
         return NoScriptError(text)
-    return outage(code, text) or ResponseError(message if code == "ERR" else text)
-
-
-class NotConnected(RedisConnectionError):
-    """No connection could be opened. Nothing was sent."""
+    return outage(code, text, server) or ResponseError(message if code == "ERR" else text)
 
 
 @dataclass(slots=True)
@@ -63,10 +61,14 @@ class RedisConnection(asyncio.Protocol):
 
     encoding: str | None = "utf-8"  # of replies; None: they are bytes
 
-    def __init__(self, connection: AbstractConnection, reply_seconds: float) -> None:
+    def __init__(
+        self, connection: AbstractConnection, reply_seconds: float, breaker: CircuitBreaker | None = None
+    ) -> None:
         self._connection = connection  # keeps the transport open
         self._transport: Any = connection._writer.transport  # type: ignore[union-attr]  # noqa: SLF001  redis-py has no public access to it
-        self._reader = hiredis.Reader(replyError=_error, encoding=self.encoding, notEnoughData=UNFINISHED)
+        self._breaker = breaker
+        error = partial(_error, breaker.server if breaker else "")
+        self._reader = hiredis.Reader(replyError=error, encoding=self.encoding, notEnoughData=UNFINISHED)
         self._awaited: deque[Batch] = deque()
         self._unsent: list[bytes] = []
         self._sent = 0  # batches, among those awaited
@@ -168,6 +170,8 @@ class RedisConnection(asyncio.Protocol):
             self._watch = self._loop.call_later(left, self._look)
         else:
             self._end(RedisTimeoutError(f"no reply for {self._reply_seconds:g} s"))
+            if self._breaker:
+                self._breaker.open()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Fail all callers that wait. Their commands may or may not have been executed."""
@@ -182,6 +186,10 @@ class RedisConnection(asyncio.Protocol):
                 replied.set_exception(error)
                 replied.exception()  # marks it as retrieved: the caller may have been cancelled
 
+    def abort(self) -> None:
+        """Close the connection at once. Callers that wait get an error."""
+        self._end(RedisConnectionError("the connection was closed"))
+
     async def close(self) -> None:
         """Close the connection once all commands have been answered."""
         waiting = [batch.replied for batch in self._awaited if not batch.replied.done()]
@@ -194,12 +202,16 @@ class RedisConnection(asyncio.Protocol):
 
 
 async def connect(
-    make: Callable[[], AbstractConnection], wired: Callable[[AbstractConnection], AnyConnection]
+    make: Callable[[], AbstractConnection],
+    wired: Callable[[AbstractConnection], AnyConnection],
+    breaker: CircuitBreaker | None = None,
 ) -> AnyConnection:
-    """Open a connection with `make` and return what `wired` makes of it.
+    """Open a connection with `make` and return what `wired` makes of it. A time-out opens the breaker.
 
-    Raises redis-py's ConnectionError and TimeoutError, and OSError.
+    Raises redis-py's ConnectionError, and OSError; Silent after a time-out, and while the breaker is open.
     """
+    if breaker:
+        breaker.check()
     connection = make()
     try:
         await connection.connect()  # type: ignore[no-untyped-call]
@@ -207,62 +219,14 @@ async def connect(
     except ResponseError as error:  # the server refuses the handshake: it is busy, for example
         await connection.disconnect(nowait=True)
         raise RedisConnectionError(str(error)) from error
+    except (RedisConnectionError, *TIMED_OUT) as error:
+        await connection.disconnect(nowait=True)
+        if not isinstance(error, TIMED_OUT) and not isinstance(error.__cause__, TIMED_OUT):  # redis-py hides some
+            raise
+        task = asyncio.current_task()
+        if breaker and not (task and task.cancelling()):  # redis-py may mistake a cancellation for a time-out
+            breaker.open()
+        raise Silent(str(error)) from error
     except BaseException:
         await connection.disconnect(nowait=True)
         raise
-
-
-class RedisConnections:
-    """A few connections. Each batch uses the one with the fewest batches awaited."""
-
-    def __init__(self, make: Callable[[], AbstractConnection], count: int, reply_seconds: float) -> None:
-        self._make = make
-        self._count = count
-        self._reply_seconds = reply_seconds
-        self._connections: list[RedisConnection] = []
-        self._opening = asyncio.Lock()
-        self._is_closed = False
-
-    @property
-    def silence(self) -> float:
-        """For how long a command has waited for its reply, s."""
-        return max((connection.silence for connection in self._connections), default=0.0)
-
-    async def run(self, commands: Commands) -> list[Any]:
-        """Return the replies to some commands; raises redis-py's ConnectionError and TimeoutError, and OSError.
-
-        NotConnected is one of these: nothing was sent.
-        """
-        connection = self._idlest()
-        if connection is None:
-            try:
-                connection = await self._open()
-            except (RedisConnectionError, RedisTimeoutError, OSError) as error:
-                raise NotConnected(str(error)) from error
-        return await connection.send(commands)
-
-    def _idlest(self) -> RedisConnection | None:
-        connection = min(self._connections, key=len, default=None)
-        if connection is None or not connection.is_open or (len(connection) and len(self._connections) < self._count):
-            return None
-        return connection
-
-    async def _open(self) -> RedisConnection:
-        async with self._opening:
-            if self._is_closed:
-                raise RedisConnectionError("the connections were closed")
-            if (opened := self._idlest()) is not None:  # a connection has a length, which may be 0
-                return opened  # another caller has opened it meanwhile
-            for connection in [connection for connection in self._connections if not connection.is_open]:
-                self._connections.remove(connection)
-                await connection.close()
-            connection = await connect(self._make, lambda connection: RedisConnection(connection, self._reply_seconds))
-            self._connections.append(connection)
-            return connection
-
-    async def close(self) -> None:
-        """Close every connection once all commands have been answered. None can be opened afterwards."""
-        async with self._opening:
-            self._is_closed = True
-            while self._connections:
-                await self._connections.pop().close()

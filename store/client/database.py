@@ -10,6 +10,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from store.client import health
 from store.client.cache import Cache
 from store.client.cached_values import Reading, hand_out
 from store.client.counts import LocalCounts
@@ -17,12 +18,13 @@ from store.client.lua import SCRIPTS
 from store.client.metering import count_round_trip
 from store.client.node import LOST, REPLY_SECONDS, Node
 from store.client.nodes import Nodes
-from store.client.outages import OUTAGES, CommandRefused, Lost, OutageLog, Unavailable
+from store.client.outage_log import OutageLog
+from store.client.outages import OUTAGES, CommandRefused, Lost, Unavailable, lost
 from store.client.round_trips import command_name, follow, watched
 from store.client.tracing import Take
 from store.client.unfinished import Unfinished
 from store.ids import PARTITIONS
-from store.keys import absent, minted
+from store.keys import minted
 from store.media import Media
 from store.settings import Settings
 
@@ -31,7 +33,6 @@ __all__ = ["Command", "CommandRefused", "Database", "MemberGone", "Unavailable",
 Command = tuple[Any, ...]
 
 OLDEST_SERVER = (7, 0)  # The first version with SET NX GET, EXPIRE NX and XAUTOCLAIM as used here.
-READY_SECONDS = 0.8  # The same for the readiness check, which has to answer within a second.
 NO_SUCH_MEMBER = "PERCH no such member"  # The error reply of a script when the acting member has no record.
 
 
@@ -59,7 +60,7 @@ class Database:
         self.round_trips = 0
         self.servers = Nodes(url, settings)
         self.cache = Cache(self.servers, settings.records_kept, REPLY_SECONDS)
-        self.outages = OutageLog()
+        self.outages = OutageLog(self.ready)
         self.unfinished = Unfinished()
         self.counts = LocalCounts()
         self.media = Media(settings)
@@ -215,7 +216,8 @@ class Database:
         return replies
 
     def _unreachable(self, error: BaseException) -> Unavailable:
-        unavailable = Unavailable(str(error))
+        reason = lost(error, "" if self.servers.is_cluster else self.nodes[0].name)
+        unavailable = Unavailable(str(reason), reason.state, reason.server)
         self.outages.note(unavailable)
         return unavailable
 
@@ -255,25 +257,8 @@ class Database:
         return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
 
     async def ready(self) -> bool:
-        """Return whether the server answers now and accepts writes."""
-        return not await self.trouble()
-
-    async def trouble(self) -> str:
-        """Return the state that keeps the server from answering or accepting writes, "" if it does both.
-
-        SET with XX makes the server run all checks of a write. It writes nothing, because the key never exists.
-        """
-        try:
-            async with asyncio.timeout(READY_SECONDS):
-                tags = {self.node_index(p): absent(p) for p in range(PARTITIONS)}.values()
-                await self.ask(*(command for tag in tags for command in (("GET", tag), ("SET", tag, "", "XX"))))
-        except TimeoutError:
-            return "SILENT"
-        except Unavailable as error:
-            return error.state
-        except RedisError as error:
-            return type(error).__name__
-        return ""
+        """Return whether all servers answer and accept writes; within a second, raises nothing."""
+        return not any(server.state for server in await health.look(self.servers))
 
     def channel(self, name: str) -> str:
         """Return a Pub/Sub channel's full name. It has the database's number, which Pub/Sub itself ignores."""
@@ -281,7 +266,7 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
-        self.outages.close()
+        await self.outages.close()
         await self.cache.close()
         await self.servers.close()
 

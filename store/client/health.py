@@ -1,47 +1,126 @@
-"""How the nodes of the store are: the memory that each uses, and how long it takes to answer."""
+"""How the servers of the store are: whether they answer, accept writes, have memory left, and agree on the time."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from store.client.database import Database, Unavailable
+from redis.exceptions import RedisError
+
 from store.client.node import LOST, Node
-from store.settings import urls
+from store.client.nodes import Nodes
+from store.client.outages import Redirected, Unavailable, lost
+from store.ids import PARTITIONS
+from store.keys import absent
 
-ANSWER_SECONDS = 2.0  # A node that takes longer counts as away.
+READY_SECONDS = 0.8  # A server that takes longer counts as silent. Readiness has to be answered within a second.
+UNOWNED = "CLUSTERDOWN"  # The state of partitions that no node owns.
 
 
 @dataclass(frozen=True, slots=True)
-class NodeHealth:
-    """One node."""
+class Health:
+    """One server of the store, or the partitions that none of them owns."""
 
-    url: str  # without a password
-    memory: int | None  # used, bytes; None if the node does not answer
-    seconds: float  # until it answered
-
-
-def silence(db: Database) -> float:
-    """Return for how long every node has left a command of this process unanswered, s; no round trip."""
-    return max(db.cache.silence, min((node.silence for node in db.nodes), default=0.0))
-
-
-async def look(db: Database) -> list[NodeHealth]:
-    """Return the health of every node; never raises for a node that is away. One round trip to each."""
-    with contextlib.suppress(Unavailable):  # then the first node is the only one known
-        await db.find_out()
-    return list(await asyncio.gather(*map(_look, db.nodes)))
+    server: str  # its URL without a password, "" for partitions without an owner
+    state: str  # that keeps it from answering or from accepting writes, "" if it does both
+    reads: bool  # whether it answers
+    seconds: float = 0.0  # until it answered
+    memory: int | None = None  # used, bytes
+    memory_limit: int | None = None  # what it may use: its maxmemory, or else what its machine has, bytes
+    clock: float | None = None  # by how much its clock is ahead of this machine's, s
 
 
-async def _look(node: Node) -> NodeHealth:
-    began, memory = time.perf_counter(), None
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether any server answers reads, whether any accepts writes, and the states that keep servers from it."""
+
+    reads: bool
+    writes: bool
+    states: list[str]
+
+
+async def look(servers: Nodes, seconds: float = READY_SECONDS) -> list[Health]:
+    """Return the health of every server within some seconds. Raises nothing."""
+    if not servers.is_known:
+        try:
+            async with asyncio.timeout(seconds):
+                await servers.find_out()
+        except Unavailable as error:
+            return [Health(servers.all[0].name, error.state, reads=False)]
+        except LOST as error:  # TimeoutError is one of them
+            return [Health(servers.all[0].name, lost(error, "").state, reads=False)]
+    owned: dict[Node | None, int] = {servers.owner(str(p)): p for p in range(PARTITIONS)}
+    found = list(await asyncio.gather(*(_look(node, owned.get(node), seconds) for node in servers.all)))
+    return [*found, Health("", UNOWNED, reads=False)] if None in owned else found
+
+
+async def _look(node: Node, partition: int | None, seconds: float) -> Health:
+    """Return the health of one node. SET with XX passes all checks of a write, and the key never exists."""
+    key = None if partition is None else absent(partition)
+    reads: list[Any] = [("INFO", "memory"), ("TIME",), *([("GET", key)] if key else [])]
+    began, clock = time.perf_counter(), time.time()
+    answered, written = await asyncio.gather(
+        _ask(node, reads, seconds), _ask(node, [("SET", key, "", "XX")] if key else [], seconds)
+    )
+    took = time.perf_counter() - began
+    state = next((state for reply in (*answered[2:], *written) if (state := _state(reply))), "")
+    memory, limit = _memory(answered[0])
+    ahead = _seconds(answered[1])
+    return Health(
+        node.name,
+        state,
+        reads=not _state(answered[-1]),
+        seconds=took,
+        memory=memory,
+        memory_limit=limit,
+        clock=None if ahead is None else ahead - clock - took / 2,
+    )
+
+
+async def _ask(node: Node, commands: Sequence[Any], seconds: float) -> list[Any]:
+    """Return the replies to some commands, or for each the error that kept the node from answering."""
     try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            (text,) = await node.run([("INFO", "memory")])
-        if isinstance(text, str):
-            memory = int(text.partition("used_memory:")[2].partition("\r\n")[0])
-    except (TimeoutError, *LOST):
-        pass
-    return NodeHealth(urls.shown(node.url), memory, time.perf_counter() - began)
+        async with asyncio.timeout(seconds):
+            return await node.run(commands) if commands else []
+    except LOST as error:  # TimeoutError is one of them
+        return [lost(error, node.name)] * len(commands)
+
+
+def _state(reply: Any) -> str:
+    if type(reply) is Redirected:  # the slot is moving: the node has answered
+        return ""
+    if isinstance(reply, Unavailable):
+        return reply.state
+    return type(reply).__name__ if isinstance(reply, RedisError) else ""
+
+
+def _memory(text: Any) -> tuple[int | None, int | None]:
+    facts = dict(line.split(":", 1) for line in text.split() if ":" in line) if isinstance(text, str) else {}
+    if "used_memory" not in facts:
+        return None, None
+    limit = int(facts.get("maxmemory", 0)) or int(facts.get("total_system_memory", 0))
+    return int(facts["used_memory"]), limit or None
+
+
+def _seconds(reply: Any) -> float | None:
+    if not isinstance(reply, list):
+        return None
+    seconds, micros = map(int, reply)
+    return seconds + micros / 1_000_000
+
+
+def readiness(found: Sequence[Health]) -> Readiness:
+    """Return what the servers can do together. Of a cluster, one that does it is enough: the others have states."""
+    return Readiness(
+        reads=any(one.reads for one in found),
+        writes=any(one.reads and not one.state for one in found),
+        states=sorted({one.state for one in found if one.state}),
+    )
+
+
+def silence(cache: float, nodes: Sequence[Node]) -> float:
+    """Return for how long every node has left a command of this process unanswered, s; no round trip."""
+    return max(cache, min((node.silence for node in nodes), default=0.0))

@@ -14,14 +14,13 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from store import keys
-from store.client.connection import Commands, RedisConnections
-from store.client.outages import Lost, Redirected
-from store.client.slots import key_of, may_change, tag_of
+from store.client.breaker import CircuitBreaker
+from store.client.connection import Commands, RedisConnection, connect
+from store.client.connections import RedisConnections
+from store.client.replication import ReplicatedChanges, needs_replicas
+from store.settings import urls
 
 REPLY_SECONDS = 10  # A reply that takes longer counts as an outage.
-_WAIT_MS = 1000 * REPLY_SECONDS // 2  # How long replicas may take to acknowledge a change.
-_MARKED_MS = 1000  # How long the key lives that is written before replicas are waited for.
 LOST = (RedisConnectionError, RedisTimeoutError, OSError)
 
 # A connection that only receives would not notice without TCP keepalive that the server is gone.
@@ -40,16 +39,26 @@ class Node:
 
     def __init__(self, url: str, connections: int, replicas: int, scripts: Sequence[str]) -> None:
         self.url = url
+        self.name = urls.shown(url)
         self.pool = pool(url)
-        self._connections = RedisConnections(self.pool.make_connection, connections, REPLY_SECONDS)
-        self._replicas = replicas
+        self.breaker = CircuitBreaker(self.name, self._probe)
+        self._connections = RedisConnections(self.pool.make_connection, connections, REPLY_SECONDS, self.breaker)
+        self._changes = ReplicatedChanges(self.pool.make_connection, replicas, REPLY_SECONDS, self.breaker)
         self._scripts = scripts
         self._make_tracked = pool(url, protocol=3).make_connection
 
+    async def _probe(self) -> None:
+        connection = await connect(self.pool.make_connection, lambda made: RedisConnection(made, REPLY_SECONDS))
+        try:
+            await connection.send([("PING",)])
+        finally:
+            connection.abort()
+            await connection.close()
+
     @property
     def silence(self) -> float:
-        """For how long a command has waited for its reply, s."""
-        return self._connections.silence
+        """For how long a command has waited for its reply, or the node has left all unanswered, s."""
+        return max(self._connections.silence, self.breaker.silence)
 
     async def run(self, commands: Commands) -> list[Any]:
         """Return the replies to some commands in order, errors among them. A script is loaded where it is missing.
@@ -66,28 +75,14 @@ class Node:
         return replies
 
     async def _run(self, commands: Commands) -> list[Any]:
-        """Return the replies; a change that too few replicas have is Lost, because a failover may undo it.
-
-        WAIT waits for the latest write of its own connection. A command that finds its change made already writes
-        nothing, and replicas may not have that change yet. So a write precedes WAIT. The server refuses that write,
-        and no other, while the slot moves key by key.
-        """
-        if not self._replicas:
+        """Return the replies; a change that too few replicas have is refused, or Lost if it has been made."""
+        if not self._changes.replicas or not any(map(needs_replicas, commands)):
             return await self._connections.run(commands)
-        changed = [key for command in commands if may_change(command) and (key := key_of(command))]
-        if not changed:
-            return await self._connections.run(commands)
-        last = ("SET", keys.acknowledged(tag_of(changed[-1])), "", "PX", _MARKED_MS)
-        wait = ("WAIT", self._replicas, _WAIT_MS)
-        *replies, written, replicas = await self._connections.run([*commands, last, wait])
-        is_written = written == "OK" or type(written) is Redirected
-        if is_written and isinstance(replicas, int) and replicas >= self._replicas:
-            return replies
-        lost = Lost(f"{replicas} of {self._replicas} replicas have the change", "NOT_ACKNOWLEDGED")
-        return [
-            lost if may_change(command) and not isinstance(reply, Exception) else reply
-            for command, reply in zip(commands, replies, strict=True)
-        ]
+        if not self._changes.is_lacking:
+            return await self._changes.run(commands)
+        others = [command for command in commands if not needs_replicas(command)]
+        found = iter(await self._connections.run(others) if others else ())
+        return [self._changes.refusal() if needs_replicas(command) else next(found) for command in commands]
 
     async def load_scripts(self) -> None:
         """Load every script into the server."""
@@ -100,6 +95,8 @@ class Node:
 
     async def close(self) -> None:
         """Close every connection once all commands have been answered."""
+        await self.breaker.close()
+        await self._changes.close()
         await self._connections.close()
         await self.pool.disconnect()
 

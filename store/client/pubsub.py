@@ -23,7 +23,8 @@ from redis.exceptions import RedisError
 
 from store.client.connection import connect
 from store.client.node import REPLY_SECONDS
-from store.client.outages import OutageLog, Unavailable
+from store.client.outage_log import OutageLog
+from store.client.outages import Unavailable
 from store.client.subscribing import SubscribingConnection
 from store.client.tasks import stop
 

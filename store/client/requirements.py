@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import structlog
 from redis.exceptions import RedisError
 
@@ -42,9 +40,3 @@ async def differing(db: Database) -> list[tuple[str, str | None]]:
     except RedisError as error:
         raise Unavailable(str(error)) from error
     return [(name, value) for name, wanted in REQUIRED.items() for value in {own.get(name) for own in found} - {wanted}]
-
-
-async def clock_difference(db: Database) -> float:
-    """Return by how many seconds the clock of a node differs from this machine's at most. One round trip."""
-    found = await db.each_node(("TIME",))
-    return max(abs(time.time() - int(seconds)) for ((seconds, _),) in found)

@@ -11,7 +11,6 @@ from typing import Any
 
 import hiredis
 from redis.asyncio.connection import AbstractConnection
-from redis.exceptions import ConnectionError as RedisConnectionError
 
 from store.client.connection import UNFINISHED, Batch, RedisConnection
 from store.client.outages import CommandRefused, Unavailable
@@ -87,5 +86,5 @@ class SubscribingConnection(RedisConnection):
 
     async def close(self) -> None:
         """Close the connection at once, without waiting for replies."""
-        self._end(RedisConnectionError("the connection was closed"))
+        self.abort()
         await super().close()

@@ -11,6 +11,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from store import keys
+from store.client.breaker import CircuitBreaker
 from store.client.cached_values import Changed, Owner, Reading, hand_out
 from store.client.connection import Commands, RedisConnection
 from store.client.outages import Redirected, Unavailable
@@ -37,12 +38,20 @@ class Invalidated(Protocol):
 class Tracked(RedisConnection):
     """A connection on which the server tracks reads and pushes invalidations."""
 
-    def __init__(self, connection: AbstractConnection, reply_seconds: float, cache: Invalidated) -> None:
-        super().__init__(connection, reply_seconds)
+    def __init__(
+        self, connection: AbstractConnection, reply_seconds: float, cache: Invalidated, breaker: CircuitBreaker
+    ) -> None:
+        super().__init__(connection, reply_seconds, breaker)
+        self._breaker: CircuitBreaker = breaker
         self._cache = cache
         self._changed: Changed | None = set()  # Since the first reply of the oldest batch awaited. None: everything.
         self._checking: asyncio.Future[list[Any]] | None = None
         self.marked: dict[str, str] = {}  # Markers that are tracked, by the tag of their slot.
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it is open, and its server has not left any connection of this process without an answer."""
+        return self.is_open and not self._breaker.is_open
 
     def read(self, readings: Sequence[Reading]) -> asyncio.Future[list[Any]]:
         """Send the commands of some readings; their `take` is called in the order in which replies arrive."""

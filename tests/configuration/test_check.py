@@ -66,7 +66,7 @@ async def test_wrong_settings(settings: Settings, db: Database, changed: dict[st
 async def test_stores(
     settings: Settings, db: Database, alice: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A store that is away, has other settings, or an older or newer layout is named."""
+    """A store that is away, has other settings, an older or newer layout, or ids of a time to come is named."""
     assert "has layout 1, not 2" in (await found(settings))[0]
     await versions.finish(db, 3)
     assert "this Perch knows layouts up to 2" in (await found(settings))[0]
@@ -74,5 +74,8 @@ async def test_stores(
     await versions.finish(db, 2)
     monkeypatch.setattr(requirements, "REQUIRED", {"appendonly": "perhaps"})
     assert (await found(settings))[0].endswith("has appendonly yes")
+    monkeypatch.setattr(requirements, "REQUIRED", {"appendonly": "yes"})
+    await db.ask(("SET", keys.minted(0), 1 << 50))
+    assert "the newest id is" in (await found(settings))[0]
     (away,) = await found(replace(settings, redis_url=f"unix://{tmp_path}/none.sock"))
     assert "cannot be used" in away

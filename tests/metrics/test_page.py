@@ -13,10 +13,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from serving.metrics import catalogue
 from tests.support.people import sign_up
-from tests.support.servers.processes import perch, run, until, visiting
+from tests.support.servers.outages import outage
+from tests.support.servers.processes import connected, own_store, perch, run, until, visiting
 
 QUERY = "query Counted { __typename }"
 REQUESTS = 20
+STATES = ("perch_store_up", "perch_store_writable", "perch_store_memory_limit_bytes")
 
 
 def free_port() -> int:
@@ -26,14 +28,14 @@ def free_port() -> int:
 
 
 async def shown(port: int) -> dict[str, float]:
-    """Return the page's values, each the sum over labels other than the operation."""
+    """Return the page's values, each the sum over labels other than an operation or the state of a node."""
     async with ClientSession() as session, session.get(f"http://127.0.0.1:{port}/metrics") as response:
         assert response.status == 200
         text = await response.text()
     values: dict[str, float] = {}
     for family in text_string_to_metric_families(text):
         for one in family.samples:
-            name = f"{one.name} {one.labels['operation']}" if "operation" in one.labels else one.name
+            name = " ".join((one.name, *(one.labels[label] for label in ("operation", "state") if label in one.labels)))
             values[name] = values.get(name, 0) + one.value
     return values
 
@@ -53,6 +55,34 @@ async def test_one_process(tmp_path: Path) -> None:
             return (await shown(port))["perch_event_loop_delay_seconds_count"] > 0
 
         await until(is_timed)  # a timer runs ten times a second
+        await running.stop()
+
+
+async def test_states_of_the_store(tmp_path: Path) -> None:
+    """The page says of each node whether it answers and accepts writes, and why not, and answers while it hangs."""
+    port = free_port()
+    async with (
+        own_store(tmp_path) as store,
+        connected(store.settings["redis_url"]) as db,
+        perch(tmp_path, "serve", metrics_port=port, **store.settings) as running,
+    ):
+        await running.url()
+        await db.ask(("CONFIG", "SET", "maxmemory", 10**9))
+        values = await shown(port)
+        assert [values[name] for name in STATES] == [1, 1, 10**9]
+        assert values["perch_store_state OK"] == 1
+        assert values["perch_newest_id_ahead_seconds"] == 0
+        async with outage("OOM", store.settings["redis_url"]):
+            values = await shown(port)
+            assert [values[name] for name in STATES] == [1, 0, 1]
+            assert values["perch_store_state OOM"] == 1
+        with store.frozen():
+            values = await shown(port)
+            assert [values.get(name) for name in STATES] == [0, 0, None]
+            assert values["perch_store_state SILENT"] == 1
+            assert "perch_jobs_waiting" not in values
+        await store.kill()
+        assert (await shown(port))["perch_store_state UNREACHABLE"] == 1
         await running.stop()
 
 

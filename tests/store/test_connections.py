@@ -19,7 +19,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from store.client.cache import Cache
 from store.client.cached_values import Changed
-from store.client.connection import RedisConnections
+from store.client.connections import RedisConnections
 from store.client.database import Command, Database
 from store.client.node import Node
 from store.ids import PARTITIONS

@@ -60,13 +60,30 @@ async def answer(member: Member, query: str, **variables: Any) -> tuple[int, str
         return response.status, response.headers.get("Retry-After"), await response.json()
 
 
-async def readiness(member: Member) -> tuple[int, str]:
-    """Return the answer of /readyz, which must come within a second."""
-    began = time.monotonic()
-    async with member.client.get("/readyz") as response:
-        text = await response.text()
-    assert time.monotonic() - began < SOON
-    return response.status, text
+READY = ([200, 200], {"reads": True, "writes": True, "states": []})
+
+
+async def readiness(member: Member) -> tuple[list[int], dict[str, Any]]:
+    """Return the statuses of /readyz and /readyz/writes, and their answer. Each must come within a second."""
+    statuses, bodies = [], []
+    for path in ("/readyz", "/readyz/writes"):
+        began = time.monotonic()
+        async with member.client.get(path) as response:
+            statuses.append(response.status)
+            bodies.append(await response.json())
+        assert time.monotonic() - began < SOON
+    assert bodies[0] == bodies[1]
+    return statuses, bodies[0]
+
+
+def refuses_writes(state: str) -> tuple[list[int], dict[str, Any]]:
+    """Return the answers about readiness while the store refuses writes."""
+    return [200, 503], {"reads": True, "writes": False, "states": [state]}
+
+
+def is_away(state: str) -> tuple[list[int], dict[str, Any]]:
+    """Return the answers about readiness while the store answers nothing."""
+    return [503, 503], {"reads": False, "writes": False, "states": [state]}
 
 
 @pytest.mark.parametrize("state", REFUSING)
@@ -79,9 +96,8 @@ async def test_reads_go_on(settings: Settings, db: Database, alice: Member, bob:
     async with outage(state, settings.redis_url):
         assert await alice.ask(READS) == before
         assert await Member(alice.client).ask('{ user(login: "bob") { name } }') == {"name": "Bob"}
-        status, text = await readiness(alice)
-        assert (status, state in text) == (503, True)
-    assert await readiness(alice) == (200, "ok")
+        assert await readiness(alice) == refuses_writes(state)
+    assert await readiness(alice) == READY
 
 
 @pytest.mark.parametrize("store", SERVERS, indirect=True)
@@ -204,11 +220,10 @@ async def test_a_server_that_answers_nothing(settings: Settings, alice: Member, 
         assert (status, retry_after) == (503, "1")
         assert [error["extensions"]["code"] for error in body["errors"]] == ["SERVICE_UNAVAILABLE"]
         assert await alice.fail('mutation { post(input: {text: "x"}) { status { id } } }') == "SERVICE_UNAVAILABLE"
-        status, text = await readiness(alice)
-        assert (status, state in text) == (503, True)
+        assert await readiness(alice) == is_away(state)
     post = await bob.post("hello")
     assert await alice.home() == [post]
-    assert await readiness(alice) == (200, "ok")
+    assert await readiness(alice) == READY
 
 
 async def test_who_connects_while_it_is_busy(settings: Settings, alice: Member) -> None:
@@ -237,13 +252,13 @@ async def test_a_live_home(settings: Settings, db: Database, alice: Member, bob:
 async def test_a_server_that_hangs(store: Redis, alice: Member) -> None:
     """/readyz answers within a second even while the store hangs, and at once afterwards."""
     with store.frozen():
-        assert await readiness(alice) == (503, "the database does not answer, or accepts no writes: SILENT")
-    assert await readiness(alice) == (200, "ok")
+        assert await readiness(alice) == is_away("SILENT")
+    assert await readiness(alice) == READY
 
 
 async def test_the_check_of_readiness_keeps_nothing(db: Database, services: Services) -> None:
     """Asking whether the store accepts writes leaves no key behind."""
-    assert await services.trouble() == ""
+    assert (await services.readiness()).states == []
     assert await contents(db) == {}
 
 

@@ -18,6 +18,7 @@ from resolvers.operation.errors import BadUserInput, RequestError, ServiceUnavai
 from resolvers.operation.tokens import Claims
 from schema.execution.operations import Schema
 from serving.http.app import create_app
+from store.client.health import Readiness
 from store.settings import Settings
 
 SECRET_TEXT = "the password of the database"
@@ -130,8 +131,8 @@ class PlainServices:
     def store_silence(self) -> float:
         return self.silence
 
-    async def trouble(self) -> str:
-        return "" if self.is_ready else "UNREACHABLE"
+    async def readiness(self) -> Readiness:
+        return Readiness(self.is_ready, self.is_ready, [] if self.is_ready else ["UNREACHABLE"])
 
     def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
         self.end_session = callback
