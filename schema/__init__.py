@@ -36,4 +36,5 @@ def build(settings: Settings) -> Schema:
     core = schema._schema  # noqa: SLF001  strawberry has no public attribute for it
     secret_inputs.wrap(core)
     optional.drop_null_defaults(core)
+    schema.documents.introspection.prepare()
     return schema

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from graphql import (
@@ -36,7 +35,8 @@ from graphql import (
 )
 from graphql.utilities.coerce_input_value import coerce_default_value
 
-INTROSPECTION = MappingProxyType({"__schema": "__Schema", "__type": "__Type"})  # field and its type
+from schema.execution.introspection import ROOTS
+
 DEFAULT_ENTRIES = 20  # of a connection without `first` and `last`
 UNSIZED_ENTRIES = 5  # of a list of objects that takes no size: mentions, participants, user errors
 
@@ -111,7 +111,6 @@ class Pricing:
         self._prices = prices
         self._fragments = fragments
         self._cached: dict[tuple[str, bool], Cost] = {}
-        self._introspected: dict[str, int] = {}
 
     def operation(self, operation: OperationDefinitionNode) -> Cost:
         """Return the cost of an operation, introspection apart."""
@@ -122,23 +121,6 @@ class Pricing:
             return Cost(cost.total({}))
         defaults = {one.variable.name.value: _value(one.default_value, {}) for one in definitions if one.default_value}
         return Cost(cost.fixed, cost.parts, defaults)
-
-    def introspection(self, selection_set: SelectionSetNode) -> int:
-        """Return the cost of the introspection in the selection of an operation."""
-        total = 0
-        for selection in selection_set.selections:
-            if isinstance(selection, FragmentSpreadNode):
-                name = selection.name.value
-                if name not in self._introspected:
-                    self._introspected[name] = self.introspection(self._fragments[name].selection_set)
-                total += self._introspected[name]
-            elif isinstance(selection, InlineFragmentNode):
-                total += self.introspection(selection.selection_set)
-            elif isinstance(selection, FieldNode) and selection.selection_set:
-                kind = INTROSPECTION.get(selection.name.value)
-                if kind is not None:
-                    total += self._selection(selection.selection_set, self._type(kind), sized=False).total({})
-        return total
 
     def _selection(self, selection_set: SelectionSetNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
         """Return the cost of a selection; `sized` when the field above has counted the entries of its lists."""
@@ -166,7 +148,7 @@ class Pricing:
 
     def _field(self, node: FieldNode, parent: GraphQLCompositeType, *, sized: bool) -> Cost:
         declared = self._prices.schema.get_field(parent, node.name.value)
-        if declared is None or node.selection_set is None or node.name.value in INTROSPECTION:
+        if declared is None or node.selection_set is None or node.name.value in ROOTS:
             return _ONE
         # The arguments of a subscription select events. They don't change the size of an event.
         is_source = parent is self._prices.schema.subscription_type

@@ -17,6 +17,7 @@ from graphql import (
 
 from resolvers.operation.errors import QueryTooComplex
 from schema.execution.costs import Cost
+from schema.execution.introspection import Introspection
 from schema.execution.lasting import LASTING_FIELDS
 from schema.execution.lexing import parse
 from schema.execution.limits import Limits, operations
@@ -65,7 +66,8 @@ class DocumentCache:
         self._schema = schema
         self._max_tokens = settings.max_tokens
         self._validator = Validator(schema)
-        self._limits = Limits(schema, settings)
+        self.introspection = Introspection(schema)
+        self._limits = Limits(schema, settings, self.introspection)
         self._documents: OrderedDict[str, Document] = OrderedDict()
         self._named: dict[str, str] = {}  # texts by the hashes that clients registered
         self._names: dict[str, str] = {}  # and the other way
@@ -148,7 +150,7 @@ class DocumentCache:
         checked = self._validator.check(node)
         if checked.errors:
             return _refused(text, *checked.errors)
-        if too_complex := self._limits.refuse_size(node):
+        if too_complex := self._limits.refuse_size(node, checked.fields):
             return _refused(text, too_complex)
         shareable = checked.fields <= SHARED_FIELDS and not checked.has_directives
         costs = self._limits.price(node)

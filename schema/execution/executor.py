@@ -6,10 +6,15 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, TypeAlias, cast
 
 from graphql import ExecutionResult as CoreResult
+from graphql import GraphQLObjectType
 from graphql.execution import Executor
+from graphql.execution.collect_fields import FieldDetails
+from graphql.pyutils import Path
+from msgspec import Raw
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from resolvers.operation.errors import RequestError, Unauthenticated, unavailable
+from resolvers.operation.errors import QueryTooComplex, RequestError, Unauthenticated, unavailable
+from schema.execution.introspection import ROOTS, Introspection
 from schema.execution.ports import Context
 from schema.execution.results import NoResult
 from schema.execution.sharing import Rendering, SharedResult
@@ -26,6 +31,8 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
     """
 
     run_by_plan: RunByPlan | None = None  # set by the schema: strawberry hands nothing to executors of subscriptions
+    introspection: Introspection | None = None  # likewise
+    _introspected = 0  # bytes of introspection that the answer has
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
         """Return the executor of one event: one that shares what it can, or that makes look-ups of its own."""
@@ -85,6 +92,35 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
         if context is None:
             return super().execute_operation(serially)
         return self._render(serially)
+
+    def complete_object_value(
+        self,
+        return_type: GraphQLObjectType,
+        field_details_list: list[FieldDetails],
+        info: Any,
+        path: Path,
+        result: Any,
+        position_context: Any,
+    ) -> Any:
+        """Return the result of an object. That of an introspection field is JSON, which needs no more execution."""
+        introspects = path.prev is None and return_type.name in ROOTS.values()
+        if introspects and self.introspection and self.context_value is not None:
+            return self._introspect(self.introspection, field_details_list, result)
+        return super().complete_object_value(return_type, field_details_list, info, path, result, position_context)
+
+    @property
+    def has_introspected(self) -> bool:
+        """Whether a part of the data is JSON already."""
+        return self._introspected > 0
+
+    def _introspect(self, introspection: Introspection, details: list[FieldDetails], of: Any) -> Raw:
+        try:
+            answer = introspection.answer(self, details, of, self._introspected)
+        except QueryTooComplex as error:
+            self.context_value.fail(error)
+            raise
+        self._introspected += len(answer)
+        return Raw(answer)
 
     async def _render(self, serially: bool | None) -> CoreResult | NoResult:
         if not await self._is_delivered():

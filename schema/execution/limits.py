@@ -12,6 +12,7 @@ There are five limits, since each lets queries through that another one refuses:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
 from graphql import (
@@ -24,28 +25,26 @@ from graphql import (
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
-    get_introspection_query,
-    parse,
 )
 
 from resolvers.operation.errors import QueryTooComplex
-from schema.execution.costs import INTROSPECTION, Cost, Prices, Pricing
+from schema.execution.costs import Cost, Prices, Pricing
+from schema.execution.introspection import ROOTS, Introspection
 from store.settings import Settings
 
 Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
 
 _TYPE_LISTS = frozenset({"fields", "inputFields", "interfaces", "possibleTypes"})  # introspection fields that are lists
 _MOST_LISTS = 3  # nested introspection lists; graphql-core's own limit
-_INTROSPECTIONS = 2  # the budget, in costs of the standard introspection query
 
 
 class Limits:
     """The limits of one schema under some settings."""
 
-    def __init__(self, schema: GraphQLSchema, settings: Settings) -> None:
+    def __init__(self, schema: GraphQLSchema, settings: Settings, introspection: Introspection) -> None:
         self._settings = settings
+        self._introspection = introspection
         self._prices = Prices(schema, most_entries=settings.max_page, most_ids=settings.max_ids)
-        self._introspection_budget = _INTROSPECTIONS * self._standard_introspection()
 
     def refuse_shape(self, document: DocumentNode) -> QueryTooComplex | None:
         """Return the refusal of a document with too many aliases or repeated fields. It need not be valid."""
@@ -65,10 +64,12 @@ class Limits:
             )
         return None
 
-    def refuse_size(self, document: DocumentNode) -> QueryTooComplex | None:
-        """Return the refusal of a valid document that has too many fields, is too deep, or introspects too much."""
+    def refuse_size(self, document: DocumentNode, names: AbstractSet[str]) -> QueryTooComplex | None:
+        """Return the refusal of a valid document that has too many fields, is too deep, or introspects too much.
+
+        `names` are those of all its fields.
+        """
         fragments = _fragments(document)
-        pricing = Pricing(self._prices, fragments)
         depths: dict[str, int] = {}
         counts: dict[str, int] = {}
         fields = sum(_count_fields(one.selection_set, fragments, counts) for one in operations(document))
@@ -78,16 +79,21 @@ class Limits:
                 "those of fragments counted at each spread",
                 "max_fields",
             )
-        lists: dict[tuple[str, bool], int] = {}
         for operation in operations(document):
-            if _list_depth(operation.selection_set, fragments, lists) >= _MOST_LISTS:
-                return QueryTooComplex("The query introspects fields of types of fields of types of fields")
             depth = _depth(operation.selection_set, fragments, depths)
             if depth > self._settings.max_depth:
                 return QueryTooComplex(
                     f"The query is {depth} levels deep, more than {self._settings.max_depth}", "max_depth"
                 )
-            if pricing.introspection(operation.selection_set) > self._introspection_budget:
+        return None if ROOTS.keys().isdisjoint(names) else self._refuse_introspection(document, fragments)
+
+    def _refuse_introspection(self, document: DocumentNode, fragments: Fragments) -> QueryTooComplex | None:
+        pricing = self._introspection.pricing(fragments)
+        lists: dict[tuple[str, bool], int] = {}
+        for operation in operations(document):
+            if _list_depth(operation.selection_set, fragments, lists) >= _MOST_LISTS:
+                return QueryTooComplex("The query introspects fields of types of fields of types of fields")
+            if pricing.price(operation.selection_set) > self._introspection.most:
                 return QueryTooComplex("The query introspects more than twice what the standard query does")
         return None
 
@@ -101,18 +107,6 @@ class Limits:
         if total > self._settings.max_cost:
             return QueryTooComplex(f"The query costs {total}, more than {self._settings.max_cost}", "max_cost")
         return None
-
-    def _standard_introspection(self) -> int:
-        document = parse(
-            get_introspection_query(
-                specified_by_url=True,
-                directive_is_repeatable=True,
-                schema_description=True,
-                input_value_deprecation=True,
-            )
-        )
-        pricing = Pricing(self._prices, _fragments(document))
-        return sum(pricing.introspection(operation.selection_set) for operation in operations(document))
 
 
 def operations(document: DocumentNode) -> Sequence[OperationDefinitionNode]:
@@ -182,7 +176,7 @@ def _list_depth(
             depth = _list_depth(selection.selection_set, fragments, cached, inside=inside)
         elif isinstance(selection, FieldNode) and selection.selection_set:
             name = selection.name.value
-            below = inside or name in INTROSPECTION
+            below = inside or name in ROOTS
             depth = _list_depth(selection.selection_set, fragments, cached, inside=below)
             depth += inside and name in _TYPE_LISTS
         else:
@@ -202,7 +196,7 @@ def _depth(selection_set: SelectionSetNode, fragments: Fragments, cached: dict[s
             depth = cached[name]
         elif isinstance(selection, InlineFragmentNode):
             depth = _depth(selection.selection_set, fragments, cached)
-        elif isinstance(selection, FieldNode) and selection.selection_set and selection.name.value not in INTROSPECTION:
+        elif isinstance(selection, FieldNode) and selection.selection_set and selection.name.value not in ROOTS:
             depth = 1 + _depth(selection.selection_set, fragments, cached)
         else:
             depth = 1

@@ -9,7 +9,14 @@ from typing import Any, cast
 
 import msgspec
 import strawberry
-from graphql import DocumentNode, GraphQLError, OperationDefinitionNode
+from graphql import (
+    DocumentNode,
+    GraphQLError,
+    GraphQLInputObjectType,
+    GraphQLObjectType,
+    OperationDefinitionNode,
+    introspection_types,
+)
 from graphql import OperationType as CoreOperationType
 from graphql.execution import Executor
 from strawberry.execution import optimized_is_awaitable
@@ -32,6 +39,7 @@ from schema.execution.prepared import Prepared
 from schema.execution.results import JsonResult, NoResult
 from schema.execution.sharing import SharedResult
 from schema.execution.trusted import read as read_trusted
+from schema.execution.validation.catalogue import is_one_of
 from store.settings import Settings
 
 _KINDS = {kind: OperationType(kind.value) for kind in CoreOperationType}  # strawberry's, by graphql-core's
@@ -58,10 +66,16 @@ class Schema(strawberry.Schema):
             self.documents, read_trusted(Path(manifest), self.documents) if manifest else None
         )
         self.planner = Planner() if settings.fast_execution else None
-        self._executor_class = execution_context_class
+        introspecting = {"introspection": self.documents.introspection}
+        self._executor_class: type[Executor[Any]] = type("Introspecting", (execution_context_class,), introspecting)
+        self.execution_context_class = self._executor_class
         if self.planner:
             planned = {"run_by_plan": staticmethod(self._run_by_plan)}
-            self.execution_context_class = type("Planned", (execution_context_class,), planned)
+            self.execution_context_class = type("Planned", (self._executor_class,), planned)
+
+    def _extend_introspection(self) -> None:
+        """Answer `isOneOf` of every type. Strawberry's own resolver fails for lists and non-null types."""
+        cast("GraphQLObjectType", introspection_types["__Type"]).fields["isOneOf"].resolve = _is_one_of
 
     def event_cost(self, asked: Parameters) -> EventCost | None:
         """Return what one event of a subscription costs; None for what is no subscription that can begin."""
@@ -135,6 +149,8 @@ class Schema(strawberry.Schema):
         """Return the result of an operation that has no plan."""
         outcome: Any = asked.executor.execute_operation()
         result = await outcome if optimized_is_awaitable(outcome) else outcome
+        if getattr(asked.executor, "has_introspected", False) and not result.errors:
+            return JsonResult.of(result.data)
         return ExecutionResult(result.data, present(result.errors, context, name) if result.errors else None)
 
     async def find(self, asked: Parameters, context: Context | None) -> tuple[Parameters, Document]:
@@ -238,6 +254,10 @@ class Schema(strawberry.Schema):
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Log nothing: `present` does, once, and only what is the server's fault."""
+
+
+def _is_one_of(kind: object, _: object) -> bool | None:
+    return is_one_of(kind) if isinstance(kind, GraphQLInputObjectType) else None
 
 
 def _unknown(name: str | None) -> str:
