@@ -1,7 +1,8 @@
 """Limits on the size of a query, measured on the document before execution.
 
-There are five limits, since each lets queries through that another one refuses:
+There are six limits, since each lets queries through that another one refuses:
 
+- operations, since each is checked and priced by itself,
 - aliases and repeated fields,
 - depth,
 - fields, where those of a fragment count at each spread, because a plan holds each of them,
@@ -47,7 +48,12 @@ class Limits:
         self._prices = Prices(schema, most_entries=settings.max_page, most_ids=settings.max_ids)
 
     def refuse_shape(self, document: DocumentNode) -> QueryTooComplex | None:
-        """Return the refusal of a document with too many aliases or repeated fields. It need not be valid."""
+        """Return the refusal of a document with too many operations, aliases or repeated fields. It need not be valid."""
+        count = len(operations(document))
+        if count > self._settings.max_operations:
+            return QueryTooComplex(
+                f"The query has {count} operations, more than {self._settings.max_operations}", "max_operations"
+            )
         count = count_repetitions(document)
         if count > self._settings.max_aliases:
             return QueryTooComplex(

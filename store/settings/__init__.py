@@ -165,6 +165,7 @@ class Settings(TracingSettings):
     max_depth: int = setting(15, "depth of a query", least=1)
     max_query: int = setting(16_384, "characters of a query text", least=1)
     max_tokens: int = setting(1_000, "tokens of a query, and comments likewise", least=1)
+    max_operations: int = setting(50, "operations of one query text", least=1)
     max_aliases: int = setting(30, "aliases in a query", least=0)
     max_fields: int = setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
     max_cost: int = setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)

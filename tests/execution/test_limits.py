@@ -50,6 +50,14 @@ def test_aliases_and_repeated_fields_are_counted_together(query: str, count: int
         assert code(query, max_aliases=count - 1) == "QUERY_TOO_COMPLEX"
 
 
+def test_operations_are_counted() -> None:
+    """A document with more operations than allowed is refused before they are checked; one with as many is not."""
+    query = " ".join(f"query Q{place} {{ ...F }}" for place in range(4)) + " fragment F on Query { user { id } }"
+    assert code(query, max_operations=4) is None
+    assert code(query, max_operations=3) == "QUERY_TOO_COMPLEX"
+    assert code(query.replace("id", "nothing"), max_operations=3) == "QUERY_TOO_COMPLEX"
+
+
 def test_tokens_are_counted() -> None:
     """A query with more tokens than allowed is refused; one with exactly as many is not."""
     query = "{ user { id } }"  # six tokens

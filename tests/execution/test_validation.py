@@ -11,7 +11,7 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 import schema
 from schema.execution.lexing import QuickLexer
-from schema.execution.validation import TooMuchWork, Validator
+from schema.execution.validation import TooMuchWork, Validator, walk
 from schema.execution.validation.faults import MOST_FAULTS
 from store.settings import Settings
 from tests.support.execution.documents import SDL
@@ -125,6 +125,17 @@ def test_errors_say_where_and_keep_nothing() -> None:
     assert (error.nodes, error.source) == (None, None)
     many = " ".join(f"f{number}" for number in range(100))
     assert len(Validator(SMALL).check(parse(f"{{ {many} }}")).errors) == MOST_FAULTS
+
+
+@pytest.mark.parametrize("text", ["query({}) {{ __typename }}", "{{ {} }}"], ids=["variables", "conditions"])
+def test_suggestions_are_searched_for_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document with many unknown types compares the first one with the schema's names, by a search that is fast."""
+    searched: list[str] = []
+    monkeypatch.setattr(walk, "get_close_matches", lambda name, *_: searched.append(name) or ["Notification"])
+    part = "$v{0}: NotificationConnec{0}" if "(" in text else "... on NotificationConnec{0} {{ id }}"
+    errors = Validator(PERCH).check(parse(text.format(" ".join(part.format(place) for place in range(240))))).errors
+    assert errors[0].message == "Unknown type 'NotificationConnec0'. Did you mean 'Notification'?"
+    assert searched == ["NotificationConnec0"]
 
 
 def test_merging_that_takes_too_long_is_given_up() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TypeAlias
 
 from graphql import (
@@ -22,7 +23,7 @@ from graphql import (
     print_ast,
     type_from_ast,
 )
-from graphql.pyutils import did_you_mean, suggestion_list
+from graphql.pyutils import did_you_mean
 
 from schema.execution.validation.catalogue import Catalogue, Parameters
 from schema.execution.validation.faults import Faults
@@ -31,6 +32,8 @@ from schema.execution.validation.values import Usage, Values
 Fragments: TypeAlias = Mapping[str, FragmentDefinitionNode]
 
 _LONGEST_TYPO = 40  # characters of a name that gets suggestions, since the search takes quadratic time
+_SUGGESTIONS = 5
+_SIMILAR = 0.5  # share of two names' characters that they have in common; a lower one would find more, and take longer
 
 
 @dataclass(slots=True)
@@ -205,7 +208,7 @@ class Walk:
         """Return a suggestion ("Did you mean …?"); "" for long names and after a document's first error."""
         if self._faults.errors or len(name) > _LONGEST_TYPO:
             return ""
-        return did_you_mean(suggestion_list(name, known))
+        return did_you_mean(get_close_matches(name, known, _SUGGESTIONS, _SIMILAR))
 
 
 def _repeated(names: Sequence[str]) -> str:
