@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from graphql import (
     DocumentNode,
@@ -48,7 +48,10 @@ class Limits:
         self._prices = Prices(schema, most_entries=settings.max_page, most_ids=settings.max_ids)
 
     def refuse_shape(self, document: DocumentNode) -> QueryTooComplex | None:
-        """Return the refusal of a document with too many operations, aliases or repeated fields. It need not be valid."""
+        """Return the refusal of a document with too many operations, aliases or repeated fields.
+
+        The document need not be valid.
+        """
         count = len(operations(document))
         if count > self._settings.max_operations:
             return QueryTooComplex(
@@ -108,6 +111,15 @@ class Limits:
         pricing = Pricing(self._prices, _fragments(document))
         return {one.name.value if one.name else None: pricing.operation(one) for one in operations(document)}
 
+    def refuse_variables(self, variables: Mapping[str, Any] | None) -> QueryTooComplex | None:
+        """Return the refusal of variables with too many values, which have not been compared with their types yet."""
+        if not variables or not _has_more_values(variables, self._settings.max_values):
+            return None
+        return QueryTooComplex(
+            f"The variables have more than {self._settings.max_values} values, those in lists and objects counted",
+            "max_values",
+        )
+
     def refuse_cost(self, total: int) -> QueryTooComplex | None:
         """Return the refusal of an operation that costs too much."""
         if total > self._settings.max_cost:
@@ -143,6 +155,18 @@ def count_repetitions(document: DocumentNode) -> int:
                     named = selection.type_condition
                     conditioned.append((selection.selection_set, named.name.value if named else condition))
     return count
+
+
+def _has_more_values(variables: Mapping[str, Any], most: int) -> bool:
+    count, waiting = 0, list[Any]([variables])
+    while waiting:
+        one = waiting.pop()
+        count += len(one)
+        if count > most:
+            return True
+        values = one.values() if isinstance(one, dict) else one
+        waiting += [inner for inner in values if isinstance(inner, dict | list)]
+    return False
 
 
 def _fragments(document: DocumentNode) -> Fragments:

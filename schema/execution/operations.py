@@ -80,7 +80,8 @@ class Schema(strawberry.Schema):
     def event_cost(self, asked: Parameters) -> EventCost | None:
         """Return what one event of a subscription costs; None for what is no subscription that can begin."""
         document = self.documents.get(asked.query)
-        prepared = None if document.errors else document.prepared(asked.operation_name, asked.variables)
+        is_refused = document.errors or self.documents.limits.refuse_variables(asked.variables)
+        prepared = None if is_refused else document.prepared(asked.operation_name, asked.variables)
         if prepared is None or _KINDS[prepared.operation.operation] is not OperationType.SUBSCRIPTION:
             return None
         return EventCost(prepared.cost, prepared.operation if document.is_shareable else None)
@@ -101,6 +102,8 @@ class Schema(strawberry.Schema):
             document = await self.read(query or "", context)
         except RequestError as refusal:
             return ExecutionResult(None, present([refusal], context, operation_name))
+        if too_many := self.documents.limits.refuse_variables(variable_values):
+            return await self._refused([too_many], context, operation_name)
         prepared = document.prepared(operation_name, variable_values)
         allowed = allowed_operation_types or DEFAULT_ALLOWED_OPERATION_TYPES
         errors = self._check(document, prepared, operation_name, allowed, context)
@@ -202,8 +205,13 @@ class Schema(strawberry.Schema):
             return PreExecutionError(data=None, errors=[refusal])
         context.graphql_document = document.node
         name = context._provided_operation_name  # noqa: SLF001  the public one falls back on the first operation
-        prepared = document.prepared(name, context.variables)
-        errors = self._check(document, prepared, name, context.allowed_operations, context.context)
+        too_many = self.documents.limits.refuse_variables(context.variables)
+        prepared = None if too_many else document.prepared(name, context.variables)
+        errors = (
+            [too_many]
+            if too_many
+            else self._check(document, prepared, name, context.allowed_operations, context.context)
+        )
         begins = prepared is not None and _KINDS[prepared.operation.operation] is OperationType.SUBSCRIPTION
         if errors or begins:
             # A subscription has no end at which its session could be checked, so that happens before it begins.

@@ -169,6 +169,9 @@ class Settings(TracingSettings):
     max_aliases: int = setting(30, "aliases in a query", least=0)
     max_fields: int = setting(2_000, "fields of a query, those of a fragment counted wherever it is spread", least=1)
     max_cost: int = setting(50_000, "cost of a query: fields, times the entries asked of the lists above", least=1)
+    max_values: int = setting(
+        2_000, "values in the variables of a request, those in lists and objects counted", least=1
+    )
     max_body: int = setting(262_144, "bytes of a request body or websocket message", least=1024)
 
     # Limits on connections

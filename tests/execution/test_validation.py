@@ -131,7 +131,12 @@ def test_errors_say_where_and_keep_nothing() -> None:
 def test_suggestions_are_searched_for_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A document with many unknown types compares the first one with the schema's names, by a search that is fast."""
     searched: list[str] = []
-    monkeypatch.setattr(walk, "get_close_matches", lambda name, *_: searched.append(name) or ["Notification"])
+
+    def search(name: str, *_: object) -> list[str]:
+        searched.append(name)
+        return ["Notification"]
+
+    monkeypatch.setattr(walk, "get_close_matches", search)
     part = "$v{0}: NotificationConnec{0}" if "(" in text else "... on NotificationConnec{0} {{ id }}"
     errors = Validator(PERCH).check(parse(text.format(" ".join(part.format(place) for place in range(240))))).errors
     assert errors[0].message == "Unknown type 'NotificationConnec0'. Did you mean 'Notification'?"
