@@ -182,6 +182,14 @@ class Schema(strawberry.Schema):
             document = self.documents.get(text)
         return document
 
+    def known_operation(self, asked: Parameters) -> OperationDefinitionNode | None:
+        """Return what a client asks for, None unless its document has been parsed before and is right."""
+        try:
+            document = self.documents.find(self.persisted.text(asked))
+        except RequestError:
+            return None
+        return document.operation(asked.operation_name) if document else None
+
     def explain(self, operation: OperationDefinitionNode) -> list[str]:
         """Return the steps of an operation's plan; none where graphql-core executes it."""
         document = self.documents.find(operation.loc.source.body) if operation.loc else None

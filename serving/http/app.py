@@ -63,7 +63,7 @@ def create_app(
     app[SERVICES] = services
     most_streams = int((most_connections or settings.max_connections) * STREAMS_SHARE)
     shedder = Shedder(settings, services.store_silence)
-    app[DOOR] = Door(settings, shedder)
+    app[DOOR] = Door(settings, shedder, schema, services.tokens)
     app[CONNECTIONS] = Connections(settings.sockets_per_member, most_streams, settings.max_live_cost, shedder)
     services.on_session_end(app[CONNECTIONS].end_session)
     app[RECORDER] = _recorder(schema, settings, app[CONNECTIONS], shedder)

@@ -10,14 +10,20 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Protocol
 
+import msgspec
 from aiohttp import hdrs
 from aiohttp.http import RawRequestMessage
 from aiohttp.streams import StreamReader
+from msgspec import Raw
 
-from resolvers.operation.errors import RequestError, ServiceUnavailable
+from resolvers.operation.errors import RequestError, ServiceUnavailable, Unauthenticated
+from schema.execution.operations import Schema
+from schema.execution.parameters import Parameters, bearer
+from schema.execution.ports import Tokens
 from serving.http import health, responses
 from serving.http.headers import Origins, complete, request_id
-from serving.overload.kinds import ANONYMOUS, READ, WRITE, Kind, of_document
+from serving.http.requests import check
+from serving.overload.kinds import Kind, of_operation
 from serving.overload.shedding import Shedder
 from store.settings import Settings
 
@@ -42,8 +48,10 @@ class Client(Protocol):
 class Door:
     """What the gates of all connections share."""
 
-    def __init__(self, settings: Settings, shedder: Shedder) -> None:
+    def __init__(self, settings: Settings, shedder: Shedder, schema: Schema, tokens: Tokens) -> None:
         self.shedder = shedder
+        self._schema = schema
+        self._tokens = tokens
         self._origins = Origins(settings.cors_origins)
         self._prepared: dict[tuple[str, int], tuple[bytes, bytes]] = {}
 
@@ -51,7 +59,7 @@ class Door:
         """Return the refusal of a request as it is sent, None where there is room for the request."""
         if message.method == hdrs.METH_OPTIONS or message.path in health.PATHS or hdrs.EXPECT in message.headers:
             return None
-        reason = self.shedder.reason(_kind(message, body))
+        reason = self.shedder.reason(self._kind(message, body))
         if not reason:
             return None
         key = reason, next(self.shedder.retries)
@@ -62,6 +70,22 @@ class Door:
         head = head.replace(_PLACE.encode(), request_id(message.headers).encode())
         more = self._origins.headers(message.headers)
         return b"".join([head, *(f"\r\n{name}: {value}".encode() for name, value in more.items()), rest])
+
+    def _kind(self, message: RawRequestMessage, body: StreamReader) -> Kind:
+        is_signed_in = self._is_signed_in(message)
+        operation = None
+        if is_signed_in and message.method not in _BODILESS and body.is_eof():
+            asked = _asked(b"".join(body._buffer))  # noqa: SLF001  reading it would take it away
+            operation = self._schema.known_operation(asked) if asked else None
+        return of_operation(operation, is_signed_in=is_signed_in)
+
+    def _is_signed_in(self, message: RawRequestMessage) -> bool:
+        """Return whether a request has a token that is signed and has not expired. Its session is not checked here."""
+        value = message.headers.get(hdrs.AUTHORIZATION)
+        try:
+            return value is not None and bool(self._tokens.read(bearer(value)))
+        except Unauthenticated:
+            return False
 
 
 class Gate:
@@ -114,13 +138,13 @@ class Gate:
         return getattr(self._parser, name)
 
 
-def _kind(message: RawRequestMessage, body: StreamReader) -> Kind:
-    is_signed_in = hdrs.AUTHORIZATION in message.headers
-    if message.method in _BODILESS:
-        return READ if is_signed_in else ANONYMOUS
-    if not body.is_eof():
-        return WRITE  # it is not known yet what it asks for
-    return of_document(b"".join(body._buffer), is_signed_in=is_signed_in)  # noqa: SLF001  reading it would take it away
+def _asked(body: bytes) -> Parameters | None:
+    """Return the parameters of a request without its variables, None where it is malformed: its handler says how."""
+    try:
+        sent = msgspec.json.decode(body, type=dict[str, Raw])
+        return check({name: msgspec.json.decode(value) for name, value in sent.items() if name != "variables"})
+    except (msgspec.MsgspecError, RequestError, RecursionError, UnicodeError):
+        return None
 
 
 def encoded(refused: RequestError, request_id: str, *, closes: bool = False) -> bytes:

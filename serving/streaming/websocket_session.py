@@ -18,7 +18,7 @@ from schema.execution.operations import Schema
 from schema.execution.parameters import Parameters, bearer
 from schema.execution.ports import Context, Services
 from serving.observing import Recorder
-from serving.overload.kinds import of_document
+from serving.overload.kinds import of_operation
 from serving.streaming.connections import Connection, Connections, Peer
 from serving.streaming.room import Turn
 from serving.streaming.websocket import Channel, Close
@@ -83,7 +83,7 @@ class SocketHandler(OperationsHandler, Connection):
         shedder = self._connections.shedder
         if not shedder.arrive():
             return None
-        return shedder.refuse(of_document(asked.query.encode(), is_signed_in=self.claims is not None))
+        return shedder.refuse(of_operation(self.schema.known_operation(asked), is_signed_in=self.claims is not None))
 
     @contextmanager
     def held(self, asked: Parameters) -> Iterator[Turn | None]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
+from schema.execution.persisted import digest
 from serving.http.app import DOOR
 from serving.overload.shedding import RETRY_SECONDS, Shedder
 from store.client.background import Background
@@ -30,7 +31,7 @@ REQUESTS = {
         "subscription { events { contextNumber } }",
     ),
     "read": ("Authorization: Bearer alice-phone\r\n", "{ square }"),
-    "write": ("", "mutation { follow(input: { userIds: [] }) { name } }"),
+    "write": ("Authorization: Bearer alice-phone\r\n", "mutation { follow(input: { userIds: [] }) { name } }"),
 }
 
 
@@ -39,6 +40,19 @@ def _request(kind: str, more: str = "") -> tuple[bytes, bytes]:
     body = json.dumps({"query": query}).encode()
     head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}{more}"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode(), body
+
+
+MEMBER = "Authorization: Bearer alice-phone\r\n"
+WRITES = "mutation Writes { follow(input: { userIds: [] }) { name } }"
+NAMED = {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest(WRITES)}}}
+TWO = "query Reads { square } " + WRITES
+
+
+async def _send(raw: Raw, headers: str, body: Any) -> tuple[int, dict[str, str], bytes]:
+    data = json.dumps(body).encode()
+    head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}"
+    raw.write(f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
+    return await raw.response()
 
 
 @asynccontextmanager
@@ -58,13 +72,68 @@ async def _ask(raw: Raw, kind: str, more: str = "") -> tuple[int, dict[str, str]
 
 @pytest.mark.parametrize(("patience", "refused"), [(0, []), (1, ["anonymous"]), (3, ["anonymous", "read"]), (4, None)])
 async def test_order_of_refusals(services: PlainServices, patience: int, refused: list[str] | None) -> None:
-    """The longer the store is silent the more is refused: anonymous reads, then those of members, at last changes."""
+    """The longer the store is silent the more is refused: anonymous requests, then members' reads, at last changes."""
     kinds = ["anonymous", "read", "write"]
     async with _site(services) as (site, _):
-        services.silence = patience * PATIENCE_MS / 1000 + 0.01
         raw = await site.connect()
+        assert [(await _ask(raw, kind))[0] for kind in kinds] == [200] * 3  # their documents are parsed
+        services.silence = patience * PATIENCE_MS / 1000 + 0.01
         answers = {kind: await _ask(raw, kind) for kind in kinds}
     assert [kind for kind in kinds if answers[kind][0] == 503] == (kinds if refused is None else refused)
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "most"),
+    [
+        ("", {"query": "mutation { follow(input: { userIds: [] }) { name } }"}, 0),
+        ("", {"query": "{ square } #mutation"}, 0),
+        ("", {"query": '{ echo(text: "subscription mutation") }'}, 0),
+        ("", {"query": "{ square }", "mutation": "mutation"}, 0),
+        ("Authorization: Bearer nobody\r\n", {"query": "mutation { follow(input: { userIds: [] }) { name } }"}, 0),
+        ("Authorization: alice-phone\r\n", {"query": "{ square }"}, 0),
+        (MEMBER, {"query": "{ square } #mutation"}, 2),
+        (MEMBER, {"query": '{ echo(text: "mutation subscription") }'}, 2),
+        (MEMBER, {"query": "{ square }", "variables": {"mutation": "subscription"}}, 2),
+        (MEMBER, {"query": TWO, "operationName": "Reads"}, 2),
+        (MEMBER, {"query": TWO, "operationName": "Writes"}, 3),
+        (MEMBER, {"query": TWO, "operationName": "None"}, 2),
+        (MEMBER, NAMED, 3),
+        (MEMBER, {"query": 7}, 2),
+        (MEMBER, [], 2),
+    ],
+)
+async def test_rank_is_of_the_parsed_operation(services: PlainServices, headers: str, body: Any, most: int) -> None:
+    """A request is answered for as long as its operation's kind is, whatever words are in its text or beside it."""
+    async with _site(services) as (site, _):
+        raw = await site.connect()
+        await _send(raw, MEMBER, {"query": WRITES} | NAMED)
+        await _send(raw, MEMBER, {"query": TWO, "operationName": "Reads"})
+        statuses = []
+        for patience in range(5):
+            services.silence = patience * PATIENCE_MS / 1000 + 0.01
+            statuses.append((await _send(raw, headers, body))[0])
+    assert [status == 503 for status in statuses] == [patience > most for patience in range(5)]
+
+
+async def test_unknown_document_ranks_as_a_read(services: PlainServices) -> None:
+    """A member's mutation whose text is new to the process is refused with their reads, and later ones after them."""
+    async with _site(services) as (site, _):
+        raw = await site.connect()
+        services.silence = 3 * PATIENCE_MS / 1000 + 0.01
+        assert (await _ask(raw, "write"))[0] == 503
+        services.silence = 0.0
+        assert (await _ask(raw, "write"))[0] == 200
+        services.silence = 3 * PATIENCE_MS / 1000 + 0.01
+        assert (await _ask(raw, "write"))[0] == 200
+
+
+async def test_body_that_arrives_later_ranks_no_higher(services: PlainServices) -> None:
+    """An anonymous request whose body follows its head is refused as one that is complete."""
+    async with _site(services) as (site, _):
+        raw = await site.connect()
+        services.silence = PATIENCE_MS / 1000
+        raw.write(_request("anonymous")[0])
+        assert (await raw.response())[0] == 503
 
 
 async def test_streams_are_refused_after_anonymous_reads(services: PlainServices) -> None:
