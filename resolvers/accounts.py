@@ -8,7 +8,7 @@ from functools import partial
 
 from resolvers import credentials
 from resolvers.jobs import dispatch
-from resolvers.mail import links
+from resolvers.mail import lapsed_addresses, links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
@@ -230,7 +230,8 @@ async def create_member(
     """Create a member. If several sign-ups want the same login or e-mail address, only one gets it.
 
     The names are reserved first, each by one command, for as long as a sign-up may take. The password is hashed only
-    after both reservations succeeded. A crash in between leaves reservations that expire.
+    after both reservations succeeded. A crash in between leaves reservations that expire. An address that nobody
+    verified in time is taken over, unless the login is taken.
     `link` makes the link that is sent to verify the address. Without it, the address counts as verified.
     Raises Refused for names that are taken.
     """
@@ -253,6 +254,8 @@ async def _reserve(db: Database, member: int, wanted: dict[str, str]) -> None:
     for field, key in wanted.items():
         # After a refusal, only look the other name up. Otherwise two equal sign-ups could get one name each.
         free = await account_names.is_free(db, key) if taken else await account_names.reserve(db, key, member)
+        if not free and not taken and await lapsed_addresses.release(db, key):
+            free = await account_names.reserve(db, key, member)
         if not free:
             taken.append(field)
     if taken:

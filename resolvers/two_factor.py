@@ -24,6 +24,8 @@ async def enable_two_factor(context: Context, *, password: Secret) -> EnableTwoF
     if outcome == "on":
         message = "the second factor is on: turn it off before you set it up anew"
         raise refuse(UserErrorCode.NOT_ALLOWED, message)
+    if outcome == "unverified":
+        raise _unverified()
     if outcome != "ok":
         raise _password_changed()
     codes = context.services.codes
@@ -37,6 +39,8 @@ async def confirm_two_factor(context: Context, *, code: Secret) -> ConfirmTwoFac
     found = await accounts.credentials(context.db, member)
     if found is None or not found.totp_pending:
         raise refuse(UserErrorCode.NOT_ALLOWED, "there is no secret to confirm: ask for one with enableTwoFactor")
+    if not found.is_verified:
+        raise _unverified()
     admission = await attempts.admit_code(context, member)
     step = context.services.codes.step(member, found.totp_pending, code)
     if not step:
@@ -70,6 +74,11 @@ async def disable_two_factor(context: Context, *, password: Secret, code: Secret
         raise _password_changed()
     context.forget()
     return ViewerPayload(viewer=context.claims)
+
+
+def _unverified() -> Refused:
+    # Otherwise a stranger could sign up with somebody's address, and keep them from resetting the password.
+    return refuse(UserErrorCode.NOT_ALLOWED, "verify your e-mail address first: a second factor needs it")
 
 
 def _password_changed() -> Refused:

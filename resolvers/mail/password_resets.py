@@ -12,6 +12,7 @@ from resolvers.operation.errors import RateLimited, UserError, refuse_all
 from resolvers.operation.payloads import RequestPasswordResetPayload, SessionPayload
 from resolvers.operation.tokens import digest, new_session
 from store import account_names, accounts, sessions
+from store.credentials.two_factor import NO_PROOF
 from store.keys.fields import MailTokenField
 from store.mail import tokens
 from store.mail.letters import MailKind
@@ -46,7 +47,8 @@ async def reset_password(
 ) -> SessionPayload:
     """Set a new password by the token of a link. Every session ends, and a new one begins.
 
-    A member with a second factor also needs a code: who can read their mail has one factor only.
+    A member with a second factor also needs a code: who can read their mail has one factor only. Where nobody had
+    verified the address, the second factor may be somebody else's. So it needs no code, and ends.
     """
     await context.authenticate()
     member, _ = await links.checked(context, token, MailTokenField.RESET)
@@ -55,7 +57,7 @@ async def reset_password(
         raise links.stale()
     names = (profile.login, profile.name, found.email)
     refuse_all(await credentials.password_errors(context, new_password, names, "newPassword"))
-    proof = await credentials.second_factor(context, member, found, code)
+    proof = await credentials.second_factor(context, member, found, code) if found.is_verified else NO_PROOF
     password = await context.services.passwords.hash(new_password, context.address)
     session = new_session()
     refresh_token = context.services.tokens.first_refresh_token(member, session)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resolvers import credentials
 from resolvers.jobs import dispatch
-from resolvers.mail import links
+from resolvers.mail import lapsed_addresses, links
 from resolvers.operation import attempts
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
@@ -53,7 +53,7 @@ async def resend_verification(context: Context) -> ViewerPayload:
     if found is None:
         raise Unauthenticated("this member is gone")
     waiting = await tokens.token(context.db, member, MailTokenField.VERIFICATION)
-    if waiting is None and found.is_verified:
+    if waiting is None and (found.is_verified or not found.email):
         return ViewerPayload(viewer=context.claims)
     await _limit(context, member)
     await _send(context, member, waiting.address if waiting else found.email, found.email)
@@ -64,7 +64,7 @@ async def verify_email(context: Context, *, token: Secret) -> ViewerPayload:
     """Verify an address by the token of a link, with or without a session. A new address takes effect."""
     await context.authenticate()
     member, stored = await links.checked(context, token, MailTokenField.VERIFICATION)
-    if not await account_names.hold(context.db, account_names.email_reservation(stored.address), member):
+    if not await _hold(context, account_names.email_reservation(stored.address), member):
         raise links.stale()
     letter = links.notice(MailKind.ADDRESS_CHANGED, member)
     is_valid, job = await tokens.verify_email(context.db, member, digest(token.reveal().strip()), letter)
@@ -80,8 +80,10 @@ async def _send(context: Context, member: int, address: str, current: str) -> No
     kind = MailKind.VERIFICATION if address == current else MailKind.NEW_ADDRESS
     link = links.make(context.services.tokens, context.settings, kind, member)
     # A link that is sent again does not reserve the address for longer: it may be a stranger's.
-    life = link.lifetime + context.settings.reservation_seconds
-    if not await account_names.reserve(context.db, account_names.email_reservation(address), member, life):
+    life, key = link.lifetime + context.settings.reservation_seconds, account_names.email_reservation(address)
+    if not (
+        await account_names.reserve(context.db, key, member, life) or await lapsed_addresses.has_lapsed(context.db, key)
+    ):
         raise refuse(UserErrorCode.TAKEN, "email: another member has this address, or had it until lately", "email")
     replaced = await tokens.send_verification(context.db, member, address, link)
     if replaced is None:
@@ -98,6 +100,13 @@ async def _drop(context: Context, member: int, waiting: str) -> None:
     if waiting:
         await tokens.drop(context.db, member, MailTokenField.VERIFICATION)
         await account_names.release(context.db, account_names.email_reservation(waiting), member)
+
+
+async def _hold(context: Context, key: str, member: int) -> bool:
+    """Hold an address that a member has shown to be theirs, also if another account has it and did not, in its time."""
+    if await account_names.hold(context.db, key, member):
+        return True
+    return await lapsed_addresses.release(context.db, key) and await account_names.hold(context.db, key, member)
 
 
 async def _limit(context: Context, member: int) -> None:

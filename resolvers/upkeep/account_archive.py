@@ -187,8 +187,7 @@ class AccountArchive:
                 profile,
                 name=normalise(profile.name, limit=self._settings.max_name, multiline=False),
                 bio=normalise(profile.bio, limit=self._settings.max_bio, may_be_empty=True),
-                # The address of a test or of an import was valid where the export was made.
-                email=validate_email(profile.email, check_deliverability=False, globally_deliverable=False).normalized,
+                email=_address(profile.email),
             )
         except ValueError as error:
             raise ImportRefused(f"{self._path}, {name}: {error}") from error
@@ -206,6 +205,12 @@ class AccountArchive:
         # Encrypted and unknown forms of compression are a RuntimeError and a NotImplementedError.
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, msgspec.MsgspecError) as error:
             raise ImportRefused(f"{self._path}, {name}: {error}") from error
+
+
+def _address(text: str) -> str:
+    """Return an address in normal form, "" for a member who has none; raises ValueError."""
+    # The address of a test or of an import was valid where the export was made.
+    return validate_email(text, check_deliverability=False, globally_deliverable=False).normalized if text else ""
 
 
 def _check_location(location: Location) -> None:

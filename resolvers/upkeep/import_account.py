@@ -75,10 +75,10 @@ async def _check(db: Database, profile: Profile) -> None:
 
 
 def _names(profile: Profile) -> dict[str, str]:
-    return {
-        "login": account_names.login_reservation(profile.login),
-        "e-mail address": account_names.email_reservation(profile.email),
-    }
+    names = {"login": account_names.login_reservation(profile.login)}
+    if profile.email:
+        names["e-mail address"] = account_names.email_reservation(profile.email)
+    return names
 
 
 async def _create(db: Database, profile: Profile) -> None:

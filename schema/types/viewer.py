@@ -177,7 +177,11 @@ def _unread_message_count(root: Claims, info: Info) -> Awaitable[int]:
 )
 class Viewer(Node):
     user = strawberry.field(resolver=_user, graphql_type=User, description="The member as others see them.")
-    email = strawberry.field(resolver=_email, description="The e-mail address, with which the viewer can log in.")
+    email = strawberry.field(
+        resolver=_email,
+        description="The e-mail address, with which the viewer can log in. Empty once another member has taken over an "
+        "address that the viewer did not verify in time.",
+    )
     is_email_verified = strawberry.field(
         resolver=_is_email_verified,
         description="Whether the address was proved to be theirs by following a link sent to it.",

@@ -22,7 +22,7 @@ class Role(Enum):
 class Credentials(Struct, frozen=True):
     """A member's private e-mail address, password, role and second factor."""
 
-    email: str
+    email: str  # "" once another member has taken over an address that this one never verified
     password: Secret  # its hash
     role: Role
     totp_salt: str = ""  # "" without a second factor

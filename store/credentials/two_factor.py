@@ -34,8 +34,8 @@ NO_PROOF = Proof()
 async def enable(db: Database, member: int, *, checked_hash: Secret, salt: str) -> str:
     """Store the salt of a secret that is still to be confirmed, in place of an earlier one.
 
-    Returns `ok`, `on` if the member has a second factor, or `changed` if the password's hash is no longer
-    `checked_hash`.
+    Returns `ok`, `on` if the member has a second factor, `unverified` if their address is not verified, or `changed` if
+    the password's hash is no longer `checked_hash`.
     """
     outcome: str = await db.call(
         "enable_two_factor", credentials=keys.credentials(member), checked_hash=checked_hash.reveal(), salt=salt
@@ -48,7 +48,8 @@ async def confirm(
 ) -> list[str] | None:
     """Turn the second factor on and end every other session; returns these sessions, which are to be announced.
 
-    Returns None if the secret to be confirmed is no longer the one of `salt`, or the session has ended.
+    Returns None if the secret to be confirmed is no longer the one of `salt`, the address is not verified, or the
+    session has ended.
     `recovery_codes` are digests.
     """
     ended: list[str] | None = await db.call(

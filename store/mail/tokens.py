@@ -102,6 +102,25 @@ async def verify_email(db: Database, member: int, digest: str, letter: Letter) -
     return reply is not None, read_job(reply[0], "names", reply[1]) if reply else None
 
 
+async def lose_address(db: Database, member: int, address: str) -> Job | None:
+    """Take an address from a member who never verified it; returns the job that releases it.
+
+    Returns None when they have verified it, or have another one.
+    """
+    p = partition(member)
+    reply = await db.call(
+        "lose_address",
+        minted=keys.minted(p),
+        jobs=keys.jobs(p),
+        credentials=keys.credentials(member),
+        tokens=keys.mail_tokens(member),
+        partition=p,
+        member=member,
+        address=address,
+    )
+    return read_job(reply[0], "names", reply[1]) if reply else None
+
+
 async def may_request_reset(db: Database, address: str) -> bool:
     """Return whether no reset was requested for an address within the last hour, and note this one.
 

@@ -24,7 +24,7 @@ class MemberFacts(Struct, frozen=True):
     counters: Counts
     totals: Counts
     login: str
-    email: str | None  # None without credentials
+    email: str | None  # None without credentials, "" for a member who lost an address that they never verified
     two_factor_left: tuple[str, ...]  # fields that belong to a second factor, where there is none
 
 
@@ -70,7 +70,7 @@ def drop_two_factor(member: int) -> Command:
 async def names(db: Database, found: Sequence[MemberFacts]) -> list[NameFacts]:
     """Return the facts about the logins and e-mail addresses of some members. Two round trips."""
     owned = [(facts.id, keys.login(facts.login.lower())) for facts in found]
-    owned += [(facts.id, keys.email(facts.email.lower())) for facts in found if facts.email is not None]
+    owned += [(facts.id, keys.email(facts.email.lower())) for facts in found if facts.email]
     holders = await db.ask(*(("GET", key) for _, key in owned))
     lives = await db.ask(*(("TTL", key) for _, key in owned))
     return [

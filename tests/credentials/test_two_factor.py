@@ -214,7 +214,12 @@ async def test_turn_it_off(anonymous: Member, alice: Member, db: Database) -> No
     app = await enabled(alice, db)
     payload = await alice.do("disableTwoFactor", STATE, password=PASSWORD, code=app.code())
     assert payload == {"viewer": OFF, "userErrors": []}
-    assert sorted(await db.one("HKEYS", keys.credentials(number(alice)))) == ["email", "password", "role"]
+    assert sorted(await db.one("HKEYS", keys.credentials(number(alice)))) == [
+        "email",
+        "password",
+        "role",
+        "verified",
+    ]
     assert await log_in(anonymous) == OK
     again = await alice.do("disableTwoFactor", STATE, password=PASSWORD, code=app.code())
     assert again == {"viewer": OFF, "userErrors": []}

@@ -1,5 +1,6 @@
 -- Uses a token that resets a password: sets the new one, ends every session and begins a new one, all or nothing.
--- The member has followed a link sent to their address, so it is verified, too.
+-- The member has followed a link sent to their address, so it is verified, too. If it was not before, somebody else may
+-- have signed up with it: then their second factor ends as well. A new address that waits is dropped in any case.
 -- KEYS: credentials, sessions, tokens, minted, outbox, mails.
 -- ARGV: partition, digest, new_hash, session, record (JSON of the session), mail (JSON), code_salt, code_step,
 --       recovery_code.
@@ -11,10 +12,13 @@ local token = email and unexpired_token(tokens, MailTokenField.RESET)
 if not token or token.digest ~= digest or token.address ~= email then
   return false
 end
-if not use_code(credentials, code_salt, code_step, recovery_code) then
+if redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 0 then
+  redis.call('HDEL', credentials, CredentialsField.TOTP_SALT, CredentialsField.TOTP_STEP,
+    CredentialsField.RECOVERY_CODES, CredentialsField.TOTP_PENDING)
+elseif not use_code(credentials, code_salt, code_step, recovery_code) then
   return 'code'
 end
-redis.call('HDEL', tokens, MailTokenField.RESET)
+redis.call('HDEL', tokens, MailTokenField.RESET, MailTokenField.VERIFICATION)
 redis.call('HSET', credentials, CredentialsField.PASSWORD, new_hash, CredentialsField.VERIFIED, '1')
 local ended = redis.call('HKEYS', sessions)
 redis.call('DEL', sessions)

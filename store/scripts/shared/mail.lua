@@ -1,8 +1,11 @@
 -- Shared by the scripts that send mails and check the tokens of their links.
 
 -- Adds a mail to the outbox of the partition, in the step that makes it necessary. `mail` is its record in JSON, and `to`
--- the address. `delay` is in ms, 0 by default.
+-- the address, '' for a member who has none. `delay` is in ms, 0 by default.
 local function queue_mail(outbox, mails, id, mail, to, delay)
+  if to == '' then
+    return
+  end
   local record = cjson.decode(mail)
   record.to = to
   redis.call('HSET', mails, str(id), cjson.encode(record))

@@ -42,8 +42,14 @@ async def begin(member: Member) -> App:
     return App(payload["secret"])
 
 
+async def verify(member: Member, db: Database) -> None:
+    """Verify a member's address."""
+    await db.one("HSET", keys.credentials(number(member)), CredentialsField.VERIFIED, "1")
+
+
 async def enabled(member: Member, db: Database) -> App:
-    """Turn the second factor on, some time ago: the code of now is not used."""
+    """Turn the second factor on, some time ago: the code of now is not used. The address is verified for it."""
+    await verify(member, db)
     app = await begin(member)
     payload = await member.do("confirmTwoFactor", "recoveryCodes", code=app.code())
     assert payload["userErrors"] == []

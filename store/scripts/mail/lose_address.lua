@@ -1,0 +1,19 @@
+-- Takes an address from a member who never verified it, with the job that releases it. Its links stop working.
+-- KEYS: minted, jobs, credentials, tokens.
+-- ARGV: partition, member, address.
+-- Returns the job's id and body; false when the member has another address by now, or has verified this one.
+if
+  redis.call('HGET', credentials, CredentialsField.EMAIL) ~= address
+  or redis.call('HEXISTS', credentials, CredentialsField.VERIFIED) == 1
+then
+  return false
+end
+redis.call('HSET', credentials, CredentialsField.EMAIL, '')
+redis.call('HDEL', tokens, MailTokenField.RESET)
+local waiting = unexpired_token(tokens, MailTokenField.VERIFICATION)
+if waiting and waiting.address == address then
+  redis.call('HDEL', tokens, MailTokenField.VERIFICATION)
+end
+local id, body = mint(minted, partition), cjson.encode({member = member, email = '', old_email = address})
+commit(jobs, id, 'names', body)
+return {str(id), body}
