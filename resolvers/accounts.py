@@ -22,11 +22,12 @@ from resolvers.operation.errors import (
     refuse,
     refuse_all,
 )
+from resolvers.operation.inputs import check_login, profile_text
 from resolvers.operation.payloads import DeleteAccountPayload, SessionPayload, ViewerPayload
 from resolvers.operation.tokens import Claims
 from resolvers.reading import global_ids, hydrate, moderation, pictures
 from resolvers.reading.pictures import Keep, Picture
-from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
+from resolvers.rules.text import is_login
 from store import account_names, accounts
 from store.client.database import Database
 from store.credentials.records import Credentials, Role
@@ -150,11 +151,13 @@ def _check_profile(context: Context, login: str | None, name: str | None, bio: s
     errors: list[UserError] = []
     profile: dict[str, str] = {}
     if name is not None:
-        profile[UserField.NAME] = _text(name, "name", context.settings.max_name, errors)
+        profile[UserField.NAME] = profile_text(name, "name", context.settings.max_name, errors)
     if bio is not None:
-        profile[UserField.BIO] = _text(bio, "bio", context.settings.max_bio, errors, multiline=True, may_be_empty=True)
+        profile[UserField.BIO] = profile_text(
+            bio, "bio", context.settings.max_bio, errors, multiline=True, may_be_empty=True
+        )
     if login is not None:
-        _check_login(login, errors)
+        check_login(login, errors)
     refuse_all(errors)
     return profile
 
@@ -276,37 +279,12 @@ async def _limit_sign_ups(context: Context) -> None:
 
 async def _check_sign_up(context: Context, login: str, name: str, email: str, password: Secret) -> dict[str, str]:
     errors: list[UserError] = []
-    _check_login(login, errors)
+    check_login(login, errors)
     clean = {
-        "name": _text(name, "name", context.settings.max_name, errors),
+        "name": profile_text(name, "name", context.settings.max_name, errors),
         "email": credentials.checked_email(email, errors),
     }
     names = (login, clean["name"], email.strip(), clean["email"])
     errors += await credentials.password_errors(context, password, names, "password")
     refuse_all(errors)
     return clean
-
-
-def _check_login(login: str, errors: list[UserError]) -> None:
-    if not login.strip():
-        errors.append(field_error(UserErrorCode.BLANK, "login: must not be blank", "login"))
-    elif len(login) > LOGIN_MAX:
-        errors.append(field_error(UserErrorCode.TOO_LONG, f"login: must be at most {LOGIN_MAX} characters", "login"))
-    elif not is_login(login):
-        errors.append(field_error(UserErrorCode.INVALID, "login: only a-z, A-Z, 0-9 and _ are allowed", "login"))
-
-
-def _text(
-    text: str,
-    field: str,
-    limit: int,
-    errors: list[UserError],
-    *,
-    multiline: bool = False,
-    may_be_empty: bool = False,
-) -> str:
-    try:
-        return normalise(text, limit=limit, multiline=multiline, may_be_empty=may_be_empty)
-    except TextRefused as refusal:
-        errors.append(field_error(UserErrorCode(refusal.code), f"{field}: {refusal}", field))
-        return ""

@@ -1,4 +1,4 @@
-"""Input checks that several resolvers share (texts, idempotency keys, locations), and batches."""
+"""Input checks that several resolvers share (texts, logins, idempotency keys, locations), and batches."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from resolvers.operation.errors import UserError, UserErrorCode, refuse, refuse_all
+from resolvers.operation.errors import UserError, UserErrorCode, field_error, refuse, refuse_all
 from resolvers.operation.tokens import digest
 from resolvers.rules import places
-from resolvers.rules.text import TextRefused, normalise
+from resolvers.rules.text import LOGIN_MAX, TextRefused, is_login, normalise
 from store.records import Location
 
 Item = TypeVar("Item")
@@ -36,6 +36,33 @@ def checked_text(text: str, limit: int, *, may_be_empty: bool = False, field: st
 def checked_note(note: str | None, limit: int) -> str:
     """Return the note of a report or of a moderator in normal form, which may be empty; raises Refused."""
     return checked_text(note or "", limit, may_be_empty=True, field="note")
+
+
+def check_login(login: str, errors: list[UserError]) -> None:
+    """Append a user error for a login that breaks a rule."""
+    if not login.strip():
+        errors.append(field_error(UserErrorCode.BLANK, "login: must not be blank", "login"))
+    elif len(login) > LOGIN_MAX:
+        errors.append(field_error(UserErrorCode.TOO_LONG, f"login: must be at most {LOGIN_MAX} characters", "login"))
+    elif not is_login(login):
+        errors.append(field_error(UserErrorCode.INVALID, "login: only a-z, A-Z, 0-9 and _ are allowed", "login"))
+
+
+def profile_text(
+    text: str,
+    field: str,
+    limit: int,
+    errors: list[UserError],
+    *,
+    multiline: bool = False,
+    may_be_empty: bool = False,
+) -> str:
+    """Return a text of a profile in normal form. If it breaks a rule, append a user error and return ""."""
+    try:
+        return normalise(text, limit=limit, multiline=multiline, may_be_empty=may_be_empty)
+    except TextRefused as refusal:
+        errors.append(field_error(UserErrorCode(refusal.code), f"{field}: {refusal}", field))
+        return ""
 
 
 def checked_key(key: str | None) -> str | None:
