@@ -30,9 +30,9 @@ async def conversations_of(
 
 
 async def unread_count(context: Context, who: Claims) -> int:
-    """Return the number of conversations in which the viewer has unread messages."""
+    """Return the number of conversations in which the viewer has unread messages. A suspended member sees none."""
     (count,) = await context.batcher.run([entries.unread_command(who.member)])
-    return int(count)
+    return 0 if context.is_suspended else int(count)
 
 
 async def participants(context: Context, found: Sequence[Conversation]) -> list[list[User]]:

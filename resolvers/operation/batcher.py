@@ -17,6 +17,8 @@ QUIET_TURNS = 1  # turns of the event loop without a new read, after which the b
 class Checks(Protocol):
     """Checks that the first round trip has to pass."""
 
+    is_suspended: bool  # whether they have found that the viewer is suspended
+
     def counting(self) -> list[Command]:
         """Return the commands that count the request."""
 
@@ -65,6 +67,11 @@ class Batcher:
         self._flushing = False
         self._sending: set[asyncio.Task[None]] = set()
         self._checked: asyncio.Future[None] | None = None
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the viewer is suspended; valid after the first round trip."""
+        return self._checks.is_suspended
 
     @property
     def keeps(self) -> bool:

@@ -115,6 +115,14 @@ class Context:
         """Whether the viewer sees what only moderators see; valid after the session check. Not while suspended."""
         return self._session_check.role is not Role.MEMBER and not self._session_check.is_suspended
 
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the viewer is suspended, so that they see nothing but what strangers see and what is theirs.
+
+        Valid after the session check.
+        """
+        return self._session_check.is_suspended
+
     def nobody(self) -> Context:
         """Return a context for an anonymous viewer, who has no relationships."""
         return Context(

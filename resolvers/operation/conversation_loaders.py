@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from resolvers.operation.batcher import Batcher
@@ -28,16 +29,20 @@ def summaries(
     conversations: DataLoader[Conversation | None],
     marks: DataLoader[int],
     relationships: DataLoader[Relationship],
+    is_suspended: Callable[[], bool],
 ) -> DataLoader[Summary]:
     """Return the data loader of summaries of conversations that the viewer sees.
 
     The other data loaders have to have loaded the conversations, the viewer's read marks, and their relationships to
-    all participants.
+    all participants. `is_suspended` says whether the viewer is, once the session is checked.
     """
+
+    def hidden(conversation: Conversation) -> list[int]:
+        return rules.hidden_senders(conversation, viewer, relationships.found, is_suspended=is_suspended())
 
     def ask(ids: list[int]) -> list[Any]:
         return [
-            summary_command(conversation, viewer, mark, rules.hidden_senders(conversation, viewer, relationships.found))
+            summary_command(conversation, viewer, mark, hidden(conversation))
             for conversation, mark in zip(conversations.loaded(ids), marks.loaded(ids), strict=True)
             if conversation
         ]

@@ -115,7 +115,12 @@ class DataLoaders:
     @cached_property
     def summary(self) -> DataLoader[Summary]:
         return conversation_loaders.summaries(
-            self._batcher, self._me, self.conversation, self.read_mark, self.relationship
+            self._batcher,
+            self._me,
+            self.conversation,
+            self.read_mark,
+            self.relationship,
+            lambda: self._batcher.is_suspended,
         )
 
     @cached_property

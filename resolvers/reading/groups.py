@@ -22,7 +22,7 @@ async def groups(context: Context, ids: Sequence[int]) -> list[Group | None]:
     new, load = undecided(context, ids), context.load
     await load.all(*about(context, new))
     decide(context, new)
-    facts = zip(load.group.loaded(ids), load.is_in_group.loaded(ids), strict=True)
+    facts = zip(load.group.loaded(ids), _memberships(context, ids), strict=True)
     is_moderator = context.is_moderator
     return [
         group if visibility.sees_group(group, is_member=is_member, is_moderator=is_moderator) else None
@@ -51,11 +51,20 @@ def decide(context: Context, ids: Sequence[int]) -> None:
     """Decide what the viewer sees in groups, for which `about` is loaded."""
     if not ids:
         return
-    facts = zip(ids, context.load.group.loaded(ids), context.load.is_in_group.loaded(ids), strict=True)
+    facts = zip(ids, context.load.group.loaded(ids), _memberships(context, ids), strict=True)
     context.load.open_groups |= {
         number: visibility.opens_group(found, is_member=is_member, is_moderator=context.is_moderator)
         for number, found, is_member in facts
     }
+
+
+def _memberships(context: Context, ids: Sequence[int]) -> list[bool]:
+    """Return for each group whether the viewer's membership shows them what is in it; `about` is loaded."""
+    is_suspended = context.is_suspended
+    return [
+        visibility.counts_as_member(is_member=is_member, is_suspended=is_suspended)
+        for is_member in context.load.is_in_group.loaded(ids)
+    ]
 
 
 async def is_open(context: Context, group: Group) -> bool:
@@ -65,12 +74,12 @@ async def is_open(context: Context, group: Group) -> bool:
 
 
 async def roles(context: Context, groups: Sequence[Group]) -> list[GroupRole | None]:
-    """Return the viewer's role in each group, None where they are not in it; one round trip."""
+    """Return the viewer's role in each group, None where they are not in it or suspended; one round trip."""
     if context.viewer is None:
         return [None] * len(groups)
     ids, load = [group.id for group in groups], context.load
     await load.all((load.is_in_group, ids), (load.group_role, ids))
-    pairs = zip(load.is_in_group.loaded(ids), load.group_role.loaded(ids), strict=True)
+    pairs = zip(_memberships(context, ids), load.group_role.loaded(ids), strict=True)
     return [role if is_member else None for is_member, role in pairs]
 
 

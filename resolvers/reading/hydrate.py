@@ -135,10 +135,16 @@ def _decide(context: Context, members: Sequence[int]) -> None:
     """Decide the viewer's permissions for members whose records and relationships are loaded."""
     if not members:
         return
-    load, viewer, is_moderator = context.load, context.viewer, context.is_moderator
+    load, viewer, is_moderator, is_suspended = (
+        context.load,
+        context.viewer,
+        context.is_moderator,
+        context.is_suspended,
+    )
     facts = zip(members, load.user.loaded(members), load.relationship.loaded(members), strict=True)
     load.decided |= {
-        member: visibility.permissions(user, relationship, viewer, is_moderator) for member, user, relationship in facts
+        member: visibility.permissions(user, relationship, viewer, is_moderator, is_suspended=is_suspended)
+        for member, user, relationship in facts
     }
     for member in load.granted.intersection(members):
         if load.user.found[member]:

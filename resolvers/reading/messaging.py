@@ -57,10 +57,13 @@ async def seen(
     known = [message for message in found if message and of[message.conversation_id]]
     await hydrate.sight_of(context, {message.sender_id for message in known})
     relationships, viewer = context.load.relationship.found, context.viewer or 0
+    is_suspended = context.is_suspended
 
     def is_seen(message: Message) -> bool:
         conversation = of[message.conversation_id]
-        return conversation is not None and rules.sees_message(message, conversation, viewer, relationships)
+        return conversation is not None and rules.sees_message(
+            message, conversation, viewer, relationships, is_suspended=is_suspended
+        )
 
     return [message if message and is_seen(message) else None for message in found]
 

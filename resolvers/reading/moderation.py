@@ -89,10 +89,11 @@ async def subjects(context: Context, about: Sequence[Subject]) -> list[Subjectiv
 async def messages(context: Context, found: Sequence[Report]) -> list[list[Message]]:
     """Return the messages that each report carries, oldest first; [] for a report of anything else.
 
-    One round trip, and one more that logs which reports a moderator has read. The reporter was in the conversation.
+    One round trip, and one more that logs which reports a moderator has read. The reporter was in the conversation. A
+    suspended reporter sees no messages.
     """
     carrying = [report for report in found if report.about.kind == MESSAGE and sees(context, report)]
-    if not carrying:
+    if not carrying or context.is_suspended:
         return [[] for _ in found]
     texts = await context.batcher.run([messages_command(report.id) for report in carrying])
     viewer = context.viewer or 0

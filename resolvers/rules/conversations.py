@@ -2,7 +2,7 @@
 
 Only participants who have not left see a conversation, from the moment on since which they take part. A block in either
 direction hides a conversation of two from both. In a larger one, a member who blocks a participant does not see that
-participant's messages.
+participant's messages. A suspended member sees their conversations and what they wrote, and no message of others.
 """
 
 from __future__ import annotations
@@ -26,13 +26,19 @@ def sees_conversation(conversation: Conversation, viewer: int | None, relationsh
     )
 
 
-def hidden_senders(conversation: Conversation, viewer: int, relationships: Relationships) -> list[int]:
-    """Return the participants whose messages a viewer does not see."""
-    return [member for member in conversation.members if member != viewer and relationships[member].blocks]
+def hidden_senders(
+    conversation: Conversation, viewer: int, relationships: Relationships, *, is_suspended: bool
+) -> list[int]:
+    """Return the participants whose messages a viewer does not see; `is_suspended` says whether the viewer is."""
+    return [
+        member for member in conversation.members if member != viewer and (is_suspended or relationships[member].blocks)
+    ]
 
 
-def sees_message(message: Message, conversation: Conversation, viewer: int, relationships: Relationships) -> bool:
-    """Return whether a viewer who sees a conversation sees one of its messages."""
+def sees_message(
+    message: Message, conversation: Conversation, viewer: int, relationships: Relationships, *, is_suspended: bool
+) -> bool:
+    """Return whether a viewer who sees a conversation sees one of its messages; `is_suspended` as above."""
     return message.id > conversation.since(viewer) and (
-        message.sender_id == viewer or not relationships[message.sender_id].blocks
+        message.sender_id == viewer or not (is_suspended or relationships[message.sender_id].blocks)
     )

@@ -13,7 +13,8 @@ Lists are a member's followers and followed members. If several rows apply, each
 post is visible to its author and to moderators only. A post in a group also requires that the viewer sees what is in
 the group. What is in a private group is visible to its members alone. What is in a hidden group is visible to the
 site's moderators alone, and only its members and they see that it exists. A comment also requires that the viewer sees
-its post, and a plain repost that they see its original. Muting hides nothing: it only leaves the muted member out of
+its post, and a plain repost that they see its original. A suspended viewer sees what a stranger sees, and what is
+theirs: their follows and memberships show them nothing. Muting hides nothing: it only leaves the muted member out of
 the viewer's timelines, notifications and streams.
 """
 
@@ -42,15 +43,21 @@ UNSEEN = Permissions()
 OPEN = Permissions(member=True, words=True, lists=True, posts=True, is_wanted=True)
 
 
-def permissions(user: User | None, relationship: Relationship, viewer: int | None, is_moderator: bool) -> Permissions:
-    """Return a viewer's permissions on a member, given their relationship. A deleted member (None) is unseen."""
+def permissions(
+    user: User | None, relationship: Relationship, viewer: int | None, is_moderator: bool, *, is_suspended: bool = False
+) -> Permissions:
+    """Return a viewer's permissions on a member, given their relationship. A deleted member (None) is unseen.
+
+    `is_suspended` says whether the viewer is. Then they see no more than a member who does not follow.
+    """
     if user is None:
         return UNSEEN
     if user.id == viewer:
         return OPEN
     if relationship.is_blocked or (user.is_suspended and not is_moderator):
         return UNSEEN
-    words, lists = not relationship.blocks, relationship.follows or not user.is_private
+    follows = relationship.follows and not is_suspended
+    words, lists = not relationship.blocks, follows or not user.is_private
     if words and lists and not relationship.mutes:
         return OPEN
     return Permissions(member=True, words=words, lists=lists, posts=words and lists, is_wanted=is_wanted(relationship))
@@ -71,10 +78,15 @@ def allows_promotions(relationship: Relationship) -> bool:
     return not (relationship.blocks or relationship.mutes)
 
 
+def counts_as_member(*, is_member: bool, is_suspended: bool) -> bool:
+    """Return whether a viewer's membership of a group shows them anything: not while they are suspended."""
+    return is_member and not is_suspended
+
+
 def opens_group(group: Group | None, *, is_member: bool, is_moderator: bool = False) -> bool:
     """Return whether a viewer sees what is in a group: posts, members and description. A deleted group is unseen.
 
-    `is_moderator` says whether they are a moderator of the site.
+    `is_member` is what `counts_as_member` returns. `is_moderator` says whether they are a moderator of the site.
     """
     if group is None or (group.is_hidden and not is_moderator):
         return False
