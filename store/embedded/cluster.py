@@ -85,6 +85,7 @@ async def attach_cluster(
     *,
     appendfsync: str = "everysec",
     damaged_end_bytes: int = DAMAGED_END_BYTES,
+    least_free_bytes: int = 0,
     timeout: float = 60.0,  # noqa: ASYNC109  the same as in `attach`
     node_timeout_ms: int = NODE_TIMEOUT_MS,
 ) -> ClusterAttachment:
@@ -104,6 +105,7 @@ async def attach_cluster(
             path,
             appendfsync=appendfsync,
             damaged_end_bytes=damaged_end_bytes,
+            least_free_bytes=least_free_bytes,
             timeout=timeout,
             node=NodeOptions(number, node_timeout_ms),
             passwords=folder / _PASSWORDS,

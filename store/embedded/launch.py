@@ -67,6 +67,7 @@ class StartOptions(NamedTuple):
 
     appendfsync: str
     damaged_end_bytes: int  # The most that is cut off the append-only file.
+    least_free_bytes: int = 0  # Free disk space below which writes are refused.
     node: NodeOptions | None = None
 
 
@@ -105,6 +106,9 @@ class Launch:
                 if cut := outcome.get("cut"):
                     with contextlib.suppress(OSError):  # the log may be on the same full disk
                         log.warning("append_only_file_cut", **cut)
+                if disk := outcome.get("disk"):
+                    with contextlib.suppress(OSError):
+                        log.warning("disk_is_low" if disk.pop("is_low") else "disk_has_room", **disk)
                 self._refusal = outcome.get("refused", "")
         self.process.wait()
 
@@ -139,7 +143,8 @@ def launch(place: StoreLocation, options: StartOptions, supervisor_lock: int) ->
             raise EmbeddedStoreError(str(error)) from error
         place.socket.unlink(missing_ok=True)  # no server listens on it, since that would hold the lock
         arguments = [place.data_dir / HOLDERS_LOCK, supervisor_lock, store_lock, place.socket, place.passwords or ""]
-        command = [*map(str, arguments), str(options.damaged_end_bytes), *_server_command(place, options)]
+        arguments += [options.damaged_end_bytes, options.least_free_bytes]
+        command = [*map(str, arguments), *_server_command(place, options)]
         return _launch(place.data_dir, (supervisor_lock, store_lock), command)
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -49,11 +50,15 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
 
 async def _attached(settings: Settings) -> Attachment | ClusterAttachment:
-    data_dir, appendfsync, damaged_end = settings.data_dir, settings.appendfsync, settings.damaged_end_mib << 20
-    nodes = cluster.size(data_dir, settings.store_nodes)
+    options: dict[str, Any] = {
+        "appendfsync": settings.appendfsync,
+        "damaged_end_bytes": settings.damaged_end_mib << 20,
+        "least_free_bytes": settings.min_free_disk << 20,
+    }
+    nodes = cluster.size(settings.data_dir, settings.store_nodes)
     if nodes == 1:
-        return await attach(data_dir, appendfsync=appendfsync, damaged_end_bytes=damaged_end)
-    return await attach_cluster(data_dir, nodes, appendfsync=appendfsync, damaged_end_bytes=damaged_end)
+        return await attach(settings.data_dir, **options)
+    return await attach_cluster(settings.data_dir, nodes, **options)
 
 
 async def _reach(db: Database) -> str:

@@ -3,7 +3,7 @@
 It runs as a script with the standard library alone, so that it starts in a few hundredths of a second:
 
     python -I -S supervisor.py HOLDERS_LOCK SUPERVISOR_LOCK_FD STORE_LOCK_FD SOCKET PASSWORDS LARGEST_CUT \
-        SERVER [ARGUMENT...]
+        LEAST_FREE SERVER [ARGUMENT...]
 
 PASSWORDS is "" or a file of settings with the server's password. The server reads it from its standard input, because
 every user of the machine can see the arguments of a process.
@@ -11,13 +11,17 @@ every user of the machine can see the arguments of a process.
 It exits with status 0 when the last holder is gone and the server has stopped, with 1 when the server cannot start.
 If the server cannot load its data, `append_only_file.py` checks the files. Once it has cut off a damaged end, the
 server is started again.
-Messages go to standard error, which is the server's log file. Each check's outcome goes to standard output.
+With less than LEAST_FREE bytes of free disk space, the server refuses writes. It would answer a write whose append
+to the log fails, and lose it if it is killed then.
+Messages go to standard error, which is the server's log file. Each check's outcome goes to standard output, and so does
+a change between too little disk space and enough.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import signal
 import socket
@@ -26,6 +30,9 @@ import sys
 import threading
 import time
 
+# Added to `min-replicas-to-write` while there is too little disk space: more replicas than any server has. `move` adds
+# another number to it, so both can refuse writes at the same time.
+DISK_IS_LOW = 1 << 20
 CHECKING = "checks the append-only file"  # Text in `supervisor.lock` during a check, while no server answers.
 
 STOP_SECONDS = 60.0  # Time for a clean shutdown. A slower server is killed, which loses no answered write.
@@ -37,6 +44,8 @@ _FIRST_PAUSE_SECONDS = 0.1  # Pause before the first restart. It doubles with ea
 _LONGEST_PAUSE_SECONDS = 5.0
 _STEADY_SECONDS = 10.0  # A run of this length resets the pause.
 _STARTS = 3  # Failures in a row before giving up, if the store has never started. A caller waits for the error.
+_DISK_SECONDS = 0.1  # Time between two looks at the free disk space. It must not be filled within it.
+_REPLICAS = "min-replicas-to-write"
 _CHECK = "append_only_file.py"  # In this file's folder.
 _CUT, _REFUSED = 3, 4  # Exit statuses of the check.
 _ENDED_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)  # Exit statuses that do not suggest damaged data.
@@ -53,8 +62,8 @@ def try_lock(descriptor: int, mode: int) -> bool:
     return True
 
 
-def ask(path: str, command: str, passwords: str = "") -> str:
-    """Return the first line of the reply to a command on a Unix socket, "" without a reply within 1 s.
+def ask(path: str, command: str, passwords: str = "", line: int = 1) -> str:
+    """Return the first or another line of the reply to a command on a Unix socket, "" without a reply within 1 s.
 
     `passwords` is "" or the file with the server's password.
     """
@@ -64,7 +73,7 @@ def ask(path: str, command: str, passwords: str = "") -> str:
         commands = [f"AUTH {password_in(passwords)}", command] if passwords else [command]
         connection.sendall("".join(f"{line}\r\n" for line in commands).encode())
         with connection.makefile("rb") as replies:
-            lines = [replies.readline(_REPLY_BYTES) for _ in commands]
+            lines = [replies.readline(_REPLY_BYTES) for _ in range(len(commands) - 1 + line)]
         return lines[-1].decode(errors="replace").removesuffix("\r\n")
     return ""
 
@@ -87,6 +96,7 @@ class _Supervisor:
         locks: tuple[int, int],
         socket_path: str,
         passwords: str,
+        least_free: int,
         check: list[str],
         server: list[str],
     ) -> None:
@@ -94,6 +104,8 @@ class _Supervisor:
         self._supervisor_lock, self._store_lock = locks
         self._socket_path = socket_path
         self._passwords = passwords
+        self._least_free = least_free
+        self._refusing: subprocess.Popen[bytes] | None = None  # The server that has been told to refuse writes.
         self._check_command = check
         self._server_command = server
         self._stopping = threading.Event()
@@ -102,6 +114,8 @@ class _Supervisor:
 
     def run(self) -> int:
         threading.Thread(target=self._stop_after_last_holder, daemon=True).start()
+        if self._least_free:
+            threading.Thread(target=self._watch_disk, daemon=True).start()
         failures, allowed, pause = 0, _STARTS, _FIRST_PAUSE_SECONDS
         while not self._stopping.is_set():
             began = time.monotonic()
@@ -129,9 +143,12 @@ class _Supervisor:
     def _run_server(self) -> tuple[bool, int]:
         """Run the server until it ends; return whether it finished loading, and its exit status."""
         # The server inherits the lock. So it is held until the last server has ended, even if the supervisor dies.
-        server = self._start(self._server_command, sys.stderr.fileno(), self._store_lock)
+        refusing = [f"--{_REPLICAS}", str(DISK_IS_LOW)] if self._is_low() else []
+        server = self._start([*self._server_command, *refusing], sys.stderr.fileno(), self._store_lock)
         if server is None:
             return False, 0
+        if refusing:
+            self._refusing = server
         ready = False
         while not ready and server.poll() is None:
             reply = ask(self._socket_path, "PING", self._passwords)
@@ -141,6 +158,29 @@ class _Supervisor:
                     server.wait(_POLL_SECONDS)
         _report(f"the server ended with status {server.wait()}")
         return ready, server.returncode
+
+    def _is_low(self) -> bool:
+        return self._least_free > 0 and _free_bytes() < self._least_free
+
+    def _watch_disk(self) -> None:
+        """Make the server refuse writes while there is too little disk space, and report each change."""
+        was_low = False
+        while not self._stopping.wait(_DISK_SECONDS):
+            server, is_low = self._child, self._is_low()
+            if server and is_low != (server is self._refusing) and self._refuse(is_low):
+                self._refusing = server if is_low else None
+            if is_low != was_low:
+                was_low = is_low
+                _report(f"writes are {'refused: there is too little' if is_low else 'accepted: there is'} disk space")
+                _tell("disk", {"is_low": is_low, "free_bytes": _free_bytes(), "least_bytes": self._least_free})
+
+    def _refuse(self, is_low: bool) -> bool:
+        """Make the server refuse or accept writes; return whether it answered."""
+        replicas = ask(self._socket_path, f"CONFIG GET {_REPLICAS}", self._passwords, line=5)
+        if not replicas.isdigit():
+            return False
+        wanted = int(replicas) % DISK_IS_LOW + DISK_IS_LOW * is_low
+        return ask(self._socket_path, f"CONFIG SET {_REPLICAS} {wanted}", self._passwords) == "+OK"
 
     def _check(self) -> int:
         """Run the check, which may cut off a damaged end of the append-only file; return its exit status."""
@@ -190,6 +230,17 @@ def _report(message: str) -> None:
         os.write(sys.stderr.fileno(), f"supervisor {os.getpid()}: {message}\n".encode())
 
 
+def _tell(what: str, facts: dict[str, object]) -> None:
+    with contextlib.suppress(OSError):  # the process that started the supervisor may be gone
+        os.write(sys.stdout.fileno(), f"{json.dumps({what: facts})}\n".encode())
+
+
+def _free_bytes() -> int:
+    """Return the free disk space of the working directory, which is the data directory."""
+    found = os.statvfs(".")
+    return found.f_bavail * found.f_frsize
+
+
 def _note(supervisor_lock: int, doing: str = "") -> None:
     with contextlib.suppress(OSError):  # the disk may be full; the lock works without the text
         os.ftruncate(supervisor_lock, 0)
@@ -198,7 +249,7 @@ def _note(supervisor_lock: int, doing: str = "") -> None:
 
 def main(arguments: list[str]) -> int:
     """Supervise the server that the arguments describe; return the exit status."""
-    holders_lock, supervisor_lock, store_lock, socket_path, passwords, largest_cut, *server = arguments
+    holders_lock, supervisor_lock, store_lock, socket_path, passwords, largest_cut, least_free, *server = arguments
     # Signals are ignored, since only the end of the last holder may stop the store. A service manager signals all
     # processes at once, and Perch may still have requests to finish. The server does not inherit a handler, as it would
     # inherit SIG_IGN.
@@ -210,7 +261,7 @@ def main(arguments: list[str]) -> int:
     # Without pathlib, whose import takes as long as everything else together.
     check = [__file__.removesuffix(os.path.basename(__file__)) + _CHECK, os.path.dirname(holders_lock), largest_cut]  # noqa: PTH119, PTH120
     check = [sys.executable, "-I", "-S", *check]
-    return _Supervisor(holders_lock, locks, socket_path, passwords, check, server).run()
+    return _Supervisor(holders_lock, locks, socket_path, passwords, int(least_free), check, server).run()
 
 
 if __name__ == "__main__":

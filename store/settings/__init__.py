@@ -39,6 +39,12 @@ class Settings(TracingSettings):
         least=0,
         most=1 << 20,
     )
+    min_free_disk: int = setting(
+        256,
+        "free disk space below which the embedded store accepts no writes, MiB; uploads need twice as much; 0: any",
+        least=0,
+        most=1 << 30,
+    )
     cors_origins: tuple[str, ...] = setting((), "origins whose pages may call the API, comma-separated; `*` is any")
     trusted_proxies: tuple[str, ...] = setting((), "networks whose `X-Forwarded-For` is believed, comma-separated CIDR")
     log_level: str = setting("INFO", "how much is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))

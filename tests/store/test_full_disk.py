@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import subprocess
 import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from store.client.database import Database
+from store.embedded.attach import attach
+from store.embedded.supervisor import DISK_IS_LOW
+from store.settings import Settings
+from store.upkeep.copying import moving
 from tests.support.people import Member, sign_up
+from tests.support.servers.disks import MIB, CannotMount, Disk, small_disk
 from tests.support.servers.holders import REPOSITORY
-from tests.support.servers.processes import Perch, perch, until, visiting
+from tests.support.servers.processes import until, visiting
 
-MOUNT = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
-DISK_KIB = 1024
+DISK_MIB, LARGE_MIB = 1, 24
+LEAST_MIB = 4  # MIN_FREE_DISK on the larger disk
+POST = 'mutation { post(input: {text: "no room"}) { status { id } } }'
+LARGE = pytest.mark.parametrize("disk", [LARGE_MIB], indirect=True)
 VIEWER = "{ viewer { user { login } } }"
 
 # Reads the secret with no room for a byte in any file. Python ignores the signal that comes with the error.
@@ -39,56 +44,14 @@ except EmbeddedStoreError as error:
 """
 
 
-class Disk:
-    """A small disk that only processes started within its namespace can see."""
-
-    def __init__(self, keeper: int, folder: Path) -> None:
-        self.folder = folder
-        self.within = ("nsenter", f"--target={keeper}", "--user", "--mount", "--preserve-credentials")
-        self._seen = Path(f"/proc/{keeper}/root{folder}")
-
-    def path(self, name: str) -> Path:
-        """Return the path of a file of the disk as this process sees it."""
-        return self._seen / name
-
-    def fill(self) -> None:
-        """Leave no room for a byte."""
-        with self.path("filling").open("wb", buffering=0) as file, contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(4096))
-
-    def free(self) -> None:
-        """Make room again."""
-        self.path("filling").unlink()
-
-    def make_read_only(self) -> None:
-        """Mount it again, read-only."""
-        subprocess.run([*self.within, "mount", "-o", "remount,ro", self.folder], check=True)  # noqa: S603  own command
-
-    def serving(self, **settings: Any) -> contextlib.AbstractAsyncContextManager[Perch]:
-        """Run a server whose data are on the disk."""
-        return perch(self.folder / "data", "serve", within=self.within, log_level="ERROR", **settings)
-
-
 @pytest.fixture
-async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
-    """A disk of its own, where an ordinary user may mount one in a namespace."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    script = f'mount -t tmpfs -o size={DISK_KIB}k tmpfs "$0" && echo mounted && exec cat'
+async def disk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Disk]:
+    """A disk of its own, where one may be mounted."""
     try:
-        keeper = await asyncio.create_subprocess_exec(*MOUNT, script, folder, stdin=PIPE, stdout=PIPE, stderr=PIPE)
-    except FileNotFoundError:
-        pytest.skip("there are no mount namespaces here")
-    try:
-        assert keeper.stdout
-        if not await keeper.stdout.readline():
-            pytest.skip("nothing may be mounted here")
-        yield Disk(keeper.pid, folder)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            keeper.kill()
-        await keeper.communicate()
+        async with small_disk(tmp_path / "disk", getattr(request, "param", DISK_MIB)) as made:
+            yield made
+    except CannotMount as error:
+        pytest.skip(str(error))
 
 
 async def _can_post(member: Member) -> bool:
@@ -119,6 +82,34 @@ async def test_full_disk(disk: Disk, appendfsync: str) -> None:
     assert not list(disk.path("data").glob("secret.key.*"))
 
 
+async def _is_refused(member: Member) -> bool:
+    errors = (await member.send(POST)).get("errors", [])
+    return [error["extensions"]["code"] for error in errors] == ["SERVICE_UNAVAILABLE"]
+
+
+async def _reads(member: Member, post: str) -> bool:
+    with contextlib.suppress(AssertionError, KeyError, TypeError):
+        return post in await member.home()
+    return False
+
+
+@LARGE
+async def test_low_disk(disk: Disk) -> None:
+    """Below MIN_FREE_DISK, writes are refused and reads go on, also after the store was killed; then all goes on."""
+    async with disk.serving(min_free_disk=LEAST_MIB) as running, visiting(await running.url()) as anonymous:
+        alice = await sign_up(anonymous, "alice")
+        post = await alice.post("before")
+        disk.fill(leave=MIB * (LEAST_MIB - 1))
+        await until(partial(_is_refused, alice))
+        assert post in await alice.home()
+        disk.kill_store()
+        await until(partial(_reads, alice, post))
+        assert await _is_refused(alice)
+        disk.free()
+        await until(partial(_can_post, alice))
+        assert await running.stop() == 0
+
+
 async def test_full_disk_at_first_start(disk: Disk) -> None:
     """Without room for the first files, the server ends with one line that says so, and with status 1."""
     disk.fill()
@@ -143,6 +134,24 @@ async def test_read_only_disk(disk: Disk, has_data: bool) -> None:
         (line,) = (await running.err.all()).splitlines()
     assert line.startswith(f"perch: {disk.folder}/data")
     assert "Read-only file system" in line
+
+
+async def test_a_move_on_a_low_disk(tmp_path: Path) -> None:
+    """A store without disk space goes on to refuse writes when a move has begun and ended to refuse them."""
+    held = await attach(tmp_path, least_free_bytes=1 << 60)
+    db = Database(held.url, Settings())
+    await until(partial(_says_replicas, db, DISK_IS_LOW))
+    await moving.refuse_writes(db)
+    assert await _says_replicas(db, DISK_IS_LOW + moving.REFUSING)
+    assert await moving.accept_writes(db)
+    assert not await moving.accept_writes(db)
+    assert await _says_replicas(db, DISK_IS_LOW)
+    await db.close()
+    await held.close()
+
+
+async def _says_replicas(db: Database, wanted: int) -> bool:
+    return bool((await db.one("CONFIG", "GET", "min-replicas-to-write"))[1] == str(wanted))
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

@@ -21,6 +21,7 @@ SCANNED = 500  # COUNT: keys scanned per step
 BATCH_BYTES = 4 << 20  # bytes of values restored per round trip
 REPLY_SECONDS = 60  # a large value takes long
 REFUSING = 65_000  # added to `min-replicas-to-write`: more replicas than any server has
+DISK_IS_LOW = 1 << 20  # added to it by the supervisor of an embedded store without disk space
 _NEWER = "DUMP payload version"  # in the error reply to a value of a newer server
 _LAG = 10  # `min-replicas-max-lag`, s: the server's default; with 0 the number of replicas is ignored
 
@@ -144,7 +145,7 @@ class Source:
 async def refuse_writes(db: Database) -> None:
     """Make a server refuse writes, and answer reads: it asks for more replicas than any server has."""
     replicas, lag = await _replicas(db)
-    if replicas < REFUSING:
+    if replicas % DISK_IS_LOW < REFUSING:
         await _configure(db, "min-replicas-to-write", replicas + REFUSING)
     if not lag:
         await _configure(db, "min-replicas-max-lag", _LAG)
@@ -153,7 +154,7 @@ async def refuse_writes(db: Database) -> None:
 async def accept_writes(db: Database) -> bool:
     """Undo `refuse_writes`, of an earlier run, too; returns whether writes were refused."""
     replicas, _ = await _replicas(db)
-    if replicas < REFUSING:
+    if replicas % DISK_IS_LOW < REFUSING:
         return False
     await _configure(db, "min-replicas-to-write", replicas - REFUSING)
     return True

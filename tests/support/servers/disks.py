@@ -1,0 +1,87 @@
+"""A small disk of its own for a store, which a test fills."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from tests.support.servers.holders import supervisor_of
+from tests.support.servers.processes import Perch, perch
+
+MIB = 1 << 20
+MOUNT = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+
+
+class CannotMount(Exception):
+    """Nothing may be mounted here."""
+
+
+class Disk:
+    """A small disk that only processes started within its namespace can see."""
+
+    def __init__(self, keeper: int, folder: Path) -> None:
+        self.folder = folder
+        self.within = ("nsenter", f"--target={keeper}", "--user", "--mount", "--preserve-credentials")
+        self._seen = Path(f"/proc/{keeper}/root{folder}")
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file of the disk as this process sees it."""
+        return self._seen / name
+
+    def free_bytes(self) -> int:
+        """Return the room that is left."""
+        return shutil.disk_usage(self._seen).free
+
+    def fill(self, leave: int = 0) -> None:
+        """Leave room for so many bytes, or for none at all."""
+        with self.path("filling").open("ab", buffering=0) as file, contextlib.suppress(OSError):
+            while not leave or self.free_bytes() > leave:
+                file.write(bytes(4096))
+
+    def free(self) -> None:
+        """Make room again."""
+        self.path("filling").unlink()
+
+    def kill_store(self) -> None:
+        """Kill the embedded server, and leave its supervisor."""
+        supervisor = supervisor_of(self.path("data"))
+        (server,) = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
+        os.kill(int(server), signal.SIGKILL)
+
+    def make_read_only(self) -> None:
+        """Mount it again, read-only."""
+        subprocess.run([*self.within, "mount", "-o", "remount,ro", self.folder], check=True)  # noqa: S603  own command
+
+    def serving(self, **settings: Any) -> contextlib.AbstractAsyncContextManager[Perch]:
+        """Run a server whose data are on the disk."""
+        return perch(
+            self.folder / "data", "serve", within=self.within, **{"log_level": "ERROR", "min_free_disk": 0, **settings}
+        )
+
+
+@contextlib.asynccontextmanager
+async def small_disk(folder: Path, mib: int) -> AsyncIterator[Disk]:
+    """A disk of a size, in a namespace where an ordinary user may mount one. Raises CannotMount."""
+    await asyncio.to_thread(folder.mkdir)
+    script = f'mount -t tmpfs -o size={mib}m tmpfs "$0" && echo mounted && exec cat'
+    try:
+        keeper = await asyncio.create_subprocess_exec(*MOUNT, script, folder, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    except FileNotFoundError:
+        raise CannotMount("there are no mount namespaces here") from None
+    try:
+        assert keeper.stdout
+        if not await keeper.stdout.readline():
+            raise CannotMount("nothing may be mounted here")
+        yield Disk(keeper.pid, folder)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            keeper.kill()
+        await keeper.communicate()
