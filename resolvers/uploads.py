@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import IO
 
 from resolvers.operation.context import Context
 from resolvers.operation.errors import (
+    REFUSING_SECONDS,
+    RateLimited,
+    ServiceUnavailable,
     UserError,
     UserErrorCode,
     field_error,
@@ -21,10 +25,13 @@ from resolvers.operation.services import Services
 from resolvers.reading import global_ids, pictures
 from resolvers.reading.uploads import uploads
 from store import jobs
-from store.client.database import Database
-from store.limits import windows
-from store.limits.windows import DAY_SECONDS
+from store.client.database import Database, Unavailable
+from store.client.metering import METER
+from store.limits import attempts, windows
+from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
+from store.limits.writes import share_of
 from store.media import Form
+from store.pictures import originals
 from store.pictures import uploads as stored
 from store.pictures.uploads import Upload, UploadDraft
 from store.records.pictures import Image, UploadPurpose, UploadState
@@ -32,6 +39,9 @@ from store.secret import Secret
 from store.settings import Settings
 
 PATH = "/uploads/"  # a link is this path, the number of an upload, a slash and its token
+NO_ROOM = "there is no room for pictures now: try again later"
+MIB = 1 << 20
+UPLOADED = "uploaded"  # what is counted for an address: bytes
 CONTENT_TYPES = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
@@ -41,16 +51,18 @@ async def create_upload(
     """Announce a picture. All errors in the input are reported together."""
     owner = await context.member()
     settings = context.settings
+    await _require_room(context.db)
     key = checked_key(idempotency_key)
     clean_type = content_type.strip().lower()
     refuse_all(_flaws(settings, clean_type, size))
     draft = UploadDraft(owner, purpose, clean_type, size, key, input_digest(purpose.value, clean_type, size))
-    most = settings.images_per_day if settings.rate_limit else 0
-    outcome, made = await stored.create(context.db, draft, most)
+    most, is_new = share_of(settings, owner, settings.images_per_day)
+    outcome, made = await stored.create(context.db, draft, most if settings.rate_limit else 0)
     if outcome == "conflict":
         raise key_conflict()
     if outcome == "full":
-        message = f"at most {most:,} pictures a day: try again in {windows.rest(DAY_SECONDS):,} s"
+        whose = " for a new member" if is_new else ""
+        message = f"at most {most:,} pictures a day{whose}: try again in {windows.rest(DAY_SECONDS):,} s"
         raise over_limit("images_per_day", message)
     context.forget()
     (upload,) = await uploads(context, [made])
@@ -109,6 +121,45 @@ async def opened(services: Services, upload: int, token: Secret, *, address: str
     (fields,) = await anonymous.batcher.run([stored.read_command(upload)])
     (found,) = stored.read_uploads([upload], [fields])
     return found if is_right else None
+
+
+async def _require_room(db: Database) -> None:
+    if not await db.media.has_room():
+        raise ServiceUnavailable(NO_ROOM, REFUSING_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def admitted(services: Services, upload: Upload, address: str) -> AsyncIterator[None]:
+    """Count the bytes of an upload while they arrive, and if this ends without an error, until they are processed.
+
+    Raises ServiceUnavailable where there is no room for them, and RateLimited where member or address send too many.
+    """
+    db, settings = services.db, services.settings
+    await _require_room(db)
+    if await originals.waiting_bytes(db) + upload.size > settings.images_waiting_mib * MIB:
+        METER.refusals["images_waiting_mib"] += 1
+        raise ServiceUnavailable("too many pictures wait to be processed: try again later", REFUSING_SECONDS)
+    if settings.rate_limit:
+        await _count_for_address(db, address, upload.size)
+    most = settings.images_waiting_mib_per_member if settings.rate_limit else 0
+    if not await originals.begin(db, upload, most * MIB):
+        METER.refusals["images_waiting_mib_per_member"] += 1
+        message = f"at most {most:,} MiB of your pictures may wait to be processed: try again later"
+        raise RateLimited(message, REFUSING_SECONDS)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Unavailable):  # it expires
+            await originals.end(db, upload)
+        raise
+
+
+async def _count_for_address(db: Database, address: str, size: int) -> None:
+    most = db.settings.upload_mib_per_address
+    (sent,) = await attempts.count(db, [(UPLOADED, address)], HOUR_SECONDS, size)
+    if sent > most * MIB:
+        METER.refusals["upload_mib_per_address"] += 1
+        raise RateLimited(f"at most {most:,} MiB of pictures in an hour from one address", windows.rest(HOUR_SECONDS))
 
 
 async def receive(db: Database, upload: Upload, file: IO[bytes]) -> bool:

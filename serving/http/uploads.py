@@ -57,27 +57,31 @@ class Uploads:
 
     async def __call__(self, request: web.Request) -> web.Response:
         """Receive the bytes of an upload. Repeating a PUT that was answered changes nothing."""
-        upload = await self._open(request)
+        address = self._proxies.client(request.remote, request.headers.getall(_FORWARDED_FOR, []))
+        upload = await self._open(request, address)
         if upload.state is not UploadState.WAITING:
             return web.Response(status=204)
         _check_head(request, upload, self._services.settings.upload_link_seconds)
         with self._one_of_few(upload.id):
             try:
-                with _temporary_file(self._services.settings.data_dir) as file:
-                    await _receive(request, upload.size, file, self._services.settings.upload_seconds)
-                    is_there = await uploads.receive(self._services.db, upload, file)
+                async with uploads.admitted(self._services, upload, address):
+                    await self._store(request, upload)
             except Unavailable as error:
                 raise unavailable(error) from error
             except (MediaUnavailable, MediaMissing) as error:
                 log.warning("media_unavailable", reason=str(error))
                 raise ServiceUnavailable("pictures cannot be stored now: try again later", REFUSING_SECONDS) from error
-        if not is_there:
-            raise UnknownPath
         return web.Response(status=204)
 
-    async def _open(self, request: web.Request) -> Upload:
+    async def _store(self, request: web.Request, upload: Upload) -> None:
+        """Receive and store the bytes of an upload, which may be gone in the end."""
+        with _temporary_file(self._services.settings.data_dir) as file:
+            await _receive(request, upload.size, file, self._services.settings.upload_seconds)
+            if not await uploads.receive(self._services.db, upload, file):
+                raise UnknownPath
+
+    async def _open(self, request: web.Request, address: str) -> Upload:
         """Return the upload of a link. Any other link looks like a path at which nothing is served."""
-        address = self._proxies.client(request.remote, request.headers.getall(_FORWARDED_FOR, []))
         number, token = request.match_info["upload"], Secret(request.match_info["token"])
         known = _NUMBER.fullmatch(number) and int(number) <= LARGEST
         upload = await uploads.opened(
@@ -135,7 +139,7 @@ async def _receive(request: web.Request, size: int, file: IO[bytes], seconds: in
         if error.errno not in _OUT_OF_ROOM:
             raise
         log.exception("no room for an upload")
-        raise ServiceUnavailable("there is no room for pictures now: try again later", REFUSING_SECONDS) from error
+        raise ServiceUnavailable(uploads.NO_ROOM, REFUSING_SECONDS) from error
     if received != size:
         raise _wrong_size(size, received)
 

@@ -13,9 +13,9 @@ class LocalCounts:
     def __init__(self) -> None:
         self._counts: OrderedDict[str, int] = OrderedDict()
 
-    def add(self, key: str) -> int:
-        """Add one to a count and return it."""
-        count = self._counts.pop(key, 0) + 1
+    def add(self, key: str, by: int = 1) -> int:
+        """Add to a count and return it."""
+        count = self._counts.pop(key, 0) + by
         self._counts[key] = count
         if len(self._counts) > KEPT:
             self._counts.popitem(last=False)

@@ -20,6 +20,11 @@ def uploads(p: int) -> str:
     return f"uploads:{{{p}}}"
 
 
+def originals(p: int) -> str:
+    """hash: upload of the partition whose bytes arrive or wait → its member, bytes, and when it expires; for a day"""
+    return f"originals:{{{p}}}"
+
+
 def uploaded(member: int, day: int) -> str:
     """string: how many uploads a member began on a day (since 1970); expires after it"""
     return f"uploaded:{{{partition(member)}}}:{member}:{day}"

@@ -17,17 +17,19 @@ _MINUTE_MS = MINUTE_SECONDS * 1000
 Subject = tuple[str, str]  # kind of attempts that are counted, and whose attempts they are
 
 
-async def count(db: Database, subjects: Sequence[Subject], seconds: int) -> list[int]:
+async def count(db: Database, subjects: Sequence[Subject], seconds: int, by: int = 1) -> list[int]:
     """Count an attempt for each subject in the current window; returns the count of each. One round trip.
+
+    `by` is what one attempt counts, such as its bytes.
 
     While the server refuses to count, the process counts in memory.
     """
     counted = [_key(subject, seconds) for subject in subjects]
-    commands = [command for key in counted for command in (("INCR", key), ("EXPIRE", key, seconds, "NX"))]
+    commands = [command for key in counted for command in (("INCRBY", key, by), ("EXPIRE", key, seconds, "NX"))]
     try:
         replies = await db.ask(*commands)
     except CommandRefused:
-        return [db.counts.add(key) for key in counted]
+        return [db.counts.add(key, by) for key in counted]
     return [int(count) for count in replies[::2]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -19,6 +20,7 @@ from store.settings import Settings
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
+UPLOADS_NEED = 2  # times MIN_FREE_DISK, so that uploads are refused before anything else is
 PUT_AT_ONCE = 1  # objects that a process stores at a time, so that uploads at once share little memory
 FILE_PART_BYTES = 256 << 10  # of a large object, which is written to a folder in parts
 PUT_LINK_SECONDS = 60  # life of a link by which this process itself stores an object in a bucket
@@ -97,6 +99,12 @@ class Media:
     def is_folder(self) -> bool:
         """Whether objects are files of a folder."""
         return not urlsplit(self._settings.media_store).scheme
+
+    async def has_room(self) -> bool:
+        """Return whether there is disk space for uploads, where they arrive and where they are stored."""
+        least = UPLOADS_NEED * self._settings.min_free_disk << 20
+        folders = [self._settings.data_dir, *([self._folder] if self.is_folder else [])]
+        return not least or min(await asyncio.to_thread(lambda: [_free_bytes(folder) for folder in folders])) >= least
 
     async def put(self, name: str, form: Form, file: IO[bytes]) -> None:
         """Store a file as an object, replacing one of the same name."""
@@ -212,6 +220,13 @@ class Media:
                 modified = datetime.fromtimestamp(facts.st_mtime, UTC)
                 found.append(Stored(f"{path.parent.name}/{path.name}", facts.st_size, modified))
         return found
+
+
+def _free_bytes(folder: Path) -> int:
+    """Return the free disk space where a folder is, or will be made."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 @contextlib.contextmanager

@@ -164,6 +164,7 @@ async def drop_unattached(db: Database, member: int, after: int, count: int) -> 
         "drop_unattached",
         uploads=keys.uploads(partition(member)),
         images=keys.images(member),
+        originals=keys.originals(partition(member)),
         image_prefix=image_prefix(partition(member)),
         ids=ids,
     )

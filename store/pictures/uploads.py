@@ -16,7 +16,7 @@ from store.client.database import Command, Database, script
 from store.ids import PARTITIONS, first_of, instant, partition
 from store.keys.fields import ImageField
 from store.limits import windows
-from store.limits.windows import DAY_SECONDS
+from store.limits.windows import DAY_SECONDS, HOUR_SECONDS
 from store.records import Job, read_job, read_pairs
 from store.records.pictures import Image, UploadPurpose, UploadState
 
@@ -142,10 +142,12 @@ async def receive(db: Database, upload: int, name: str) -> tuple[str, Job | None
         minted=keys.minted(p),
         jobs=keys.jobs(p),
         image=keys.image(upload),
+        originals=keys.originals(p),
         partition=p,
         id=upload,
         object=name,
         channel=db.channel(keys.upload_channel(upload)),
+        seconds=db.settings.unattached_hours * HOUR_SECONDS,
     )
     return outcome, read_job(job[0], "process_image", job[1]) if job else None
 
@@ -175,9 +177,16 @@ async def fail(db: Database, upload: int, name: str, error: str) -> str:
 
 async def _finish(db: Database, upload: int, name: str, changes: Mapping[str, object]) -> str:
     pairs = [part for pair in changes.items() for part in pair]
-    channel_name = db.channel(keys.upload_channel(upload))
-    call = {"image": keys.image(upload), "object": name, "channel": channel_name, "changes": pairs}
-    return str(await db.call("finish_upload", **call))
+    outcome = await db.call(
+        "finish_upload",
+        image=keys.image(upload),
+        originals=keys.originals(partition(upload)),
+        id=upload,
+        object=name,
+        channel=db.channel(keys.upload_channel(upload)),
+        changes=pairs,
+    )
+    return str(outcome)
 
 
 def channel(upload: int) -> str:
@@ -209,6 +218,7 @@ def remove_command(db: Database, upload: int, owner: int) -> Command:
         image=keys.image(upload),
         images=keys.images(owner) if owner else keys.images(upload),  # without a record, nothing is removed from it
         uploads=keys.uploads(p),
+        originals=keys.originals(p),
         partition=p,
         id=upload,
         channel=db.channel(keys.upload_channel(upload)),

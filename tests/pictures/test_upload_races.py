@@ -26,7 +26,7 @@ ORDERS = 4  # orders tried
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """Limits are on, and a member announces three pictures a day."""
-    return shrunk(settings, rate_limit=10_000, images_per_day=3)
+    return shrunk(settings, rate_limit=10_000, new_member_hours=0, images_per_day=3)
 
 
 async def test_the_last_of_a_day(db: Database, alice: Member) -> None:

@@ -28,7 +28,14 @@ GONE, TOO_MANY = 410, 429
 @pytest.fixture
 def settings(settings: Settings, media_store: str) -> Settings:
     """Limits are on. Each test runs on a folder and on S3."""
-    return shrunk(settings, rate_limit=10_000, images_per_day=4, max_image_bytes=5_000, media_store=media_store)
+    return shrunk(
+        settings,
+        rate_limit=10_000,
+        new_member_hours=0,
+        images_per_day=4,
+        max_image_bytes=5_000,
+        media_store=media_store,
+    )
 
 
 async def pieces(*parts: bytes) -> AsyncIterator[bytes]:

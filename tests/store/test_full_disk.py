@@ -25,6 +25,7 @@ from tests.support.servers.processes import until, visiting
 DISK_MIB, LARGE_MIB = 1, 24
 LEAST_MIB = 4  # MIN_FREE_DISK on the larger disk
 POST = 'mutation { post(input: {text: "no room"}) { status { id } } }'
+UPLOAD = 'mutation { createUpload(input: {purpose: POST, contentType: "image/png", size: 1}) { upload { id } } }'
 LARGE = pytest.mark.parametrize("disk", [LARGE_MIB], indirect=True)
 VIEWER = "{ viewer { user { login } } }"
 
@@ -95,10 +96,16 @@ async def _reads(member: Member, post: str) -> bool:
 
 @LARGE
 async def test_low_disk(disk: Disk) -> None:
-    """Below MIN_FREE_DISK, writes are refused and reads go on, also after the store was killed; then all goes on."""
+    """Below MIN_FREE_DISK, writes are refused and reads go on, also after the store was killed; then all goes on.
+
+    Uploads are refused before, below twice as much.
+    """
     async with disk.serving(min_free_disk=LEAST_MIB) as running, visiting(await running.url()) as anonymous:
         alice = await sign_up(anonymous, "alice")
         post = await alice.post("before")
+        disk.fill(leave=MIB * (2 * LEAST_MIB - 1))
+        assert await alice.fail(UPLOAD) == "SERVICE_UNAVAILABLE"
+        assert await alice.post("words take little room")
         disk.fill(leave=MIB * (LEAST_MIB - 1))
         await until(partial(_is_refused, alice))
         assert post in await alice.home()

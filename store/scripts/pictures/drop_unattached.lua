@@ -1,5 +1,5 @@
 -- Removes uploads and pictures of a member that are attached to nothing.
--- KEYS: uploads, images.
+-- KEYS: uploads, images, originals.
 -- ARGV: image_prefix, ids...
 -- Returns the names of their objects.
 local objects = {}
@@ -10,6 +10,7 @@ for _, id in ipairs(ids) do
     redis.call('DEL', image)
     redis.call('ZREM', images, id)
     redis.call('ZREM', uploads, id)
+    redis.call('HDEL', originals, id)
     objects[#objects + 1] = object or nil
   end
 end

@@ -1,12 +1,14 @@
 -- Notes that the bytes of an upload have arrived, with the job that processes them. Any worker may take the job at once.
--- KEYS: minted, jobs, image
--- ARGV: partition, id, object, channel
+-- KEYS: minted, jobs, image, originals
+-- ARGV: partition, id, object, channel, seconds
+-- `seconds` is for how long its original counts at most.
 -- Returns {'new', job, job body}; {'again'} when bytes have arrived before; {'gone'}.
-local state = redis.call('HGET', image, ImageField.STATE)
+local state, member, size = unpack(redis.call('HMGET', image, ImageField.STATE, ImageField.OWNER, ImageField.SIZE))
 if state ~= 'WAITING' then
   return {state and 'again' or 'gone'}
 end
 redis.call('HSET', image, ImageField.STATE, 'PROCESSING', ImageField.OBJECT, object)
+count_original(originals, id, member, size, seconds)
 local job, body = str(mint(minted, partition)), cjson.encode({image = id, object = object})
 commit(jobs, job, 'process_image', body)
 leave(jobs, job)

@@ -1,5 +1,5 @@
 -- Removes an upload that is attached to nothing, with the job that removes its objects.
--- KEYS: minted, jobs, image, images, uploads
+-- KEYS: minted, jobs, image, images, uploads, originals
 -- ARGV: partition, id, channel
 -- Returns 1, or 0 when the picture is gone or belongs to something. It is then listed no longer.
 redis.call('ZREM', uploads, id)
@@ -8,6 +8,7 @@ if subject or redis.call('DEL', image) == 0 then
   return 0
 end
 redis.call('ZREM', images, id)
+redis.call('HDEL', originals, id)
 redis.call('SPUBLISH', channel, '')
 if object then
   local job = str(mint(minted, partition))

@@ -31,6 +31,12 @@ local function first_obstacle(prefix, owner, purpose, wanted)
   end
 end
 
+-- Counts the original of an upload as waiting, for some seconds at most. `store/pictures/originals.py` reads it.
+local function count_original(originals, id, member, size, seconds)
+  redis.call('HSET', originals, id, member .. ' ' .. size .. ' ' .. str(now_ms() + tonumber(seconds) * 1000))
+  redis.call('EXPIRE', originals, 86400)
+end
+
 -- Attaches pictures to a subject. Returns them packed.
 local function attach_images(prefix, uploads, wanted, subject)
   local packed = {}
