@@ -24,12 +24,16 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export of one member. `session` is the one that asked for it, None for the operator's command."""
+    """An export of one member. `session` is the one that asked for it, None for the operator's command.
+
+    With a session, its check finds whether the member is suspended. An operator's command says it as `is_suspended`.
+    """
 
     services: Services
     member: int
     session: str | None = None
     request_id: str = ""
+    is_suspended: bool = False
 
     def view(self) -> View:
         """Return a new view, which has read nothing. Its first round trip checks the session again."""
@@ -47,6 +51,7 @@ class View(Context):
         if export.session is None:
             cached = export.services.cached
             self._session_check = _Operator(claims, "", 0, cached.sessions.of(claims.member), export.services.db.counts)
+            self._session_check.is_suspended = export.is_suspended
             self.batcher = Batcher(export.services.db, self._session_check)
             self.load = DataLoaders(self.batcher, cached, claims.member)
 

@@ -175,8 +175,12 @@ async def _reposts_by(
 
 
 def shown_sources(sight: Sight, existing: Sequence[Source]) -> tuple[Source, ...]:
-    """Return the sources whose members the viewer wants to see. The others still decide a post's place."""
-    return tuple(source for source in existing if sight.of(source.author).is_wanted)
+    """Return the sources whose members the viewer wants to see, and whose reposts they see.
+
+    The others still decide a post's place.
+    """
+    shown = [(source, sight.of(source.author)) for source in existing]
+    return tuple(source for source, permissions in shown if permissions.is_wanted and permissions.posts)
 
 
 class Placed(Struct, frozen=True):

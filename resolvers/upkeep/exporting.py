@@ -6,12 +6,14 @@ import contextlib
 import os
 from pathlib import Path
 
-from resolvers import accounts
+from resolvers.accounts import find
 from resolvers.archives import archive
 from resolvers.archives.viewing import Export
 from resolvers.operation.services import Services
 from resolvers.upkeep.commands import UpkeepRefused
+from store import accounts
 from store.client.database import MemberGone
+from store.records import User
 
 OWNER_ONLY = 0o600  # permissions of the file
 
@@ -21,7 +23,8 @@ async def write(services: Services, login: str, path: Path | None) -> str:
 
     Raises UpkeepRefused without such a member, or if the file exists. An export that fails leaves no file.
     """
-    member = await accounts.find(services.db, login)
+    number = await find(services.db, login)
+    member = await accounts.user(services.db, number) if number else None
     if member is None:
         raise UpkeepRefused(f"no member has the login {login!r}")
     target = path or Path(f"perch-{login.lower()}.zip")
@@ -39,9 +42,10 @@ async def write(services: Services, login: str, path: Path | None) -> str:
     return f"{target} has the export of {login}: {size:,} bytes"
 
 
-async def _fill(services: Services, member: int, login: str, opened: int) -> int:
+async def _fill(services: Services, member: User, login: str, opened: int) -> int:
+    export = Export(services, member.id, is_suspended=member.is_suspended)
     with open(opened, "wb") as file:  # noqa: ASYNC230  local disk; nobody else waits for this process
-        async with contextlib.aclosing(archive.stream(Export(services, member), login)) as pieces:
+        async with contextlib.aclosing(archive.stream(export, login)) as pieces:
             async for piece in pieces:
                 file.write(piece)
         return file.tell()

@@ -10,6 +10,7 @@ import pytest
 from resolvers.archives.sections import SECTIONS
 from resolvers.archives.viewing import Export
 from resolvers.operation.services import Services
+from store import accounts
 from store.client.database import Database
 from store.settings import Settings
 from tests.support.people import Member
@@ -42,7 +43,9 @@ def shown(value: Any) -> Iterator[str]:
 
 async def exported(services: Services, member: Member) -> set[str]:
     """Return the ids of everything that a member's export shows."""
-    export = Export(services, number(member.id))
+    user = await accounts.user(services.db, number(member.id))
+    assert user
+    export = Export(services, user.id, is_suspended=user.is_suspended)
     return {one for section in SECTIONS async for page in section.read(export) for one in shown(page)}
 
 

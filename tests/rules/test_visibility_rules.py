@@ -6,7 +6,19 @@ import pytest
 
 from resolvers.rules.visibility import UNSEEN, Permissions, Sight, permissions, seen, sees, timeline
 from store.records import NO_RELATIONSHIP, Comment, Relationship, Repost, Status, User
-from tests.support.visibility.sights import CELLS, LISTS, MEMBER, POSTS, REPOSTS, TIMELINE, WANTED, WORDS, Cell, State
+from tests.support.visibility.sights import (
+    CELLS,
+    LISTS,
+    MEMBER,
+    POSTS,
+    REPOSTS,
+    SUSPENDED,
+    TIMELINE,
+    WANTED,
+    WORDS,
+    Cell,
+    State,
+)
 
 MEMBER_ID, OTHER_ID, VIEWER_ID = 1, 2, 3
 RELATIONSHIPS = {
@@ -15,6 +27,7 @@ RELATIONSHIPS = {
     "blocking": Relationship(blocks=True),
     "muting": Relationship(mutes=True),
     "muting follower": Relationship(follows=True, mutes=True),
+    SUSPENDED: Relationship(follows=True),
 }
 OPEN = State(private=False, suspended=False, hidden=False)
 CLOSED = State(private=True, suspended=True, hidden=True)
@@ -66,7 +79,11 @@ def sight(cell: Cell, *posts: Status, relationship: Relationship | None = None) 
         OTHER_ID: NO_RELATIONSHIP,
     }
     users = [member(cell), OTHER]
-    found = {user.id: permissions(user, relationships[user.id], viewer, is_moderator) for user in users}
+    is_suspended = cell.relation == SUSPENDED
+    found = {
+        user.id: permissions(user, relationships[user.id], viewer, is_moderator, is_suspended=is_suspended)
+        for user in users
+    }
     return Sight(viewer, is_moderator, found, {post.id: post for post in posts}, {})
 
 

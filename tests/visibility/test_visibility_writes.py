@@ -12,7 +12,7 @@ from store.settings import Settings
 from tests.support.people import Member, contents
 from tests.support.visibility.audience import ANONYMOUS, SELF, Audience, Entities, audience, roomy
 from tests.support.visibility.sightings import ids_in, operation
-from tests.support.visibility.sights import CELLS, MEMBER, Cell
+from tests.support.visibility.sights import CELLS, MEMBER, SUSPENDED, Cell
 from tests.support.visibility.writes import MENTION, WRITES, Write
 from tests.support.work import number
 
@@ -57,7 +57,7 @@ async def remembered(db: Database) -> dict[str, Any]:
 
 def can_act(cell: Cell) -> bool:
     """Return whether the viewer may do anything."""
-    return cell.relation != ANONYMOUS and not (cell.relation == SELF and cell.state.suspended)
+    return cell.relation not in {ANONYMOUS, SUSPENDED} and not (cell.relation == SELF and cell.state.suspended)
 
 
 async def test_what_is_not_seen(db: Database, anonymous: Member) -> None:

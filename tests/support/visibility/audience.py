@@ -20,7 +20,7 @@ from tests.support.moderation.acts import report, resolve
 from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
 from tests.support.pictures import image_id, ready_picture
 from tests.support.promoting import administrator, promote
-from tests.support.visibility.sights import CELLS, RELATIONS, STATES, Cell, State
+from tests.support.visibility.sights import CELLS, RELATIONS, STATES, SUSPENDED, Cell, State
 from tests.support.work import Photo, photograph, put_back
 
 SELF, ANONYMOUS = "self", "anonymous"
@@ -108,6 +108,7 @@ async def _make(db: Database, anonymous: Member) -> Audience:
     await asyncio.gather(*(_entities(db, site, state, admin) for state in STATES))
     await _relate(db, site)
     await asyncio.gather(*(_apply_state(db, site, state) for state in STATES))
+    await _suspend(db, site, site.viewers[SUSPENDED])
     return site
 
 
@@ -216,7 +217,7 @@ async def _relate(db: Database, site: Audience) -> None:
     kept = [site.shared["friend_status"], *(entities["status"] for entities in site.entities.values())]
     for post in kept:
         await asyncio.gather(*(do(member, "favourite", postId=post) for member in (*members, *signed_in(site))))
-    for relation in ("follower", "muting follower"):
+    for relation in ("follower", "muting follower", SUSPENDED):
         await viewers[relation].follow(*members)
     for relation in ("muting", "muting follower"):
         await do(viewers[relation], "mute", userIds=ids)
@@ -242,9 +243,14 @@ async def _apply_state(db: Database, site: Audience, state: State) -> None:
         ):
             await do(member, "hidePost", postId=entities[post])
     if state.suspended:
-        assert await accounts.set_suspension(db, member.login, suspended=True)
-        payload = await do(site.anonymous, "logIn", SIGN_UP, identifier=member.login, password=PASSWORD)
-        member.token = payload["accessToken"]
+        await _suspend(db, site, member)
+
+
+async def _suspend(db: Database, site: Audience, member: Member) -> None:
+    """Suspend a member, who logs in again."""
+    assert await accounts.set_suspension(db, member.login, suspended=True)
+    payload = await do(site.anonymous, "logIn", SIGN_UP, identifier=member.login, password=PASSWORD)
+    member.token = payload["accessToken"]
 
 
 OPEN = State(private=False, suspended=False, hidden=False)

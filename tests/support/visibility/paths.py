@@ -21,6 +21,7 @@ from tests.support.visibility.sights import (
     PRIVATE_TALK,
     REPORTED,
     REPOSTS,
+    SUSPENDED,
     TIMELINE,
     WANTED,
     WORDS,
@@ -55,7 +56,7 @@ class Path:
         return self.kind.is_seen(cell) and (self.only is None or self.only.holds(cell))
 
 
-FOLLOWING = {"follower", "muting follower"}
+FOLLOWING = {"follower", "muting follower", SUSPENDED}
 MUTING = {"muting", "muting follower"}
 BLOCKS = {"blocking", "blocked by"}
 FOR_ALL = Only(
@@ -64,7 +65,10 @@ FOR_ALL = Only(
 )
 SHOWN = Only("a hidden post is in no list of quotes, replies or a conversation", lambda cell: not cell.state.hidden)
 SIGNED_IN = Only("an anonymous request has no home, and nothing of its own", lambda cell: cell.relation != ANONYMOUS)
-FOLLOWED_SOURCES = Only("a source is a member whom the viewer follows", lambda cell: cell.relation in FOLLOWING)
+FOLLOWED_SOURCES = Only(
+    "a source is a member whom the viewer follows, and whose reposts they see",
+    lambda cell: cell.relation in FOLLOWING and REPOSTS.is_seen(cell),
+)
 FOLLOWED = Only("nobody passes it on", lambda cell: cell.relation in {*FOLLOWING, SELF})
 OWN = Only("shows the viewer", lambda cell: cell.relation == SELF)
 BLOCKED = Only("shows whom the viewer blocks", lambda cell: cell.relation == "blocking")
@@ -73,11 +77,19 @@ ASKS = Only(
     "every member has asked every other viewer, and a block ends that",
     lambda cell: cell.relation not in {ANONYMOUS, SELF, *BLOCKS},
 )
-MODERATING = Only("shown to the group's moderators", lambda cell: cell.relation not in {ANONYMOUS, SELF})
+MODERATING = Only(
+    "shown to the group's moderators, unless they are suspended",
+    lambda cell: cell.relation not in {ANONYMOUS, SELF, SUSPENDED},
+)
 WITHIN = Only("every viewer who has an account takes part", lambda cell: cell.relation != ANONYMOUS)
 TOGETHER = Only("a block ends a conversation of two for both", lambda cell: cell.relation not in {ANONYMOUS, *BLOCKS})
 HEARD = Only(
-    "who blocks the sender does not see their messages", lambda cell: cell.relation not in {ANONYMOUS, "blocking"}
+    "who blocks the sender or is suspended does not see their messages",
+    lambda cell: cell.relation not in {ANONYMOUS, "blocking", SUSPENDED},
+)
+HEARD_ALONE = Only(
+    "the same in a conversation of two, which a block ends for both",
+    lambda cell: cell.relation not in {ANONYMOUS, *BLOCKS, SUSPENDED},
 )
 MODERATORS = Only("moderators of the site alone", lambda cell: cell.relation == "moderator")
 NAMED = Only("every member and their pal name every other viewer", lambda cell: cell.relation not in {ANONYMOUS, SELF})
@@ -236,13 +248,13 @@ def _conversations() -> Iterator[Path]:
         yield Path(field, query, "pals_talk", PRIVATE_TALK, OWN)
         if field != "Viewer.conversations":
             yield Path(field, query, "message", PRIVATE_TALK, HEARD)
-            yield Path(field, query, "pair_message", PRIVATE_TALK, TOGETHER)
+            yield Path(field, query, "pair_message", PRIVATE_TALK, HEARD_ALONE)
             yield Path(field, query, "pals_message", PRIVATE_TALK, OWN)
     for part in ("lastMessage { id }", "viewerLastRead { id }", f"messages{EDGES}"):
         field = f"Conversation.{part.split(maxsplit=1)[0].partition('(')[0]}"
         for talk, message, only in (
             ("$talk", "message", HEARD),
-            ("$pair", "pair_message", TOGETHER),
+            ("$pair", "pair_message", HEARD_ALONE),
             ("$pals_talk", "pals_message", OWN),
         ):
             yield Path(field, on("Conversation", talk, part), message, PRIVATE_TALK, only)

@@ -2,7 +2,8 @@
 
 A private member's posts and lists are visible to approved followers only. If one of two members blocks the other,
 neither sees the other's words and posts. The blocked one does not see the other at all. A muted member is left out of
-timelines, but not out of sight. A suspended member and hidden posts are visible to moderators and the author alone.
+timelines, but not out of sight. A suspended member and hidden posts are visible to moderators and the author alone. A
+suspended viewer sees what a stranger sees.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ blocked by         no     no    no    no    no     no     no    no    no    no
 blocking           yes    no    no    yes   no     yes    no    no    no    no
 muting             yes    yes   yes   yes   no     yes    yes   no    no    no
 muting follower    yes    yes   yes   yes   no     yes    yes   yes   yes   no
+suspended follower yes    yes   yes   yes   yes    yes    yes   no    no    yes
 self               yes    yes   yes   yes   yes    yes    yes   yes   yes   yes
 anonymous          yes    yes   yes   yes   yes    yes    yes   no    no    yes
 moderator          yes    yes   yes   yes   yes    yes    yes   no    no    yes
 """
+SUSPENDED = "suspended follower"
 SEE_SUSPENDED_AND_HIDDEN = {"self", "moderator"}
 
 
