@@ -12,10 +12,10 @@ from resolvers import accounts
 from store.client.database import Database
 from store.credentials.records import Role
 from tests.support.groups import act, create, give, join
-from tests.support.people import Member, sign_up
+from tests.support.people import Member, log_in, sign_up
 from tests.support.promoting import administrator, promote
 from tests.support.visibility.audience import ANONYMOUS, Entities, comment, do
-from tests.support.visibility.group_sights import GROUP_KINDS, SEEN, STANDINGS, GroupCell
+from tests.support.visibility.group_sights import GROUP_KINDS, SEEN, STANDINGS, SUSPENDED, GroupCell
 
 APART = {"stranger", ANONYMOUS, "site moderator"}  # viewers who were never in a group
 BOUND = {"status", "own_comment", "pals_comment", "pals_naming", "pals_reply", "pals_repost", "group_status"}
@@ -51,6 +51,8 @@ async def group_audience(db: Database, anonymous: Member) -> GroupAudience:
         await act(site.owner, "updateGroup", site.entities[kind]["friend_group"], kind=kind)
     await act(site.viewers["requested"], "joinGroup", site.entities["PRIVATE"]["friend_group"])
     assert await accounts.set_role(db, site.viewers["site moderator"].login, Role.MODERATOR)
+    assert await accounts.set_suspension(db, SUSPENDED, suspended=True)
+    site.viewers[SUSPENDED] = await log_in(anonymous, SUSPENDED)
     return site
 
 
@@ -87,7 +89,7 @@ async def _entities(site: GroupAudience, kind: str, admin: Member) -> Entities:
 async def _apply(site: GroupAudience, cell: GroupCell, viewer: Member) -> None:
     """Make a member of a group what the cell says, while it is open."""
     group = site.entities[cell.kind]["friend_group"]
-    if cell.standing == "moderator":
+    if cell.standing in {"moderator", SUSPENDED}:
         await give(site.owner, group, viewer, "MODERATOR")
     elif cell.standing == "removed":
         await act(site.owner, "removeGroupMembers", group, viewer)

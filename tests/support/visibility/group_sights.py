@@ -18,7 +18,9 @@ removed         yes     yes           no
 left            yes     yes           no
 member          yes     yes           yes
 moderator       yes     yes           yes
+suspended       yes     yes           no
 """
+SUSPENDED = "suspended"  # a moderator of the group, whom the site's moderators have suspended
 
 
 @dataclass(frozen=True)
