@@ -27,7 +27,7 @@ from store.client.tasks import stop
 WAIT_MS = 1_000  # How long replicas may take to acknowledge a change.
 PAUSE_SECONDS = 0.1  # Between two probes of a primary that lacks replicas.
 _MARKED_MS = 1_000  # How long the key lives that is written before replicas are waited for.
-_STATE = "NOT_ACKNOWLEDGED"
+_STATE = "UNACKNOWLEDGED"
 _COUNTED = (keys.rate(0, 0).partition(":")[0], keys.address_rate("", 0).partition(":")[0])  # Kinds of keys.
 
 

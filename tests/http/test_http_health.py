@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import aiohttp
 import pytest
@@ -11,6 +12,7 @@ from pytest_aiohttp import AiohttpClient
 
 from serving.http import requests
 from serving.http.app import begin_shutdown
+from store.client.health import Readiness
 from tests.support.transport import clients
 from tests.support.transport.clients import JSON, Client, post
 from tests.support.transport.small import PlainServices, logged
@@ -19,21 +21,39 @@ client = clients.client
 services = clients.services
 
 
-async def test_health(client: Client, services: PlainServices) -> None:
-    """The process is live even when the store does not answer; it is ready only while the store does."""
-    for path in ("/healthz", "/readyz"):
-        response = await client.get(path)
-        assert (response.status, await response.text()) == (200, "ok")
-    services.is_ready = False
-    assert (await client.get("/healthz")).status == 200
-    assert (await client.get("/readyz")).status == 503
+READY: dict[str, Any] = {"reads": True, "writes": True, "states": []}
+
+
+async def readiness(client: Client) -> tuple[list[int], dict[str, Any]]:
+    """Return the statuses of /readyz and /readyz/writes, and their answer."""
+    responses = [await client.get(path) for path in ("/readyz", "/readyz/writes")]
+    reads, writes = [await response.json() for response in responses]
+    assert reads == writes
+    return [response.status for response in responses], reads
+
+
+@pytest.mark.parametrize(
+    ("store", "statuses"),
+    [
+        (READY, [200, 200]),
+        ({"reads": True, "writes": False, "states": ["OOM"]}, [200, 503]),
+        ({"reads": True, "writes": True, "states": ["SILENT"]}, [200, 200]),
+        ({"reads": False, "writes": False, "states": ["SILENT"]}, [503, 503]),
+    ],
+)
+async def test_health(client: Client, services: PlainServices, store: dict[str, Any], statuses: list[int]) -> None:
+    """The process is live whatever the store does. It is ready for reads and for writes as the store is."""
+    services.ready = Readiness(**store)
+    assert await readiness(client) == (statuses, store)
+    response = await client.get("/healthz")
+    assert (response.status, await response.text()) == (200, "ok")
 
 
 async def test_not_ready_once_it_stops(client: Client) -> None:
-    """As soon as the shutdown begins, /readyz says so, and requests are still answered."""
+    """As soon as the shutdown begins, both checks of readiness say so, and requests are still answered."""
     assert client.app is not None
     begin_shutdown(client.app)
-    assert (await client.get("/readyz")).status == 503
+    assert await readiness(client) == ([503, 503], {"reads": False, "writes": False, "states": ["STOPPING"]})
     assert (await client.get("/healthz")).status == 200
     assert (await post(client, "{ square }"))[0] == 200
 

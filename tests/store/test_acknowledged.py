@@ -20,7 +20,7 @@ from tests.support.people import SECRET
 from tests.support.servers.cluster import Cluster, cluster, slot
 from tests.support.servers.processes import until
 
-STATE = "NOT_ACKNOWLEDGED"
+STATE = "UNACKNOWLEDGED"
 
 
 @pytest.fixture(autouse=True)

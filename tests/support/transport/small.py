@@ -107,7 +107,7 @@ class PlainServices:
     tokens: PlainTokens = field(default_factory=PlainTokens)
     looks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     fatal: RequestError | None = None
-    is_ready: bool = True
+    ready: Readiness = field(default_factory=lambda: Readiness(reads=True, writes=True, states=[]))
     is_away: bool = False
     silence: float = 0.0  # s
     ended_sessions: set[tuple[int, str]] = field(default_factory=set)
@@ -132,7 +132,7 @@ class PlainServices:
         return self.silence
 
     async def readiness(self) -> Readiness:
-        return Readiness(self.is_ready, self.is_ready, [] if self.is_ready else ["UNREACHABLE"])
+        return self.ready
 
     def on_session_end(self, callback: Callable[[int, str | None], None]) -> None:
         self.end_session = callback
