@@ -17,23 +17,28 @@ from resolvers.reading import global_ids, hydrate, paging
 from resolvers.reading import groups as shown
 from resolvers.reading.named_members import Targets, targets
 from resolvers.reading.paging import NodeEdge, Page
+from store.client.metering import METER
 from store.groups import membership, reads
 from store.groups.records import Group, GroupRole
 from store.records import Entry, Job, User
 
 MODERATORS_ONLY = "only its moderators may do this"
+OUTRANKED = "the role of this member in the group is not below yours"
 LAST_OWNER = "its only owner has to make another member owner first"
 
 Refusals = Mapping[str, tuple[UserErrorCode, str]]  # an answer of the store → what the viewer is told
 
 
 async def join_group(context: Context, *, group_id: str) -> GroupPayload:
-    """Join a group, or ask to join a private one; idempotent."""
+    """Join a group, or ask to join a private one; idempotent. A group that bans the viewer refuses them."""
     viewer = await context.member()
     group = await shown.acted_on(context, group_id)
-    outcome, job = await membership.join(context.db, group.id, viewer)
+    is_banned = await context.load.is_banned.load(group.id)
+    outcome, job = ("banned", None) if is_banned else await membership.join(context.db, group.id, viewer)
     if outcome == "gone":
         raise shown.is_gone()
+    if outcome == "banned":
+        raise shown.not_allowed("its moderators have banned you")
     if outcome == "full":
         raise over_limit("max_groups", f"groupId: {shown.too_many(context)}", "groupId")
     return GroupPayload(group=await _finish(context, group, job))
@@ -53,7 +58,10 @@ async def leave_group(context: Context, *, group_id: str) -> GroupPayload:
 
 async def invite_to_group(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """Invite members to a group. Each refused member gets a user error, the others succeed."""
-    refusals = {"member": (UserErrorCode.NOT_ALLOWED, "this member is in the group already")}
+    refusals = {
+        "member": (UserErrorCode.NOT_ALLOWED, "this member is in the group already"),
+        "banned": (UserErrorCode.NOT_ALLOWED, "this member may not join the group"),
+    }
     denied = "only its members may do this, in a private group only its moderators"
     return await _change(context, group_id, user_ids, membership.invite, refusals, denied=denied)
 
@@ -71,8 +79,23 @@ async def reject_group_members(context: Context, *, group_id: str, user_ids: Seq
 
 async def remove_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
     """Remove members from a group, and take back invitations to it; idempotent."""
-    refusals = {"denied": (UserErrorCode.NOT_ALLOWED, "the role of this member in the group is not below yours")}
+    refusals = {"denied": (UserErrorCode.NOT_ALLOWED, OUTRANKED)}
     return await _change(context, group_id, user_ids, membership.remove, refusals)
+
+
+async def ban_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
+    """Remove members from a group and keep them out, whether or not they are in it; idempotent."""
+    most = context.settings.max_blocked
+    refusals = {
+        "denied": (UserErrorCode.NOT_ALLOWED, OUTRANKED),
+        "limit": (UserErrorCode.LIMIT_REACHED, f"a group bans at most {most} members"),
+    }
+    return await _change(context, group_id, user_ids, membership.ban, refusals)
+
+
+async def unban_group_members(context: Context, *, group_id: str, user_ids: Sequence[str]) -> GroupPayload:
+    """End bans of members from a group; idempotent. They are not members again."""
+    return await _change(context, group_id, user_ids, membership.unban, {})
 
 
 async def _change(
@@ -95,6 +118,7 @@ async def _change(
         raise shown.not_allowed(denied)
     for member, answer in answers.items():
         if answer in refusals:
+            METER.refusals["max_blocked"] += answer == "limit"
             named.refuse(member, *refusals[answer])
     found = await _finish(context, group, job)
     return GroupPayload(group=found, user_errors=named.ordered_errors())
@@ -105,7 +129,7 @@ async def _targets(context: Context, group: Group, user_ids: Sequence[str]) -> T
     role = await shown.role(context, group)
     if role is None or not role.moderates:
         return await targets(context, user_ids)
-    lists = (reads.members_list, reads.requests_list, reads.invitations_list)
+    lists = (reads.members_list, reads.requests_list, reads.invitations_list, reads.banned_list)
     return await targets(context, user_ids, among=[key(group.id) for key in lists])
 
 
@@ -169,10 +193,19 @@ async def join_requests(
     context: Context, group: Group, first: int | None, after: str | None
 ) -> Page[NodeEdge[User]] | None:
     """Return the members who ask to join a group, newest request first; None for all but the group's moderators."""
-    asked = paging.window(context.settings, "join-requests", first=first, after=after)
+    return await _for_moderators(context, group, "join-requests", reads.requests_list(group.id), first, after)
+
+
+async def banned(context: Context, group: Group, first: int | None, after: str | None) -> Page[NodeEdge[User]] | None:
+    """Return the members whom a group bans, newest ban first; None for all but the group's moderators."""
+    return await _for_moderators(context, group, "group-banned", reads.banned_list(group.id), first, after)
+
+
+async def _for_moderators(
+    context: Context, group: Group, kind: str, key: str, first: int | None, after: str | None
+) -> Page[NodeEdge[User]] | None:
+    asked = paging.window(context.settings, kind, first=first, after=after)
     role = await shown.role(context, group)
     if role is None or not role.moderates:
         return None
-    return await paging.read_list(
-        context, asked, reads.requests_list(group.id), lambda ids: hydrate.users(context, ids)
-    )
+    return await paging.read_list(context, asked, key, lambda ids: hydrate.users(context, ids))

@@ -161,16 +161,20 @@ async def viewer_groups(context: Context, who: Claims, first: int | None, after:
 
 
 async def directory(context: Context, first: int | None, after: str | None) -> Page[NodeEdge[Group]]:
-    """Return the largest groups that are not private, largest first, in the order of one snapshot."""
+    """Return the largest groups that are not private, largest first, in the order of one snapshot.
+
+    A member does not find those that ban them.
+    """
 
     async def rank() -> list[int]:
         (reply,) = await context.batcher.run([reads.directory_command()])
         return [int(group) for group in reply]
 
     async def show(entries: Sequence[Entry]) -> list[NodeEdge[Group] | None]:
-        found = await shown.groups(context, [entry.entity for entry in entries])
+        found, opens = await shown.groups(context, [entry.entity for entry in entries]), context.load.open_groups
         return [
-            NodeEdge("", group, group.id) if group and group.kind is not GroupKind.PRIVATE else None for group in found
+            NodeEdge("", group, group.id) if group and group.kind is not GroupKind.PRIVATE and opens[group.id] else None
+            for group in found
         ]
 
     return await snapshots.page(context, snapshots.Listing("group-directory", "", rank, show), first, after)

@@ -37,7 +37,7 @@ class GroupMutations:
         g.GroupIdInput,
         g.GroupPayload,
         description="Joins a group at once, or asks to join a private one. Who is invited to a private group joins at "
-        "once.",
+        "once. Whom the group bans is refused.",
     )
     leave_group = mutation(
         group_members.leave_group,
@@ -71,6 +71,20 @@ class GroupMutations:
         g.GroupPayload,
         description="Removes members from a group, and takes back invitations to it. Its moderators only, and only for "
         "members with a lower role. The members' posts stay in it.",
+    )
+    ban_group_members = mutation(
+        group_members.ban_group_members,
+        g.GroupUsersInput,
+        g.GroupPayload,
+        description="Removes members from a group and keeps them out, whether or not they are in it. Its moderators "
+        "only, and only for members with a lower role. Banned members see of it what strangers see of a private group. "
+        f"A group bans at most {limit('max_blocked')} members.",
+    )
+    unban_group_members = mutation(
+        group_members.unban_group_members,
+        g.GroupUsersInput,
+        g.GroupPayload,
+        description="Ends bans of members from a group. They may join again, or ask to. Its moderators only.",
     )
     set_group_role = mutation(
         group_members.set_group_role,

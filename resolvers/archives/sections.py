@@ -58,6 +58,7 @@ NOT_EXPORTED = {
     "mail_tokens": "digests of tokens in mails, which expire",
     "known_addresses": "keyed hashes, from which nobody can read an address",
     "blocked_by": "others' blocks, which the member cannot see",
+    "banned_from": "others' bans, which name nobody; a group that bans the member refuses to let them join",
     "unblocked": "a marker of an ended block, which expires in a day",
     "unfollowed": "a marker of an ended follow, which expires in a day",
     "unfollowed_prefix": "the beginning of such a marker",

@@ -21,7 +21,7 @@ from store import (
 )
 from store.client.database import Database
 from store.conversations import entries
-from store.groups import membership
+from store.groups import indexes, membership
 from store.mail import outbox
 from store.records import Job
 
@@ -93,13 +93,16 @@ async def _posts(db: Database, member: int) -> AsyncIterator[Step]:
 
 
 async def _groups(db: Database, member: int) -> AsyncIterator[Step]:
-    while invited := await membership.invited_to(db, member, INDEX_BATCH):
+    while invited := await indexes.invited_to(db, member, INDEX_BATCH):
         for group in invited:
             _, job = await membership.leave(db, group, member, is_deleted=True)
             yield job, 1
-        await membership.forget_invitations(db, member, invited)
+        await indexes.forget_invitations(db, member, invited)
+    while banned := await indexes.banned_from(db, member, INDEX_BATCH):
+        await indexes.forget_bans(db, member, banned)
+        yield None, len(banned)
     last = 0
-    while found := await membership.joined_or_asked(db, member, last, INDEX_BATCH):
+    while found := await indexes.joined_or_asked(db, member, last, INDEX_BATCH):
         for entry in found:
             _, job = await membership.leave(db, entry.entity, member, is_deleted=True)
             yield job, 1

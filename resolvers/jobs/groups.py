@@ -6,7 +6,7 @@ from resolvers.jobs.posts import delete as delete_post
 from resolvers.jobs.posts import log_for_reposters
 from resolvers.jobs.step import Budget, Outcome, conclude, text
 from resolvers.operation.inputs import batches
-from store import jobs, posts
+from store import events, jobs, posts
 from store.client.database import Database
 from store.groups import changes, membership, timeline
 from store.records import Job
@@ -18,12 +18,17 @@ MEMBERS_BATCH = 500  # members whose indexes are settled per step
 async def settle(db: Database, job: Job, budget: Budget) -> Outcome:
     """Update the indexes of members whose place in a group has changed, their invitations, and the directory.
 
-    A group that has become private, or is no longer so, changes what live homes show of its reposted posts.
+    A group that has become private, or is no longer so, changes what live homes show of its reposted posts. So do bans
+    and their ends for the members concerned, whose live homes get a gap.
     """
     group = int(text(job, "group"))
     for members in batches(map(int, text(job, "members").split()), MEMBERS_BATCH):
         await membership.settle(db, group, members)
     await changes.list_in_directory(db, group)
+    for member in str(
+        job.body.get("barred", "")
+    ).split():  # the live home begins anew: reposts of the group's posts change
+        await events.append(db, f"group-ban:{job.id}:{member}", "group-ban", int(member))
     return await _announce(db, job, group, budget) if job.body.get("shown") else Outcome.DONE
 
 

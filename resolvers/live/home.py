@@ -180,7 +180,7 @@ async def _affected(operation: Context, event: Event, subscription: HomeSubscrip
             return await _published(operation, event.member)
         case "follow" | "unfollow" if is_own and await _set_right(operation, event, subscription):
             return _together(await _published(operation, event.member), await _answers(operation, event.member))
-        case "follow" | "unfollow" if is_own:
+        case "follow" | "unfollow" | "group-ban" if is_own:
             return None
     return {}
 

@@ -83,6 +83,19 @@ class DataLoaders:
         return DataLoader(self._batcher, lambda ids: [groups.joined_command(g, me) for g in ids], each_is_there)
 
     @cached_property
+    def is_banned(self) -> DataLoader[bool]:
+        """Whether groups ban the viewer."""
+        me = self._me
+        return DataLoader(self._batcher, lambda ids: [groups.ban_command(g, me) for g in ids], each_is_there)
+
+    @cached_property
+    def has_bans(self) -> DataLoader[bool]:
+        """Whether groups ban anybody."""
+        return DataLoader(
+            self._batcher, lambda ids: list(map(groups.has_bans_command, ids)), lambda _, replies: sound(replies)
+        )
+
+    @cached_property
     def has_asked_group(self) -> DataLoader[bool]:
         me = self._me
         return DataLoader(self._batcher, lambda ids: [groups.requested_command(g, me) for g in ids], each_is_there)

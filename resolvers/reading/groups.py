@@ -44,17 +44,19 @@ def undecided(context: Context, ids: Iterable[int]) -> list[int]:
 
 def about(context: Context, ids: Sequence[int]) -> list[Lookup]:
     """Return the lookups that decide what the viewer sees in groups."""
-    return [(context.load.group, ids), (context.load.is_in_group, ids)] if ids else []
+    load = context.load
+    return [(load.group, ids), (load.is_in_group, ids), (load.is_banned, ids)] if ids else []
 
 
 def decide(context: Context, ids: Sequence[int]) -> None:
     """Decide what the viewer sees in groups, for which `about` is loaded."""
     if not ids:
         return
-    facts = zip(ids, context.load.group.loaded(ids), _memberships(context, ids), strict=True)
-    context.load.open_groups |= {
-        number: visibility.opens_group(found, is_member=is_member, is_moderator=context.is_moderator)
-        for number, found, is_member in facts
+    load, is_moderator = context.load, context.is_moderator
+    facts = zip(ids, load.group.loaded(ids), _memberships(context, ids), load.is_banned.loaded(ids), strict=True)
+    load.open_groups |= {
+        number: visibility.opens_group(found, is_member=is_member, is_banned=is_banned, is_moderator=is_moderator)
+        for number, found, is_member, is_banned in facts
     }
 
 

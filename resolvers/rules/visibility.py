@@ -11,7 +11,8 @@
 
 Lists are a member's followers and followed members. If several rows apply, each one takes away what it denies. A hidden
 post is visible to its author and to moderators only. A post in a group also requires that the viewer sees what is in
-the group. What is in a private group is visible to its members alone. What is in a hidden group is visible to the
+the group. What is in a private group is visible to its members alone. A member whom a group bans sees of it what
+strangers see of a private group. What is in a hidden group is visible to the
 site's moderators alone, and only its members and they see that it exists. A comment also requires that the viewer sees
 its post, and a plain repost that they see its original. A suspended viewer sees what a stranger sees, and what is
 theirs: their follows and memberships show them nothing. Muting hides nothing: it only leaves the muted member out of
@@ -83,12 +84,12 @@ def counts_as_member(*, is_member: bool, is_suspended: bool) -> bool:
     return is_member and not is_suspended
 
 
-def opens_group(group: Group | None, *, is_member: bool, is_moderator: bool = False) -> bool:
+def opens_group(group: Group | None, *, is_member: bool, is_banned: bool, is_moderator: bool = False) -> bool:
     """Return whether a viewer sees what is in a group: posts, members and description. A deleted group is unseen.
 
     `is_member` is what `counts_as_member` returns. `is_moderator` says whether they are a moderator of the site.
     """
-    if group is None or (group.is_hidden and not is_moderator):
+    if group is None or is_banned or (group.is_hidden and not is_moderator):
         return False
     return is_member or group.kind is not GroupKind.PRIVATE
 

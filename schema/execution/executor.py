@@ -82,6 +82,7 @@ class PerEventExecutor(StrawberryGraphQLCoreExecutionContext):
             result.errors
             or isinstance(result, NoResult)
             or any(u is None or u.is_private or u.is_suspended for u in looked_at.values())
+            or any(await load.has_bans.load_many(list(load.open_groups)))  # then members see different things
         ):
             return None
         return Rendering(SharedResult(result.data), frozenset(looked_at), self.context_value.selection)

@@ -3,7 +3,7 @@
 A selection can be shared when its fields depend on the viewer only through visibility. It is rendered for a viewer who
 has no relationships. The rendering notes the members that it read. It is right for a viewer if none of these
 members is private or blocks the viewer, and the viewer blocks and mutes none. All other viewers get a rendering of
-their own.
+their own. What names a group that bans somebody is not shared.
 """
 
 from __future__ import annotations

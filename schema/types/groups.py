@@ -41,7 +41,7 @@ enum(
     records.GroupRole,
     "A member's role in a group. Nobody acts on an equal or higher role.",
     MEMBER="May read and post.",
-    MODERATOR="May also delete posts, invite members to a private group, let them in, and remove them.",
+    MODERATOR="May also delete posts, invite members to a private group, let them in, remove and ban them.",
     OWNER="May also change and delete the group, and give roles.",
 )
 
@@ -68,6 +68,10 @@ def _members(root: records.Group, info: Info, first: First = 20, after: After = 
 
 def _join_requests(root: records.Group, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
     return group_members.join_requests(info.context, root, first, after)
+
+
+def _banned(root: records.Group, info: Info, first: First = 20, after: After = None) -> Awaitable[Any]:
+    return group_members.banned(info.context, root, first, after)
 
 
 def _timeline(
@@ -104,7 +108,8 @@ class GroupMemberConnection:
 
 @strawberry.type(
     description="A group of members with a timeline of its own. Everybody sees that it exists. Only members see what "
-    "is in a private group: others see its name, its kind, and what they are to it."
+    "is in a private group: others see its name, its kind, and what they are to it. A member whom a group bans sees no "
+    "more of any kind of group."
 )
 class Group(Node):
     name: str = strawberry.field(description=f"1 to {limit('group_name')} characters in one line.")
@@ -134,6 +139,12 @@ class Group(Node):
         resolver=_join_requests,
         graphql_type=UserConnection | None,
         description="Who asks to join, newest request first. Null for all but its moderators and owners.",
+    )
+    banned = strawberry.field(
+        resolver=_banned,
+        graphql_type=UserConnection | None,
+        description="Whom it bans, newest ban first. They may not come back. Null for all but its moderators and "
+        "owners.",
     )
     viewer_role = batched(
         _viewer_role,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from store import keys
 from store.client.database import Command, Database, script
+from store.groups.membership import PEOPLE
 from store.groups.records import GroupKind
 from store.ids import partition
 from store.keys.fields import GroupField
@@ -120,8 +121,7 @@ async def hide(db: Database, group: int, *, hidden: bool, act: str = "") -> tupl
 
 async def forget(db: Database, group: int) -> None:
     """Remove the remaining keys of a deleted group in its own partition."""
-    people = (keys.group_members, keys.group_roles, keys.group_requests, keys.group_invitations)
-    kinds = (*people, keys.group_timeline, keys.group_changes)
+    kinds = (*PEOPLE, keys.group_roles, keys.group_timeline, keys.group_changes)
     await db.ask(("DEL", *(key(group) for key in kinds)))
 
 

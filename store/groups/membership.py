@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from store import keys
@@ -10,8 +10,11 @@ from store.client.database import Command, Database, script
 from store.groups.records import GroupKind, GroupRole
 from store.ids import partition
 from store.keys.fields import GroupField
-from store.records import Entry, Job, read_entries, read_job
+from store.records import Job, read_job
 from store.scripts.mailboxes import mailboxes
+
+# The lists of those who are in a group, ask to join it, are invited or banned. Its members are on no other list.
+PEOPLE = (keys.group_members, keys.group_requests, keys.group_invitations, keys.group_banned)
 
 Answers = dict[int, str]  # member → what the change did
 # A change that an actor makes to what some members are in a group, as `invite` describes it.
@@ -21,22 +24,24 @@ Change = Callable[[Database, int, int, Sequence[int]], Awaitable[tuple[str, Answ
 async def join(db: Database, group: int, member: int) -> tuple[str, Job | None]:
     """Join a group, or ask a private one.
 
-    Returns `joined` with the job, `asked`, `again`, `full` for a member with `MAX_GROUPS`, or `gone` without the group.
-    Raises MemberGone.
+    Returns `joined` with the job, `asked`, `again`, `full` for a member with `MAX_GROUPS`, `banned`, or `gone` without
+    the group. Raises MemberGone.
 
     The member's index is written first. So after a crash it may have an extra entry, but it never lacks one.
     """
     if await db.one(*index_command(db, group, member)) == "full":
         return "full", None
     outcome, *job = await db.one(*join_command(group, member))
-    if outcome == "gone":
-        await db.one("ZREM", keys.memberships(member), group)
+    if outcome in {"gone", "banned"}:
+        await settle(db, group, [member])
     return outcome, read_job(job[0], "group_members", job[1]) if job else None
 
 
 def join_command(group: int, member: int) -> Command:
     """Return the command that lets a member join a group, or ask to."""
-    return script("join_group", **_keys(group), **_waiting(group), member=member, id=group)
+    return script(
+        "join_group", **_keys(group), **_waiting(group), banned=keys.group_banned(group), member=member, id=group
+    )
 
 
 def index_command(db: Database, group: int, member: int) -> Command:
@@ -74,9 +79,10 @@ async def leave(db: Database, group: int, member: int, *, is_deleted: bool = Fal
 async def invite(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
     """Invite members to a group; who has asked to join a private one joins at once.
 
-    Returns `done` with the answers `new`, `again` or `member`, and the job. Else it returns `denied` or `gone`.
+    Returns `done` with the answers `new`, `again`, `member` or `banned`, and the job. Else returns `denied` or `gone`.
     """
-    reply = await db.call("invite_to_group", **_keys(group), **_waiting(group), actor=actor, id=group, invited=members)
+    lists = {**_waiting(group), "banned": keys.group_banned(group)}
+    reply = await db.call("invite_to_group", **_keys(group), **lists, actor=actor, id=group, invited=members)
     return _answers(reply, members)
 
 
@@ -119,6 +125,33 @@ async def remove(db: Database, group: int, actor: int, members: Sequence[int]) -
         channel=db.channel(keys.group_channel(group)),
         removed=members,
     )
+    return _answers(reply, members)
+
+
+async def ban(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
+    """Remove members from a group, and keep them out.
+
+    Returns as `invite` does, with the answers `new`, `again`, `denied` for an equal or higher role, or `limit` where
+    the group bans `MAX_BLOCKED` members.
+    """
+    reply = await db.call(
+        "ban_members",
+        **_keys(group),
+        **_waiting(group),
+        banned=keys.group_banned(group),
+        actor=actor,
+        id=group,
+        channel=db.channel(keys.group_channel(group)),
+        max_banned=db.settings.max_blocked,
+        named=members,
+    )
+    return _answers(reply, members)
+
+
+async def unban(db: Database, group: int, actor: int, members: Sequence[int]) -> tuple[str, Answers, Job | None]:
+    """End bans of members. Returns as `invite` does, with the answers `new` or `again`."""
+    banned = keys.group_banned(group)
+    reply = await db.call("unban_members", **_keys(group), banned=banned, actor=actor, id=group, named=members)
     return _answers(reply, members)
 
 
@@ -167,16 +200,24 @@ def _answers(reply: Sequence[str], members: Sequence[int]) -> tuple[str, Answers
 
 
 def facts_commands(group: int, member: int) -> list[Command]:
-    """Return the commands that read what a member is in a group: the ids of membership, request and inviter."""
-    sets = (keys.group_members, keys.group_requests, keys.group_invitations)
-    return [("EXISTS", keys.group(group)), *(("ZSCORE", key(group), member) for key in sets)]
+    """Return the commands that read what a member is in a group: the ids of membership, request, inviter and ban.
+
+    `read_facts` takes the replies apart.
+    """
+    return [("EXISTS", keys.group(group)), *(("ZSCORE", key(group), member) for key in PEOPLE)]
+
+
+def read_facts(replies: Iterable[Any]) -> list[Sequence[Any]]:
+    """Return the replies to `facts_commands` of several members, one by one."""
+    left = iter(replies)
+    return list(zip(*[left] * (1 + len(PEOPLE)), strict=True))
 
 
 async def settle(db: Database, group: int, members: Sequence[int]) -> None:
     """Make members' indexes of groups, and notifications of invitations, agree with what they are in a group.
 
     The group is read again after the write. So the last of several concurrent calls always writes what is right.
-    A deleted member is taken off the group's invitations.
+    A deleted member is taken off the group's invitations and bans.
     """
     facts = await _facts(db, group, members)
     while True:
@@ -184,7 +225,7 @@ async def settle(db: Database, group: int, members: Sequence[int]) -> None:
         replies = await db.ask(*(settle_command(db, group, member, found) for member, found in pairs))
         gone = [member for member, is_there in zip(members, replies, strict=True) if not is_there]
         if gone:
-            await db.one("ZREM", keys.group_invitations(group), *gone)
+            await db.ask(*(("ZREM", key(group), *gone) for key in (keys.group_invitations, keys.group_banned)))
         before, facts = facts, await _facts(db, group, members)
         if before == facts:
             return
@@ -192,8 +233,7 @@ async def settle(db: Database, group: int, members: Sequence[int]) -> None:
 
 async def _facts(db: Database, group: int, members: Sequence[int]) -> list[Sequence[Any]]:
     commands = [command for member in members for command in facts_commands(group, member)]
-    replies = iter(await db.ask(*commands))
-    return list(zip(replies, replies, replies, replies, strict=True))
+    return read_facts(await db.ask(*commands))
 
 
 def settle_command(db: Database, group: int, member: int, facts: Sequence[Any]) -> Command:
@@ -202,18 +242,20 @@ def settle_command(db: Database, group: int, member: int, facts: Sequence[Any]) 
     Its reply is 0 when the member is gone.
     """
     p = partition(member)
-    exists, joined, asked, inviter = facts
+    exists, joined, asked, inviter, ban = facts
     return script(
         "settle_member",
         minted=keys.minted(p),
         user=keys.user(member),
         memberships=keys.memberships(member),
         invited=keys.invited(member),
+        banned_from=keys.banned_from(member),
         partition=p,
         member=member,
         group=group,
         is_indexed="1" if exists and (joined or asked) else "",
         inviter=inviter if exists and inviter else "",
+        ban=ban if exists and ban else "",
         mailboxes=mailboxes(db, p),
     )
 
@@ -222,17 +264,19 @@ async def readers(db: Database, group: int, members: Collection[int]) -> set[int
     """Return those of some members who see what is in a group; one round trip."""
     if not members:
         return set()
-    kind, joined = await db.ask(
-        ("HGET", keys.group(group), GroupField.KIND), ("ZMSCORE", keys.group_members(group), *members)
+    kind, joined, banned = await db.ask(
+        ("HGET", keys.group(group), GroupField.KIND),
+        ("ZMSCORE", keys.group_members(group), *members),
+        ("ZMSCORE", keys.group_banned(group), *members),
     )
-    if kind != GroupKind.PRIVATE.value:
-        return set(members) if kind else set()
-    return {member for member, score in zip(members, joined, strict=True) if score is not None}
+    is_open = kind is not None and kind != GroupKind.PRIVATE.value
+    facts = zip(members, joined, banned, strict=True)
+    return {member for member, own, ban in facts if ban is None and kind and (is_open or own is not None)}
 
 
 async def some(db: Database, group: int, count: int) -> list[int]:
-    """Return some of those who are in a group, ask to join it or are invited; [] when nobody is left."""
-    for key in (keys.group_members, keys.group_requests, keys.group_invitations):
+    """Return some of those who are on a list of a group; [] when nobody is left."""
+    for key in PEOPLE:
         if found := await db.one("ZRANGE", key(group), 0, count - 1):
             return [int(member) for member in found]
     return []
@@ -240,21 +284,4 @@ async def some(db: Database, group: int, count: int) -> list[int]:
 
 async def drop(db: Database, group: int, members: Sequence[int]) -> None:
     """Take members off the lists of a deleted group."""
-    sets = (keys.group_members, keys.group_requests, keys.group_invitations)
-    await db.ask(*(("ZREM", key(group), *members) for key in sets))
-
-
-async def joined_or_asked(db: Database, member: int, last: int, count: int) -> list[Entry]:
-    """Return groups that a member is in or asks to join, in the order of the index after a place; [] at its end."""
-    bounds = (f"({last}", "+inf", "BYSCORE", "LIMIT", 0, count, "WITHSCORES")
-    return read_entries(await db.one("ZRANGE", keys.memberships(member), *bounds))
-
-
-async def invited_to(db: Database, member: int, count: int) -> list[int]:
-    """Return some of the groups that a member is invited to."""
-    return [int(group) for group in await db.one("ZRANGE", keys.invited(member), 0, count - 1)]
-
-
-async def forget_invitations(db: Database, member: int, groups: Sequence[int]) -> None:
-    """Remove groups from a deleted member's index of invitations."""
-    await db.one("ZREM", keys.invited(member), *groups)
+    await db.ask(*(("ZREM", key(group), *members) for key in PEOPLE))

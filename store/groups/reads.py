@@ -73,6 +73,21 @@ def invitations_list(group: int) -> str:
     return keys.group_invitations(group)
 
 
+def banned_list(group: int) -> str:
+    """Return the key of those whom a group bans, sorted by ban."""
+    return keys.group_banned(group)
+
+
+def ban_command(group: int, member: int) -> Command:
+    """Return the command that reads a member's ban from a group, None without one."""
+    return ("ZSCORE", keys.group_banned(group), member)
+
+
+def has_bans_command(group: int) -> Command:
+    """Return the command that says whether a group bans anybody."""
+    return ("EXISTS", keys.group_banned(group))
+
+
 def groups_list(member: int) -> str:
     """Return the key of the groups that a member is in or asks to join, sorted by when they did."""
     return keys.memberships(member)

@@ -30,6 +30,11 @@ def group_invitations(group: int) -> str:
     return f"group-invitations:{{{partition(group)}}}:{group}"
 
 
+def group_banned(group: int) -> str:
+    """zset: who may not come back to a group, nor see what is in it → id of the ban; at most `MAX_BLOCKED`"""
+    return f"group-banned:{{{partition(group)}}}:{group}"
+
+
 def group_timeline(group: int) -> str:
     """zset: post in a group, hidden ones too → its own id"""
     return f"group-timeline:{{{partition(group)}}}:{group}"
@@ -48,6 +53,11 @@ def memberships(member: int) -> str:
 def invited(member: int) -> str:
     """zset: group that a member is invited to → who invited them; an index, the truth is `group-invitations`"""
     return f"invited:{{{partition(member)}}}:{member}"
+
+
+def banned_from(member: int) -> str:
+    """zset: group that bans a member → id of the ban; an index, the truth is `group-banned`"""
+    return f"banned-from:{{{partition(member)}}}:{member}"
 
 
 def group_directory() -> str:

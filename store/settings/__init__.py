@@ -146,7 +146,9 @@ class Settings(TracingSettings):
         10, "conversations, posts and groups to which one member may send the same text in a day", least=1, most=1000
     )
     max_following: int = setting(5_000, "members that one member can follow", least=1)
-    max_blocked: int = setting(5_000, "members that one member can block, and again mute", least=1)
+    max_blocked: int = setting(
+        5_000, "members that one member can block, and again mute, and that one group can ban", least=1
+    )
     max_text: int = setting(500, "characters of a post or comment", least=1, most=100_000)
     max_name: int = setting(50, "characters of a display name", least=1, most=1000)
     max_bio: int = setting(200, "characters of a bio", least=1, most=10_000)

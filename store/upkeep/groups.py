@@ -13,11 +13,11 @@ from store.groups.records import GroupRole
 from store.records import read_pairs
 from store.upkeep.kinds import Kind, existing
 
-LISTS = (Kind.GROUP_MEMBERS, Kind.GROUP_REQUESTS, Kind.GROUP_INVITATIONS)
 _INDEXES = {
     Kind.GROUP_MEMBERS: Kind.MEMBERSHIPS,
     Kind.GROUP_REQUESTS: Kind.MEMBERSHIPS,
     Kind.GROUP_INVITATIONS: Kind.INVITED,
+    Kind.GROUP_BANNED: Kind.BANNED_FROM,
 }
 
 
@@ -98,9 +98,11 @@ class GroupEntry(Struct, frozen=True):
 
     @property
     def is_twice(self) -> bool:
-        """Whether the member is on another list of the group, which a member of it cannot be."""
-        _, joined, asked, invited = self.facts
-        return bool(joined) and bool(asked or invited) and self.kind is not Kind.GROUP_MEMBERS
+        """Whether the member is on another list of the group that rules this one out."""
+        _, joined, _, _, ban = self.facts
+        if self.kind in {Kind.GROUP_MEMBERS, Kind.GROUP_BANNED}:
+            return bool(joined and ban) and self.kind is Kind.GROUP_BANNED
+        return bool(joined or ban)
 
 
 async def entries(db: Database, kind: Kind, groups: Sequence[int]) -> list[GroupEntry]:
@@ -109,8 +111,8 @@ async def entries(db: Database, kind: Kind, groups: Sequence[int]) -> list[Group
     pairs = [(group, int(m)) for group, reply in zip(groups, replies, strict=True) for m in reply]
     members = await existing(db, Kind.USER, {member for _, member in pairs})
     scores = await db.ask(*(("ZSCORE", _INDEXES[kind].key(member), group) for group, member in pairs))
-    found = iter(await db.ask(*(c for group, member in pairs for c in membership.facts_commands(group, member))))
-    facts = list(zip(found, found, found, found, strict=True))
+    replies = await db.ask(*(c for group, member in pairs for c in membership.facts_commands(group, member)))
+    facts = membership.read_facts(replies)
     return [
         GroupEntry(kind, group, member, bool(own[0]), member in members, score is not None, own)
         for (group, member), score, own in zip(pairs, scores, facts, strict=True)
@@ -128,7 +130,7 @@ def remove(entry: GroupEntry) -> Command:
 
 
 class IndexEntry(Struct, frozen=True):
-    """A group in a member's index, and what the member is in it."""
+    """A group in a member's index of invitations or bans, and what the member is in it."""
 
     kind: Kind
     member: int
@@ -141,21 +143,22 @@ class IndexEntry(Struct, frozen=True):
         return self.kind.key(self.member)
 
     @property
-    def is_invited(self) -> bool:
-        """Whether the member is invited to the group."""
-        return bool(self.facts[0] and self.facts[3])
+    def is_right(self) -> bool:
+        """Whether the group invites or bans the member, as the index says."""
+        exists, _, _, inviter, ban = self.facts
+        return bool(exists and (inviter if self.kind is Kind.INVITED else ban))
 
 
-async def invited(db: Database, members: Sequence[int]) -> list[IndexEntry]:
-    """Return the entries of some members' indexes of invitations. Two round trips."""
-    replies = await db.ask(*(("ZRANGE", keys.invited(member), 0, -1) for member in members))
+async def indexed(db: Database, kind: Kind, members: Sequence[int]) -> list[IndexEntry]:
+    """Return the entries of some members' indexes of invitations or bans. Two round trips."""
+    replies = await db.ask(*(("ZRANGE", kind.key(member), 0, -1) for member in members))
     pairs = [(member, int(g)) for member, reply in zip(members, replies, strict=True) for g in reply]
-    found = iter(await db.ask(*(c for member, group in pairs for c in membership.facts_commands(group, member))))
-    facts = zip(found, found, found, found, strict=True)
-    return [IndexEntry(Kind.INVITED, member, group, own) for (member, group), own in zip(pairs, facts, strict=True)]
+    found = await db.ask(*(c for member, group in pairs for c in membership.facts_commands(group, member)))
+    facts = membership.read_facts(found)
+    return [IndexEntry(kind, member, group, own) for (member, group), own in zip(pairs, facts, strict=True)]
 
 
-def settle_invited(db: Database, entry: IndexEntry) -> Command:
+def settle_indexed(db: Database, entry: IndexEntry) -> Command:
     """Return the command that makes a member's indexes agree with what they are in a group."""
     return membership.settle_command(db, entry.group, entry.member, entry.facts)
 

@@ -148,6 +148,7 @@ async def test_who_may_not_subscribe(db: Database, alice: Member, bob: Member, a
 Ending = Callable[[Member, str, Member], Awaitable[Any]]
 ENDINGS: dict[str, Ending] = {
     "removal": lambda alice, group, bob: act(alice, "removeGroupMembers", group, bob),
+    "ban": lambda alice, group, bob: act(alice, "banGroupMembers", group, bob),
     "leaving": lambda _, group, bob: act(bob, "leaveGroup", group),
     "deletion": lambda alice, group, _: alice.do("deleteGroup", groupId=group),
 }

@@ -147,6 +147,8 @@ INPUTS = {
     "approveGroupMembers": "GroupUsersInput",
     "rejectGroupMembers": "GroupUsersInput",
     "removeGroupMembers": "GroupUsersInput",
+    "banGroupMembers": "GroupUsersInput",
+    "unbanGroupMembers": "GroupUsersInput",
     "setGroupRole": "SetGroupRoleInput",
     "startConversation": "StartConversationInput",
     "sendMessage": "SendMessageInput",

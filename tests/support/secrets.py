@@ -26,6 +26,7 @@ OF_MEMBERS += ["block", "unblock", "mute", "unmute"]
 
 
 OF_GROUP_MEMBERS = ["inviteToGroup", "approveGroupMembers", "rejectGroupMembers", "removeGroupMembers"]
+OF_GROUP_MEMBERS += ["banGroupMembers", "unbanGroupMembers"]
 
 
 OF_POSTS = [

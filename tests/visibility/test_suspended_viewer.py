@@ -76,7 +76,7 @@ def test_the_rule_of_groups(kind: GroupKind) -> None:
     assert counts_as_member(is_member=True, is_suspended=False)
     for is_member in (False, True):
         assert not counts_as_member(is_member=is_member, is_suspended=True)
-    assert not opens_group(None, is_member=True), kind
+    assert not opens_group(None, is_member=True, is_banned=False), kind
 
 
 def test_the_rule_of_messages() -> None:

@@ -74,7 +74,7 @@ def _wrong(db: Database, entry: GroupEntry) -> tuple[str, Command]:
     if not entry.has_member:
         return f"{entry.member} does not exist", stored.remove(entry)
     if entry.is_twice:
-        return f"{entry.member} is in the group already", stored.remove(entry)
+        return f"{entry.member} is in the group already, or banned", stored.remove(entry)
     if not entry.is_indexed:
         return f"is not known to {entry.member}", stored.settle(db, entry)
     return "", ()
@@ -104,16 +104,20 @@ async def memberships(db: Database, members: Sequence[int]) -> list[Finding]:
     return [*found, *(Finding(key, f"has {size} entries, at most {most}") for key, size in sizes if size > most)]
 
 
-async def invited(db: Database, members: Sequence[int]) -> list[Finding]:
-    """Each group in a member's index of invitations exists and has invited the member."""
-    exists = await existing(db, Kind.USER, members)
-    found = [
-        Finding(key, "belongs to nobody", [stored.drop(key)])
-        for key in (Kind.INVITED.key(member) for member in members if member not in exists)
-    ]
-    entries = await stored.invited(db, [member for member in members if member in exists])
-    return found + [
-        Finding(entry.key, f"is not invited to {entry.group}", [stored.settle_invited(db, entry)])
-        for entry in entries
-        if not entry.is_invited
-    ]
+def indexed(kind: Kind, what: str) -> Check:
+    """Return the check of an index of members: each group in it invites or bans the member, as `what` says."""
+
+    async def check(db: Database, members: Sequence[int]) -> list[Finding]:
+        exists = await existing(db, Kind.USER, members)
+        found = [
+            Finding(key, "belongs to nobody", [stored.drop(key)])
+            for key in (kind.key(member) for member in members if member not in exists)
+        ]
+        entries = await stored.indexed(db, kind, [member for member in members if member in exists])
+        return found + [
+            Finding(entry.key, f"is not {what} {entry.group}", [stored.settle_indexed(db, entry)])
+            for entry in entries
+            if not entry.is_right
+        ]
+
+    return check

@@ -1,9 +1,9 @@
 -- Invites members to a group, with the job that notifies them. Who has asked to join joins at once.
--- KEYS: minted, jobs, group, members, roles, requests, invitations.
+-- KEYS: minted, jobs, group, members, roles, requests, invitations, banned.
 -- ARGV: partition, actor, id (of the group), invited...
 -- Any member of a group may invite, in a private group only its moderators.
--- Returns {'gone'}, {'denied'}, or {'done', job, job body, one answer per member}: 'new', 'again' or 'member'. The job is
--- '' when nothing has changed.
+-- Returns {'gone'}, {'denied'}, or {'done', job, job body, one answer per member}: 'new', 'again', 'member' or 'banned'. The
+-- job is '' when nothing has changed.
 local kind = redis.call('HGET', group, GroupField.KIND)
 if not kind then
   return {'gone'}
@@ -15,6 +15,8 @@ local result, changed_here = {'done', '', ''}, {}
 for _, member in ipairs(invited) do
   if role_in(members, roles, member) then
     result[#result + 1] = 'member'
+  elseif redis.call('ZSCORE', banned, member) then
+    result[#result + 1] = 'banned'
   elseif redis.call('ZSCORE', invitations, member) then
     result[#result + 1] = 'again'
   else

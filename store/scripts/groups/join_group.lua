@@ -1,13 +1,16 @@
 -- Lets a member join a group, or ask to join a private one. Who is invited to a private group joins at once.
--- KEYS: minted, jobs, group, members, roles, requests, invitations.
+-- KEYS: minted, jobs, group, members, roles, requests, invitations, banned.
 -- ARGV: partition, member, id (of the group).
--- Returns {'gone'}, {'again'} for a member or a repeated request, {'asked', job, job body} or {'joined', job, job body}.
+-- Returns {'gone'}, {'banned'}, {'again'} for a member or a repeated request, {'asked', job, job body} or {'joined', job, job body}.
 local kind = redis.call('HGET', group, GroupField.KIND)
 if not kind then
   return {'gone'}
 end
 if role_in(members, roles, member) then
   return {'again'}
+end
+if redis.call('ZSCORE', banned, member) then
+  return {'banned'}
 end
 local is_invited = redis.call('ZREM', invitations, member) == 1
 if kind == 'PRIVATE' and not is_invited then

@@ -17,11 +17,7 @@ for _, member in ipairs(removed) do
   if role and ROLES[role] >= own then
     result[#result + 1] = 'denied'
   elseif redis.call('ZREM', members, member) + redis.call('ZREM', invitations, member) > 0 then
-    redis.call('HDEL', roles, member)
-    gone[#gone + 1] = member
-    for _, invited in ipairs(end_invitations(invitations, member)) do
-      gone[#gone + 1] = invited
-    end
+    put_out(roles, invitations, member, gone)
     result[#result + 1] = 'new'
   else
     result[#result + 1] = 'again'

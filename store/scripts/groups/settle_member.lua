@@ -1,7 +1,7 @@
 -- Makes a member's indexes of groups agree with what they are in a group now, and notifies them of an invitation.
 -- There is a notification as long as there is an invitation.
--- KEYS: minted, user, memberships, invited.
--- ARGV: partition, member, group, is_indexed ('1' or ''), inviter (or ''), mailboxes.
+-- KEYS: minted, user, memberships, invited, banned_from.
+-- ARGV: partition, member, group, is_indexed ('1' or ''), inviter (or ''), ban (its id, or ''), mailboxes.
 -- `is_indexed` says whether the member is in the group or asks to join it.
 -- Returns 1, 0 when the member is gone.
 local box = mailbox(mailboxes, member)
@@ -14,6 +14,11 @@ if is_indexed == '1' then
   end
 else
   redis.call('ZREM', memberships, group)
+end
+if ban ~= '' then
+  redis.call('ZADD', banned_from, ban, group)
+else
+  redis.call('ZREM', banned_from, group)
 end
 local before = redis.call('ZSCORE', invited, group)
 if before and before ~= inviter then

@@ -29,12 +29,24 @@ local function end_invitations(invitations, member)
   return ended
 end
 
+-- Ends the role of a member who is in a group no longer, and the invitations that they sent. Adds all whom that
+-- concerns to `settled`.
+local function put_out(roles, invitations, member, settled)
+  redis.call('HDEL', roles, member)
+  settled[#settled + 1] = member
+  for _, invited in ipairs(end_invitations(invitations, member)) do
+    settled[#settled + 1] = invited
+  end
+end
+
 -- Commits the job that settles members after a change: their indexes and notifications, and the directory. `shown` is
--- 'hide' or 'unhide' when the group's posts are out of strangers' sight from now on, or no longer so. Returns the job's
--- id and body.
-local function commit_settling(jobs, minted, partition, group, members, shown)
+-- 'hide' or 'unhide' when the group's posts are out of strangers' sight from now on, or no longer so. `barred` are the
+-- members who were banned, or are no longer. Returns the job's id and body.
+local function commit_settling(jobs, minted, partition, group, members, shown, barred)
   local id = str(mint(minted, partition))
-  local body = cjson.encode({group = group, members = table.concat(members, ' '), shown = shown or ''})
+  local facts = {group = group, members = table.concat(members, ' '), shown = shown or ''}
+  facts.barred = barred and table.concat(barred, ' ')
+  local body = cjson.encode(facts)
   commit(jobs, tonumber(id), 'group_members', body)
   return id, body
 end

@@ -6,7 +6,8 @@ from store import keys
 from store.keys.fields import StatusField
 from tests.support.damage.site import GHOST, Damage
 
-LISTS = (keys.group_members, keys.group_requests, keys.group_invitations, keys.group_timeline, keys.group_changes)
+PEOPLE = (keys.group_members, keys.group_requests, keys.group_invitations, keys.group_banned)
+LISTS = (*PEOPLE, keys.group_timeline, keys.group_changes)
 
 GROUPS = [
     Damage("group gone", lambda s: keys.group_members(s.group), lambda s: [("DEL", keys.group(s.group))]),
@@ -52,7 +53,7 @@ GROUPS = [
             lambda s, key=key: key(s.club),  # type: ignore[misc]
             lambda s, key=key: [("ZADD", key(s.club), 1, GHOST)],  # type: ignore[misc]
         )
-        for key in LISTS[:3]
+        for key in PEOPLE
     ),
     Damage(
         "member whose index lacks the group",
@@ -78,6 +79,31 @@ GROUPS = [
         "invitation in an index alone",
         lambda s: keys.invited(s.ann),
         lambda s: [("ZADD", keys.invited(s.ann), s.ben, s.club)],
+    ),
+    Damage(
+        "ban that its member's index lacks",
+        lambda s: keys.group_banned(s.club),
+        lambda s: [("ZADD", keys.group_banned(s.club), 1, s.ann)],
+    ),
+    Damage(
+        "ban of a member",
+        lambda s: keys.group_banned(s.club),
+        lambda s: [("ZADD", keys.group_banned(s.club), 1, s.ben), ("ZADD", keys.banned_from(s.ben), 1, s.club)],
+    ),
+    Damage(
+        "request of a banned member",
+        lambda s: keys.group_requests(s.club),
+        lambda s: [("ZADD", keys.group_banned(s.club), 1, s.cat), ("ZADD", keys.banned_from(s.cat), 1, s.club)],
+    ),
+    Damage(
+        "ban in an index alone",
+        lambda s: keys.banned_from(s.ann),
+        lambda s: [("ZADD", keys.banned_from(s.ann), 1, s.club)],
+    ),
+    Damage(
+        "index of bans of nobody",
+        lambda _: keys.banned_from(GHOST),
+        lambda s: [("ZADD", keys.banned_from(GHOST), 1, s.group)],
     ),
     Damage(
         "index of groups of nobody",

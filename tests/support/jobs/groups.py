@@ -75,6 +75,19 @@ async def _remove(db: Database, s: Scene) -> Job | None:
     return (await membership.remove(db, group, s.cat, [s.dan, s.ben]))[2]
 
 
+async def _ban(db: Database, s: Scene) -> Job | None:
+    group = await _group(db, s)
+    _, _, job = await membership.invite(db, group, s.ben, [s.dan])
+    await _finish(db, job)
+    return (await membership.ban(db, group, s.cat, [s.ben, s.ann]))[2]
+
+
+async def _unban(db: Database, s: Scene) -> Job | None:
+    group = await _group(db, s)
+    await _finish(db, (await membership.ban(db, group, s.cat, [s.ben, s.dan]))[2])
+    return (await membership.unban(db, group, s.cat, [s.ben, s.dan]))[2]
+
+
 async def _open(db: Database, s: Scene) -> Job | None:
     group = await _group(db, s, GroupKind.PRIVATE)
     return (await changes.update(db, group, s.cat, {GroupField.KIND: GroupKind.PUBLIC.value}))[1]
@@ -153,6 +166,7 @@ async def _end(db: Database, s: Scene) -> Job | None:
         await _finish(db, await _posted(db, group, Draft(member, "in the group")))
     _, _, job = await membership.invite(db, group, s.cat, [s.dan])
     await _finish(db, job)
+    await _finish(db, (await membership.ban(db, group, s.cat, [s.ann]))[2])
     return (await changes.delete(db, group, s.cat))[1]
 
 
@@ -175,6 +189,8 @@ GROUP_KINDS: dict[str, Callable[[Database, Scene], Awaitable[Job | None]]] = {
     "approval in a group": _approve,
     "rejection in a group": _reject,
     "removal from a group": _remove,
+    "ban from a group": _ban,
+    "end of a ban from a group": _unban,
     "opening of a group": _open,
     "closing of a group": _close,
     "post in a group": _post,

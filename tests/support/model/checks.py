@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from resolvers.timelines import UNREAD_SEEN
 from resolvers.upkeep import verify
 from store import homes
 from tests.support.exports.archives import export
@@ -102,10 +103,19 @@ class Checks(Steps):
         wanted = [(line.post, line.place, len(line.sources), [*line.sources]) for line in self.model.home(login)]
         self.same(f"home of {login}", got, wanted)
         self.same(f"home of {login} goes on", answer["pageInfo"]["hasNextPage"], wanted=False)
+        await self._check_unread(login)
         # Stored homes depend on follows alone: posts invisible now may become visible again.
         stored = [(e.entity, e.place) for e in await homes.home(self.db, number(self.people[login].id))]
         whole = home(login, self.model.following(login), self.model.posts.values(), self.model.lift)
         self.same(f"stored home of {login}", stored, [(line.post, line.place) for line in whole])
+
+    async def _check_unread(self, login: str) -> None:
+        """Compare the number of unread entries, as long as all of them are looked at one by one."""
+        posts = self.model.posts
+        if len(home(login, self.model.following(login), posts.values(), self.model.lift)) <= UNREAD_SEEN:
+            others = sum(posts[line.post].author != login for line in self.model.home(login))
+            unread = (await self.people[login].ask("{ viewer { homeUnreadCount } }"))["homeUnreadCount"]
+            self.same(f"unread entries at home of {login}", unread, others)
 
     async def _check_own(self, login: str) -> None:
         answer = await self.people[login].ask(OWN)

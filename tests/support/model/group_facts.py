@@ -17,6 +17,7 @@ class Group:
     roles: dict[str, str] = field(default_factory=dict)  # of moderators and owners
     asking: dict[str, int] = field(default_factory=dict)
     invited: dict[str, str] = field(default_factory=dict)  # member → who invited them
+    banned: dict[str, int] = field(default_factory=dict)
     ordinal: int = 0
 
     def role(self, login: str) -> str | None:
@@ -31,7 +32,12 @@ class Group:
 
     def is_open_to(self, login: str) -> bool:
         """Return whether a viewer sees what is in the group."""
-        return self.kind != "PRIVATE" or login in self.joined
+        return login not in self.banned and (self.kind != "PRIVATE" or login in self.joined)
+
+    def outranks(self, login: str, other: str) -> bool:
+        """Return whether a moderator's role is above what another is in the group."""
+        ranks = [RANKS.index(self.role(who) or "MEMBER") for who in (login, other)]
+        return self.moderates(login) and ranks[0] > ranks[1]
 
     def is_last_owner(self, login: str) -> bool:
         return [who for who, role in self.roles.items() if role == "OWNER"] == [login]
@@ -66,6 +72,11 @@ class Group:
         self.roles.pop(login, None)
         self.invited = {who: by for who, by in self.invited.items() if login not in (who, by)}
 
+    def ban(self, login: str) -> None:
+        if login not in self.banned:
+            self.leave(login)
+            self.banned[login] = self._next()
+
     def leave(self, login: str) -> None:
         self.expel(login)
         self.asking.pop(login, None)
@@ -86,4 +97,5 @@ class Group:
                 return False
             self.roles[min(heirs, key=heirs.__getitem__)] = "OWNER"
         self.leave(login)
+        self.banned.pop(login, None)
         return True

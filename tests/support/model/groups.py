@@ -20,6 +20,7 @@ KINDS = ("PUBLIC", "PRIVATE", "ANNOUNCEMENT")
 MOST_GROUPS = 5
 SHOWN = """query($id: ID!) { node(id: $id) { ... on Group { kind memberCount viewerRole viewerHasRequestedToJoin
   members(first: 1000) { edges { role node { login } } } joinRequests(first: 1000) { nodes { login } }
+  banned(first: 1000) { nodes { login } }
   timeline(first: 1000) { nodes { ... on Node { id } } } } } }"""
 LISTED = "{ groups(first: 100) { nodes { id memberCount } } }"
 MINE = "{ viewer { groups(first: 1000) { nodes { id } } } }"
@@ -39,6 +40,7 @@ class Groups(Conversations):
             )
         listed = {node["id"]: node["memberCount"] for node in (await viewer.ask(LISTED))["nodes"]}
         wanted = {group.id: len(group.joined) for group in model.groups.values() if group.kind != "PRIVATE"}
+        wanted = {one: size for one, size in wanted.items() if login not in model.groups[number(one)].banned}
         self.same("the directory", listed, wanted)
         mine = [node["id"] for node in (await viewer.ask(MINE))["groups"]["nodes"]]
         self.same(f"groups of {login}", sorted(mine), sorted(g.id for g in model.groups.values() if login in g.joined))
@@ -47,6 +49,7 @@ class Groups(Conversations):
         model, is_open = self.model, group.is_open_to(login)
         members = sorted(group.joined, key=group.joined.__getitem__, reverse=True)
         asking = sorted(group.asking, key=group.asking.__getitem__, reverse=True)
+        banned = sorted(group.banned, key=group.banned.__getitem__, reverse=True)
         found = sorted((p.id for p in model.posts.values() if p.group == number(group.id)), reverse=True)
         shown = [post for post in found if model.sees(login, post) and model.wants(login, model.posts[post].author)]
         return {
@@ -64,6 +67,9 @@ class Groups(Conversations):
             if is_open
             else None,
             "joinRequests": {"nodes": [{"login": other} for other in asking if model.meets(login, other)]}
+            if group.moderates(login)
+            else None,
+            "banned": {"nodes": [{"login": other} for other in banned if model.meets(login, other)]}
             if group.moderates(login)
             else None,
             "timeline": {"nodes": [{"id": self.ids[post]} for post in shown]} if is_open else None,
@@ -147,6 +153,8 @@ class Groups(Conversations):
         if group := self._a_group():
             me = self._someone()
             self._log(f"{me.login} joins {group.id}")
+            if await self._is_denied(me, "joinGroup", "NOT_ALLOWED" if me.login in group.banned else None, group):
+                return
             if self._crashes():
                 await self._die_in((await membership.join(self.db, number(group.id), number(me.id)))[1])
             else:
@@ -169,7 +177,7 @@ class Groups(Conversations):
 
     def _unnamed(self, group: Group, me: str, other: str) -> str | None:
         """Return the code for a member whom one cannot name: moderators can name all who are on the group's lists."""
-        lists = {*group.joined, *group.asking, *group.invited} if group.moderates(me) else set[str]()
+        lists = {*group.joined, *group.asking, *group.invited, *group.banned} if group.moderates(me) else set[str]()
         return None if other in lists or self.model.meets(me, other) else "NOT_FOUND"
 
     async def _ask_in(self) -> None:
@@ -180,7 +188,8 @@ class Groups(Conversations):
             may = group.moderates(me.login) if group.kind == "PRIVATE" else me.login in group.joined
             code = None if may else "NOT_ALLOWED"
             if may:
-                code = self._unnamed(group, me.login, other) or ("NOT_ALLOWED" if other in group.joined else None)
+                is_kept_out = other in {*group.joined, *group.banned}
+                code = self._unnamed(group, me.login, other) or ("NOT_ALLOWED" if is_kept_out else None)
             if await self._change_members(me, group, other, "inviteToGroup", membership.invite, code):
                 group.invite(other, me.login)
 
@@ -210,19 +219,6 @@ class Groups(Conversations):
     def _waiting_for(self, group: Group) -> str | None:
         """Return somebody who asks to join, or now and then anybody."""
         return self.lot.choice(sorted(group.asking if group.asking and self.lot.random() < 0.9 else self.people))
-
-    async def _expel(self) -> None:
-        if group := self._a_group():
-            me = self._one_in(group)
-            other = self._another(me)
-            await self.finish_jobs()  # as in `_quit`
-            self._log(f"{me.login} removes {other} from {group.id}")
-            role, own = group.role(other), group.role(me.login)
-            code = self._unnamed(group, me.login, other) if group.moderates(me.login) else "NOT_ALLOWED"
-            if not code and role and RANKS.index(role) >= RANKS.index(own or ""):
-                code = "NOT_ALLOWED"
-            if await self._change_members(me, group, other, "removeGroupMembers", membership.remove, code):
-                group.expel(other)
 
     async def _change_members(
         self, me: Member, group: Group, other: str, mutation: str, change: membership.Change, code: str | None

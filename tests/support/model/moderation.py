@@ -13,7 +13,7 @@ from store.keys.fields import UserField
 from store.moderation import reports
 from store.moderation.records import Act, Acting, ModerationActKind, ReportAction, Subject
 from store.moderation.reports import Decision
-from tests.support.model.groups import Groups
+from tests.support.model.group_moderators import GroupModerators
 from tests.support.model.relationships import MOST_SUSPENDED
 from tests.support.moderation.acts import REPORTS, logged, notified
 from tests.support.people import PASSWORD, SIGN_UP, Member, sign_up
@@ -36,7 +36,7 @@ class Case:
 
 
 @dataclass
-class Moderation(Groups):
+class Moderation(GroupModerators):
     """Steps of moderation. Each is applied to the model too."""
 
     staff: dict[str, Member] = field(default_factory=dict)

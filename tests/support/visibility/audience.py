@@ -15,7 +15,7 @@ from store.client.database import Database
 from store.credentials.records import Role
 from store.settings import Settings
 from tests.support import conversations
-from tests.support.groups import create, give, join, let_in
+from tests.support.groups import act, create, give, join, let_in
 from tests.support.moderation.acts import report, resolve
 from tests.support.people import PASSWORD, SIGN_UP, Member, shrunk, sign_up
 from tests.support.pictures import image_id, ready_picture
@@ -130,15 +130,18 @@ async def _friends_entities(site: Audience) -> None:
 
 
 async def _friends_groups(site: Audience) -> None:
-    """Make a public group that everybody is in, and a private one that the viewers moderate and the members ask."""
+    """Make a public group of everybody, and two that the viewers moderate: the members ask one, and one bans them."""
     members, viewers = site.subjects.values(), signed_in(site)
     public, private = await create(site.friend), await create(site.friend, "PRIVATE")
+    barring = await create(site.friend)
     await join(public, *members, *viewers)
-    await let_in(site.friend, private, *viewers)
-    for viewer in viewers:
-        await give(site.friend, private, viewer, "MODERATOR")
+    for group in (private, barring):
+        await let_in(site.friend, group, *viewers)
+        for viewer in viewers:
+            await give(site.friend, group, viewer, "MODERATOR")
     await join(private, *members)
-    site.shared |= {"friend_group": public, "friend_private_group": private}
+    await act(site.friend, "banGroupMembers", barring, *members)
+    site.shared |= {"friend_group": public, "friend_private_group": private, "friend_barring_group": barring}
 
 
 async def _entities(db: Database, site: Audience, state: State, admin: Member) -> None:

@@ -31,6 +31,8 @@ ELSEWHERE = {
             "Mutation.approveGroupMembers",
             "Mutation.rejectGroupMembers",
             "Mutation.removeGroupMembers",
+            "Mutation.banGroupMembers",
+            "Mutation.unbanGroupMembers",
             "Mutation.setGroupRole",
         ),
         "moderators act on members of their group, whether they see them or not",

@@ -93,6 +93,14 @@ async def _apply(site: GroupAudience, cell: GroupCell, viewer: Member) -> None:
         await give(site.owner, group, viewer, "MODERATOR")
     elif cell.standing == "removed":
         await act(site.owner, "removeGroupMembers", group, viewer)
+    elif cell.standing == "banned":
+        await act(site.owner, "banGroupMembers", group, viewer)
+    elif cell.standing == "unbanned":
+        await act(site.owner, "banGroupMembers", group, viewer)
+        await act(site.owner, "unbanGroupMembers", group, viewer)
+    elif cell.standing == "banned outside":
+        await act(viewer, "leaveGroup", group)
+        await act(site.owner, "banGroupMembers", group, viewer)
     elif cell.standing != "member":
         await act(viewer, "leaveGroup", group)
     if cell.standing == "invited":

@@ -16,6 +16,9 @@ requested       -       -             no
 invited         yes     yes           no
 removed         yes     yes           no
 left            yes     yes           no
+banned          no      no            no
+unbanned        yes     yes           no
+banned outside  no      no            no
 member          yes     yes           yes
 moderator       yes     yes           yes
 suspended       yes     yes           no

@@ -219,6 +219,8 @@ def _groups() -> Iterator[Path]:
     yield Path("Group.members", on("Group", "$friend_group", members), "member", MEMBER)
     asking = on("Group", "$friend_private_group", f"joinRequests{EDGES}")
     yield Path("Group.joinRequests", asking, "member", MEMBER, MODERATING)
+    barred = on("Group", "$friend_barring_group", f"banned{EDGES}")
+    yield Path("Group.banned", barred, "member", MEMBER, MODERATING)
     timeline = on("Group", "$friend_group", f"timeline{ANY} {ENTRIES}")
     yield Path("Group.timeline", timeline, "group_status", TIMELINE)
     yield Path("Status.group", on("Status", "$group_status", "group { id }"), "friend_group", POSTS)
